@@ -1,0 +1,356 @@
+"""Confidence limits of a contrast of two independent numbers: difference or ratio, by MOVER.
+
+MOVER (method of variance estimates recovery) builds the limits of a contrast from the limits of
+its two sides, so whatever interval the sides have carries over.  At ``r = 1`` the ratio and the
+difference solve the same equation: they always agree on "equal".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.intervals import critical, critical_t, wilson
+from fairgauge.stats.restricted import under_difference, under_ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+
+@quiet
+def mover_difference(
+    e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
+    high2: ArrayLike,
+) -> Limits:  # fmt: skip
+    """Limits of ``e1 - e2`` from the estimates and limits of both sides.
+
+    Parameters
+    ----------
+    e1, low1, high1, e2, low2, high2 : array-like
+        Estimates with their limits, in one unit.  Where an estimate is infinite or undefined the
+        limits are the plain ``low1 - high2`` and ``high1 - low2``, so that an infinite estimate
+        keeps a finite far limit.
+
+    References
+    ----------
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+
+    Examples
+    --------
+    >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0513, 0.336)
+    """
+    e1, low1, high1, e2, low2, high2 = floats(e1, low1, high1, e2, low2, high2)
+    gap, known = e1 - e2, np.isfinite(e1) & np.isfinite(e2)
+    low = np.where(known, gap - np.hypot(e1 - low1, high2 - e2), low1 - high2)
+    high = np.where(known, gap + np.hypot(high1 - e1, e2 - low2), high1 - low2)
+    return low, high
+
+
+@quiet
+def mover_ratio(
+    e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
+    high2: ArrayLike,
+) -> Limits:  # fmt: skip
+    """Limits of ``e1 / e2`` from the estimates and limits of both (non-negative) sides.
+
+    Parameters
+    ----------
+    e1, low1, high1, e2, low2, high2 : array-like, >= 0
+        Estimates with their limits.  ``low1 = 0`` gives 0, ``low2 = 0`` gives inf.  Where an
+        estimate is infinite or undefined: ``low1 / high2`` and ``high1 / low2``.
+
+    References
+    ----------
+    Donner & Zou (2012), Statistical Methods in Medical Research 21, 347-359.
+
+    Examples
+    --------
+    >>> low, high = mover_ratio(0.3, 0.2, 0.4, 0.5, 0.4, 0.6)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.386, 0.864)
+    """
+    e1, low1, high1, e2, low2, high2 = floats(e1, low1, high1, e2, low2, high2)
+    known = np.isfinite(e1) & np.isfinite(e2)
+    product = e1 * e2
+    b, c = low1 * (2 * e1 - low1), high2 * (2 * e2 - high2)
+    low = b / (product + np.sqrt(np.maximum(product**2 - b * c, 0)))  # stable where c is near 0
+    b, c = high1 * (2 * e1 - high1), low2 * (2 * e2 - low2)
+    high = (product + np.sqrt(np.maximum(product**2 - b * c, 0))) / c
+    low = np.where(low1 == 0, 0.0, np.where(known, low, low1 / high2))
+    high = np.where(low2 == 0, np.inf, np.where(known, high, high1 / low2))
+    return low, high
+
+
+def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
+    """Newcombe's limits (his method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson's.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials of both groups.  An empty group contributes the limits [0, 1].
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [-1, 1]
+
+    References
+    ----------
+    Newcombe (1998), Statistics in Medicine 17, 873-890.
+
+    Examples
+    --------
+    >>> low, high = newcombe(56, 70, 48, 80, 1.959964)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0524, 0.3339)
+    """
+    low, high = mover_difference(*_sides(x1, n1, x2, n2, z))
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+
+def mover_wilson_ratio(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
+) -> Limits:
+    """MOVER limits of ``(x1/n1) / (x2/n2)`` from Wilson's limits.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+        Excludes 1 exactly when `newcombe` excludes 0.
+
+    References
+    ----------
+    Donner & Zou (2012); Fagerland & Newcombe (2013), Statistics in Medicine 32, 2823-2836.
+
+    Examples
+    --------
+    >>> low, high = mover_wilson_ratio(24, 73, 53, 65, 1.959964)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.282, 0.563)
+    """
+    return mover_ratio(*_sides(x1, n1, x2, n2, z))
+
+
+@quiet
+def score_difference(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
+    skewness: bool = True, small_sample: bool = True,
+) -> Limits:  # fmt: skip
+    """Score limits of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen without `skewness`.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials; an empty group gives [-1, 1].
+    confidence : float in (0, 1)
+    skewness : bool
+        Correct the score for its skewness (best balance of the two tails).
+    small_sample : bool
+        Use the variance factor N/(N-1); Gart and Nam's own limits go without.
+
+    Returns
+    -------
+    low, high : array in [-1, 1]
+        The estimate is always inside.
+
+    References
+    ----------
+    Miettinen & Nurminen (1985), Statistics in Medicine 4, 213-226; Gart & Nam (1990), Biometrics
+    46, 637-643; Laud (2017), Pharmaceutical Statistics 16, 334-348.
+
+    Examples
+    --------
+    >>> low, high = score_difference(56, 70, 48, 80, 0.95, skewness=False)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0528, 0.3382)
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    z, inflate = critical(confidence), _inflation(n1 + n2, small_sample)
+
+    def score(d: Array) -> Array:
+        q1, q2 = under_difference(x1, n1, x2, n2, d)
+        v1, v2 = q1 * (1 - q1) / n1, q2 * (1 - q2) / n2
+        skew = v1 * (1 - 2 * q1) / n1 - v2 * (1 - 2 * q2) / n2
+        return _corrected(x1 / n1 - x2 / n2 - d, (v1 + v2) * inflate, skew * skewness, z)
+
+    gap = x1 / n1 - x2 / n2
+    known = (n1 > 0) & (n2 > 0)
+    low = _crossing(score, z, np.full_like(gap, -1.0), gap)
+    high = _crossing(score, -z, gap, np.ones_like(gap))
+    return np.where(known, low, -1.0), np.where(known, high, 1.0)
+
+
+@quiet
+def score_ratio(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
+    skewness: bool = True, small_sample: bool = True,
+) -> Limits:  # fmt: skip
+    """Score limits of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen without `skewness`.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials.  ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf,
+        both or an empty group [0, inf].  Where one group has all and the other none the skewness
+        correction breaks down, and is left out.
+    confidence, skewness, small_sample
+        As for `score_difference`.
+
+    References
+    ----------
+    Koopman (1984), Biometrics 40, 513-517; Gart & Nam (1988), Biometrics 44, 323-338; Laud (2017).
+
+    Examples
+    --------
+    >>> low, high = score_ratio(7, 18, 1, 18, 0.95, skewness=False)
+    >>> round(float(low), 3), round(float(high), 3)
+    (1.296, 42.544)
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    z, inflate = critical(confidence), _inflation(n1 + n2, small_sample)
+    extreme = ((x1 >= n1) & (x2 <= 0)) | ((x1 <= 0) & (x2 >= n2))
+    corrected = np.where(extreme, 0.0, float(skewness))
+
+    def score(angle: Array) -> Array:
+        r = np.tan(angle)
+        q1, q2 = under_ratio(x1, n1, x2, n2, r)
+        v1, v2 = q1 * (1 - q1) / n1, r * r * q2 * (1 - q2) / n2
+        skew = v1 * (1 - 2 * q1) / n1 - v2 * r * (1 - 2 * q2) / n2
+        return _corrected(x1 / n1 - r * x2 / n2, (v1 + v2) * inflate, skew * corrected, z)
+
+    known = (n1 > 0) & (n2 > 0) & (x1 + x2 > 0)
+    centre = np.where(known, np.arctan2(x1 * n2, x2 * n1), np.pi / 4)
+    low = np.tan(_crossing(score, z, np.zeros_like(centre), centre))
+    high = np.tan(_crossing(score, -z, centre, np.full_like(centre, np.pi / 2)))
+    low, high = np.where(known & (x1 > 0), low, 0.0), np.where(known & (x2 > 0), high, np.inf)
+    return low, high
+
+
+@quiet
+def agresti_caffo(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
+) -> Limits:
+    """Agresti and Caffo's limits of a difference: Wald after one success and one failure more.
+
+    References
+    ----------
+    Agresti & Caffo (2000), The American Statistician 54, 280-288.
+
+    Examples
+    --------
+    >>> low, high = agresti_caffo(56, 70, 48, 80, 1.959964)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0525, 0.3358)
+    """
+    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
+    p1, p2 = (x1 + 1) / (n1 + 2), (x2 + 1) / (n2 + 2)
+    half = z * np.sqrt(p1 * (1 - p1) / (n1 + 2) + p2 * (1 - p2) / (n2 + 2))
+    return np.maximum(p1 - p2 - half, -1.0), np.minimum(p1 - p2 + half, 1.0)
+
+
+@quiet
+def katz(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
+    """Katz's log limits of a ratio, for comparison with other tools only (nan where x is 0).
+
+    References
+    ----------
+    Katz, Baptista, Azen & Pike (1978), Biometrics 34, 469-474.
+
+    Examples
+    --------
+    >>> low, high = katz(35, 200, 50, 200, 1.959964)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.4763, 1.0287)
+    """
+    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
+    half = z * np.sqrt(1 / x1 - 1 / n1 + 1 / x2 - 1 / n2)
+    ratio = (x1 / n1) / (x2 / n2)
+    return ratio * np.exp(-half), ratio * np.exp(half)
+
+
+def fold(low: ArrayLike, high: ArrayLike) -> Limits:
+    """Limits of ``|d|`` from limits of ``d``.
+
+    Examples
+    --------
+    >>> low, high = fold([-0.3, -0.1, 0.1], [-0.1, 0.2, 0.4])
+    >>> low.tolist(), high.tolist()
+    ([0.1, 0.0, 0.1], [0.3, 0.2, 0.4])
+    """
+    low, high = floats(low, high)
+    nearest = np.maximum(np.maximum(low, -high), 0.0)
+    return nearest, np.maximum(np.abs(low), np.abs(high))
+
+
+@quiet
+def welch_difference(
+    mean1: ArrayLike, var1: ArrayLike, n1: ArrayLike, mean2: ArrayLike, var2: ArrayLike,
+    n2: ArrayLike, confidence: float,
+) -> Limits:  # fmt: skip
+    """Welch's limits of a difference of means.
+
+    Parameters
+    ----------
+    mean1, var1, n1, mean2, var2, n2 : array-like
+        Sample means, sample variances (divisor n - 1) and sizes; a group of fewer than two gives
+        [-inf, inf].
+    confidence : float in (0, 1)
+
+    References
+    ----------
+    Welch (1947), Biometrika 34, 28-35.
+
+    Examples
+    --------
+    >>> low, high = welch_difference(5.0, 4.0, 30, 4.0, 9.0, 20, 0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (-0.559, 2.559)
+    """
+    mean1, var1, n1, mean2, var2, n2 = floats(mean1, var1, n1, mean2, var2, n2)
+    v1, v2 = var1 / n1, var2 / n2
+    degrees = (v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1))
+    degrees = np.where(v1 + v2 > 0, degrees, np.inf)  # no spread at all: the limits coincide
+    known = (n1 > 1) & (n2 > 1)
+    half = critical_t(confidence, degrees) * np.sqrt(v1 + v2)
+    gap = mean1 - mean2
+    return np.where(known, gap - half, -np.inf), np.where(known, gap + half, np.inf)
+
+
+def _sides(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
+) -> tuple[ArrayLike, ...]:
+    low1, high1 = wilson(x1, n1, z)
+    low2, high2 = wilson(x2, n2, z)
+    return quotient(x1, n1), low1, high1, quotient(x2, n2), low2, high2
+
+
+def _inflation(n: Array, small_sample: bool) -> Array:
+    return np.where(n > 1, n / (n - 1), 1.0) if small_sample else np.ones_like(n)
+
+
+def _corrected(gap: Array, variance: Array, skew: Array, z: float) -> Array:
+    """Return the score less its skewness at `z`; 0/0 is 0 (nothing contradicts that contrast)."""
+    sd = np.sqrt(variance)
+    value = gap / sd - (z * z - 1) * skew / (6 * sd**3)
+    return np.where(sd > 0, value, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
+
+
+def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: Array) -> Array:
+    """Bisect for where the falling `score` crosses `level` between `low` and `high`."""
+    for _ in range(54):
+        middle = (low + high) / 2
+        above = score(middle) > level
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return high if level > 0 else low

@@ -1,0 +1,253 @@
+"""Confidence limits of one number: a rate, an odds, a ratio of paired counts, a mean.
+
+Closed forms take the critical value ``z``, so that inversion (p-values), Tukey's critical value
+and t quantiles reuse the very same limits.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def critical(confidence: float) -> float:
+    """Return the two-sided normal critical value.
+
+    Parameters
+    ----------
+    confidence : float in (0, 1)
+
+    Raises
+    ------
+    ValueError
+        When `confidence` is not inside (0, 1).
+
+    Examples
+    --------
+    >>> round(critical(0.95), 6)
+    1.959964
+    """
+    return -NormalDist().inv_cdf(tail_of(confidence))
+
+
+def critical_t(confidence: float, degrees: ArrayLike) -> Array:
+    """Return the two-sided critical value of Student's t.
+
+    Parameters
+    ----------
+    confidence : float in (0, 1)
+    degrees : array-like
+        Degrees of freedom; inf gives the normal value, zero or less gives inf (nothing is known).
+
+    Examples
+    --------
+    >>> critical_t(0.95, [10, np.inf]).round(3).tolist()
+    [2.228, 1.96]
+    """
+    from scipy.special import stdtrit
+
+    tail = tail_of(confidence)
+    (df,) = floats(degrees)
+    value = -stdtrit(np.where(df > 0, df, 1.0), tail)
+    return np.where(df > 0, np.where(np.isinf(df), critical(confidence), value), np.inf)
+
+
+@quiet
+def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
+    """Wilson's score limits of a rate.
+
+    Parameters
+    ----------
+    x, n : array-like, 0 <= x <= n
+        Successes and trials; real numbers are welcome.  ``n = 0`` gives [0, 1].
+    z : array-like, >= 0
+        Critical value; inf gives [0, 1].
+
+    Returns
+    -------
+    low, high : array in [0, 1]
+        ``low`` is exactly 0 at ``x = 0`` and ``high`` exactly 1 at ``x = n``.
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212.
+
+    Examples
+    --------
+    >>> low, high = wilson(15, 148, critical(0.95))
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0624, 0.1605)
+    """
+    x, n, z = floats(x, n, z)
+    z2 = z * z
+    centre = (x + z2 / 2) / (n + z2)
+    half = z * np.sqrt(np.maximum(x * (1 - x / n), 0) + z2 / 4) / (n + z2)
+    vacuous = (n <= 0) | np.isinf(z)
+    low = np.where(vacuous | (x <= 0), 0.0, np.maximum(centre - half, 0.0))
+    high = np.where(vacuous | (x >= n), 1.0, np.minimum(centre + half, 1.0))
+    return low, high
+
+
+def wilson_odds(over: ArrayLike, under: ArrayLike, z: ArrayLike) -> Limits:
+    """Limits of the odds ``over / under`` of two counts, such as FN/FP.
+
+    Given their sum, ``over`` is binomial with share q; the Wilson limits of q are mapped by
+    q/(1-q).
+
+    Parameters
+    ----------
+    over, under : array-like, >= 0
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+        ``under = 0`` gives ``high = inf``; 0/0 gives [0, inf].
+
+    Examples
+    --------
+    >>> low, high = wilson_odds([8, 3, 0], [6, 0, 0], critical(0.95))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.483, 0.781, 0.0], [3.677, inf, inf])
+    """
+    over, under = floats(over, under)
+    low, high = wilson(over, over + under, z)
+    rest_low, rest_high = wilson(under, over + under, z)  # 1 - high and 1 - low, without rounding
+    return quotient(low, rest_high), quotient(high, rest_low)
+
+
+@quiet
+def paired_ratio(
+    both: ArrayLike, only_over: ArrayLike, only_under: ArrayLike, z: ArrayLike
+) -> Limits:
+    """Bonett-Price limits of ``(both + only_over) / (both + only_under)``.
+
+    The two counts share the rows of `both`, so their ratio is one of *paired* proportions; for
+    (TP+FN)/(TP+FP) pass TP, FN, FP, for the rejection form TN, FP, FN.
+
+    Parameters
+    ----------
+    both, only_over, only_under : array-like, >= 0
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+        An empty denominator gives ``high = inf``, an empty table [0, inf].
+
+    References
+    ----------
+    Bonett & Price (2006), Journal of Educational and Behavioral Statistics 31, 297-307.
+
+    Examples
+    --------
+    >>> low, high = paired_ratio(30, 8, 6, critical(0.95))
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.8608, 1.2944)
+    """
+    b, f, g = floats(both, only_over, only_under)
+    n, x1, x2 = b + f + g, b + f, b + g
+    joint = np.sqrt((f + g + 2) / ((x1 + 1) * (x2 + 1)))
+    alone = sum(np.sqrt((1 - (x + 1) / (n + 2)) / (x + 1)) for x in (x1, x2))
+    shared_z = np.asarray(z, dtype=np.float64) * joint / alone
+    low1, high1 = wilson(x1, n, shared_z)
+    low2, high2 = wilson(x2, n, shared_z)
+    return low1 / high2, high1 / low2
+
+
+def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
+    """Jeffreys' limits of a rate: equal tails of the Beta(x + 1/2, n - x + 1/2) posterior.
+
+    Parameters
+    ----------
+    x, n : array-like, 0 <= x <= n
+        ``n = 0`` gives [0, 1].
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    low, high : array in [0, 1]
+        ``low`` is 0 at ``x = 0`` and ``high`` 1 at ``x = n``, so the estimate is always inside.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), Statistical Science 16, 101-133.
+
+    Examples
+    --------
+    >>> low, high = jeffreys(15, 148, 0.95)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0604, 0.1576)
+    """
+    return _beta(x, n, confidence, add_low=0.5, add_high=0.5)
+
+
+def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
+    """Clopper and Pearson's exact limits of a rate (coverage never below the level).
+
+    Parameters
+    ----------
+    x, n : array-like, 0 <= x <= n
+        ``n = 0`` gives [0, 1].
+    confidence : float in (0, 1)
+
+    References
+    ----------
+    Clopper & Pearson (1934), Biometrika 26, 404-413.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 20, 0.95)
+    >>> float(low), round(float(high), 4)
+    (0.0, 0.1684)
+    """
+    return _beta(x, n, confidence, add_low=0.0, add_high=1.0)
+
+
+@quiet
+def student(mean: ArrayLike, var: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
+    """Student's limits of a mean.
+
+    Parameters
+    ----------
+    mean, var : array-like
+        Sample mean and sample variance (divisor n - 1), in the units of the values.
+    n : array-like, >= 0
+        Values; fewer than two give [-inf, inf].
+    confidence : float in (0, 1)
+
+    Examples
+    --------
+    >>> low, high = student(2.0, 4.0, 16, 0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.934, 3.066)
+    """
+    mean, var, n = floats(mean, var, n)
+    half = critical_t(confidence, n - 1) * np.sqrt(var / n)
+    known = n > 1
+    return np.where(known, mean - half, -np.inf), np.where(known, mean + half, np.inf)
+
+
+def tail_of(confidence: float) -> float:
+    """Return the probability of one tail, insisting on a confidence inside (0, 1)."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie inside (0, 1); found {confidence!r}")
+    return (1 - confidence) / 2
+
+
+@quiet
+def _beta(x: ArrayLike, n: ArrayLike, confidence: float, add_low: float, add_high: float) -> Limits:
+    from scipy.special import betaincinv
+
+    tail = tail_of(confidence)
+    x, n = floats(x, n)
+    low = betaincinv(x + add_low, n - x + add_high, tail)
+    high = betaincinv(x + add_high, n - x + add_low, 1 - tail)
+    return np.where(x <= 0, 0.0, low), np.where(x >= n, 1.0, high)

@@ -1,0 +1,105 @@
+"""Many p-values at once: Holm, Benjamini-Hochberg and the rule that picks one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Adjustment: TypeAlias = Literal["holm", "benjamini-hochberg"]
+
+HOLM_LIMIT = 20
+"""Comparisons up to which the family-wise error is controlled; above, the false discovery rate."""
+
+
+def holm(p: ArrayLike) -> Array:
+    """Holm's step-down adjustment: strong control of the family-wise error rate.
+
+    Parameters
+    ----------
+    p : array-like of shape (..., m)
+        p-values of one family along the last axis; nan passes through and is not counted.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, np.nan]).tolist()
+    [0.02, 0.04, nan]
+    """
+    ordered, order, count = _ordered(p)
+    factor = count - np.arange(ordered.shape[-1])
+    return _restored(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
+
+
+def benjamini_hochberg(p: ArrayLike) -> Array:
+    """Benjamini and Hochberg's step-up adjustment: control of the false discovery rate.
+
+    Parameters
+    ----------
+    p : array-like of shape (..., m)
+        p-values of one family along the last axis; nan passes through and is not counted.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), JRSS B 57, 289-300.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    ordered, order, count = _ordered(p)
+    scaled = ordered * count / np.arange(1, ordered.shape[-1] + 1)
+    backwards = np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
+    return _restored(np.where(np.isnan(ordered), np.nan, backwards), order)
+
+
+def adjust(p: ArrayLike) -> tuple[Array, Adjustment]:
+    """Adjust one family: Holm up to 20 comparisons, Benjamini-Hochberg above.
+
+    Parameters
+    ----------
+    p : array-like of shape (m,)
+
+    Returns
+    -------
+    adjusted : array of shape (m,)
+    method : {"holm", "benjamini-hochberg"}
+
+    Raises
+    ------
+    ValueError
+        When `p` has more than one axis: a family is a list.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04])
+    (array([0.02, 0.04]), 'holm')
+    """
+    (family,) = floats(p)
+    if family.ndim > 1:
+        raise ValueError(f"one family is a list of p-values; found shape {family.shape}")
+    if np.count_nonzero(~np.isnan(family)) <= HOLM_LIMIT:
+        return holm(family), "holm"
+    return benjamini_hochberg(family), "benjamini-hochberg"
+
+
+def _ordered(p: ArrayLike) -> tuple[Array, np.ndarray, Array]:
+    values = np.atleast_1d(np.asarray(p, dtype=np.float64))
+    order = np.argsort(values, axis=-1, kind="stable")  # nan sorts last
+    count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True).astype(np.float64)
+    return np.take_along_axis(values, order, axis=-1), order, count
+
+
+def _restored(ordered: Array, order: np.ndarray) -> Array:
+    restored = np.empty_like(ordered)
+    np.put_along_axis(restored, order, np.minimum(ordered, 1.0), axis=-1)
+    return restored

@@ -1,0 +1,276 @@
+"""Tests of "no difference": p-values by inverting an interval, exact, chi-square, permutation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, whole
+from fairgauge.stats.contrasts import newcombe
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Statistic: TypeAlias = Callable[[Array], Array]
+
+Z_MAX = 37.0
+"""Largest critical value searched: its two-sided p, 6e-300, is the smallest one reported."""
+
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def two_sided(z: ArrayLike) -> Array:
+    """Return the two-sided normal p-value of `z`.
+
+    Examples
+    --------
+    >>> round(float(two_sided(1.959964)), 6)
+    0.05
+    """
+    (value,) = floats(z)
+    return np.asarray(_erfc(np.abs(value) / math.sqrt(2)), dtype=np.float64)
+
+
+def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
+    """Return the p-value at which an interval just touches the null.
+
+    So interval and p-value never disagree: ``p < 1 - confidence`` exactly when the interval at
+    that confidence excludes `null`.
+
+    Parameters
+    ----------
+    interval : callable
+        From a critical value z to (low, high): the estimate at ``z = 0``, wider as z grows.
+        Called with a scalar once, then with an array of the shape that it answered.
+    null : array-like
+        The value under test: 0 for a difference, 1 for a ratio.
+
+    Returns
+    -------
+    p : array in [6e-300, 1]
+        nan where the limits are nan.
+
+    Examples
+    --------
+    >>> p = invert(lambda z: newcombe(56, 70, 48, 80, z))
+    >>> round(float(p), 6)
+    0.008133
+    """
+    low, high, value = floats(*interval(np.asarray(0.0)), null)
+    undefined = np.isnan(low) | np.isnan(high)
+    inner, outer = np.zeros(value.shape), np.full(value.shape, Z_MAX)
+    for _ in range(56):
+        z = (inner + outer) / 2
+        low, high = interval(z)
+        excluded = (low > value) | (high < value)
+        inner, outer = np.where(excluded, z, inner), np.where(excluded, outer, z)
+    return np.where(undefined, np.nan, two_sided(inner))
+
+
+def newcombe_p(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, null: ArrayLike = 0.0
+) -> Array:
+    """Return the p-value of ``x1/n1 - x2/n2 = null`` by inverting `newcombe`.
+
+    For ``null = 0`` it is also the p-value of "the ratio is 1": both are the same condition.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials; an empty group gives nan.
+    null : array-like in [-1, 1]
+
+    Examples
+    --------
+    >>> newcombe_p([56, 50], [70, 200], [48, 35], [80, 200]).round(6).tolist()
+    [0.008133, 0.067203]
+    """
+    x1, n1, x2, n2, null = floats(x1, n1, x2, n2, null)
+    p = invert(lambda z: newcombe(x1, n1, x2, n2, z), null)
+    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
+
+
+@quiet
+def n_minus_1_chi2(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return the p-value of Egon Pearson's N-1 chi-square test of two rates.
+
+    An empty group gives nan; rates that are both 0 or both 1 give 1.
+
+    References
+    ----------
+    Campbell (2007), Statistics in Medicine 26, 3661-3675.
+
+    Examples
+    --------
+    >>> round(float(n_minus_1_chi2(7, 25, 2, 25)), 6)
+    0.068451
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    x, n = x1 + x2, n1 + n2
+    z2 = (n - 1) * (x1 * n2 - x2 * n1) ** 2 / (n1 * n2 * x * (n - x))
+    p = np.where((x > 0) & (x < n), two_sided(np.sqrt(z2)), 1.0)
+    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
+
+
+def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
+    """Test that all groups share one rate (Pearson's chi-square, G - 1 degrees of freedom).
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+        Successes and trials; groups without trials are left out.
+
+    Returns
+    -------
+    stat, p : array of shape (...)
+        nan with fewer than two groups; 0 and 1 when all rates are 0 or all are 1.
+
+    Examples
+    --------
+    >>> stat, p = homogeneity([20, 26, 31, 18, 24], 100)
+    >>> round(float(stat), 4), round(float(p), 4)
+    (5.7787, 0.2163)
+    """
+    x, n = floats(x, n)
+    return homogeneity_table(np.stack([x, n - x], axis=-1))
+
+
+@quiet
+def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
+    """Test that all groups share one distribution (Pearson's chi-square).
+
+    Parameters
+    ----------
+    counts : array-like of shape (..., G, K)
+        Rows per group and category; empty groups and categories are left out.
+
+    Returns
+    -------
+    stat, p : array of shape (...)
+        nan with fewer than two groups; 0 and 1 with fewer than two categories.
+
+    Examples
+    --------
+    >>> stat, p = homogeneity_table([[50, 30, 20], [20, 18, 22]])
+    >>> round(float(stat), 4), round(float(p), 4)
+    (6.3492, 0.0418)
+    """
+    from scipy.special import chdtrc
+
+    (table,) = floats(counts)
+    groups, categories = table.sum(-1, keepdims=True), table.sum(-2, keepdims=True)
+    expected = groups * categories / categories.sum(-1, keepdims=True)
+    stat = np.where(expected > 0, (table - expected) ** 2 / expected, 0.0).sum((-1, -2))
+    g, k = np.count_nonzero(groups, axis=(-1, -2)), np.count_nonzero(categories, axis=(-1, -2))
+    degrees = (g - 1) * (k - 1)
+    p = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), stat), 1.0)
+    return np.where(g > 1, stat, np.nan), np.where(g > 1, p, np.nan)
+
+
+def studentised(metric: Statistic) -> Statistic:
+    """Turn a metric of one group into the studentised gap ``|m1 - m2| / sd`` of two.
+
+    Only a studentised statistic makes a permutation test valid when the metric is equal but the
+    distributions are not.  The variance is the jackknife's, taken cell by cell.
+
+    Parameters
+    ----------
+    metric : callable
+        From cells of shape (..., K) to values of shape (...).
+
+    Returns
+    -------
+    statistic : callable
+        From cells of shape (..., 2, K) to values of shape (...), for `permutation_p`.
+
+    References
+    ----------
+    DiCiccio, Vasudevan, Basu, Kenthapadi & Agarwal (2020), Evaluating fairness using permutation
+    tests, KDD.
+
+    Examples
+    --------
+    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
+    >>> round(float(gap(np.array([[30.0, 70.0], [20.0, 80.0]]))), 3)
+    1.636
+    """
+    from fairgauge.stats.resampling import jackknife_variance
+
+    def statistic(table: Array) -> Array:
+        value = metric(table)
+        gap = np.abs(value[..., 0] - value[..., 1])
+        variance = jackknife_variance(table, metric).sum(-1)
+        return np.where(gap == 0, 0.0, quotient(gap, np.sqrt(variance)))
+
+    return statistic
+
+
+def permutation_p(
+    counts: ArrayLike, statistic: Statistic, rng: np.random.Generator, replicates: int = 2000
+) -> Array:
+    """Return the permutation p-value of "group labels do not matter", from counts alone.
+
+    Permuting the labels of rows is a multivariate hypergeometric draw of the cells.
+
+    Parameters
+    ----------
+    counts : array-like of whole numbers, shape (G, K)
+        Rows per group and cell.
+    statistic : callable
+        From tables of shape (..., G, K) to values of shape (...); large speaks against the null.
+        See `studentised` for differences of a metric.
+    rng : numpy.random.Generator
+    replicates : int
+        The smallest possible p is 1 / (replicates + 1).
+
+    Returns
+    -------
+    p : array of shape ()
+        nan where the observed statistic is nan; undefined draws count as extreme.
+
+    Raises
+    ------
+    ValueError
+        When the counts are not whole.
+
+    Examples
+    --------
+    >>> table = [[40, 10], [20, 30]]
+    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
+    >>> bool(permutation_p(table, gap, np.random.default_rng(0)) < 0.01)
+    True
+    """
+    (table,) = whole("a permutation test", counts)
+    observed = np.asarray(statistic(table))
+    draws = np.asarray(statistic(permuted(table, rng, replicates)))
+    tolerance = 1e-12 * np.abs(np.where(np.isfinite(observed), observed, 0.0))
+    extreme = np.count_nonzero(~(draws < observed - tolerance), axis=0)
+    return np.where(np.isnan(observed), np.nan, (1 + extreme) / (replicates + 1))
+
+
+def permuted(table: Array, rng: np.random.Generator, replicates: int) -> Array:
+    """Draw tables of shape (replicates, G, K) with the margins of `table`.
+
+    Examples
+    --------
+    >>> draws = permuted(np.array([[3.0, 2.0], [1.0, 4.0]]), np.random.default_rng(0), 100)
+    >>> draws.shape, draws.sum(1).min(0).tolist()
+    ((100, 2, 2), [4.0, 6.0])
+    """
+    groups, cells = table.shape
+    left = np.broadcast_to(table.sum(0).astype(np.int64), (replicates, cells)).copy()
+    drawn = np.zeros((replicates, groups, cells), dtype=np.int64)
+    for g in range(groups - 1):
+        need = np.full(replicates, int(table[g].sum()))
+        rest = left.sum(-1)
+        for k in range(cells - 1):
+            rest = rest - left[:, k]
+            drawn[:, g, k] = rng.hypergeometric(left[:, k], rest, need)
+            need = need - drawn[:, g, k]
+        drawn[:, g, -1] = need
+        left = left - drawn[:, g]
+    drawn[:, -1] = left
+    return drawn.astype(np.float64)
