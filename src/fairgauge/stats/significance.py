@@ -34,11 +34,8 @@ def two_sided(z: ArrayLike) -> Array:
     return np.asarray(_erfc(np.abs(value) / math.sqrt(2)), dtype=np.float64)
 
 
-def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
-    """Return the p-value at which an interval just touches the null.
-
-    So interval and p-value never disagree: ``p < 1 - confidence`` exactly when the interval at
-    that confidence excludes `null`.
+def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
+    """Return the critical value at which an interval just touches the null.
 
     Parameters
     ----------
@@ -47,6 +44,39 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
         Called with a scalar once, then with an array of the shape that it answered.
     null : array-like
         The value under test: 0 for a difference, 1 for a ratio.
+
+    Returns
+    -------
+    z : array in [0, 37]
+        nan where the limits are nan.
+
+    Examples
+    --------
+    >>> z = invert_z(lambda z: (3.0 - 2.0 * z, 3.0 + 2.0 * z))
+    >>> round(float(z), 6)
+    1.5
+    """
+    low, high, value = floats(*interval(np.asarray(0.0)), null)
+    undefined = np.isnan(low) | np.isnan(high)
+    inner, outer = np.zeros(value.shape), np.full(value.shape, Z_MAX)
+    for _ in range(56):
+        z = (inner + outer) / 2
+        low, high = interval(z)
+        excluded = (low > value) | (high < value)
+        inner, outer = np.where(excluded, z, inner), np.where(excluded, outer, z)
+    return np.where(undefined, np.nan, inner)
+
+
+def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
+    """Return the p-value at which an interval just touches the null.
+
+    So interval and p-value never disagree: ``p < 1 - confidence`` exactly when the interval at
+    that confidence excludes `null`.
+
+    Parameters
+    ----------
+    interval, null
+        As for `invert_z`.
 
     Returns
     -------
@@ -59,15 +89,7 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     >>> round(float(p), 6)
     0.008133
     """
-    low, high, value = floats(*interval(np.asarray(0.0)), null)
-    undefined = np.isnan(low) | np.isnan(high)
-    inner, outer = np.zeros(value.shape), np.full(value.shape, Z_MAX)
-    for _ in range(56):
-        z = (inner + outer) / 2
-        low, high = interval(z)
-        excluded = (low > value) | (high < value)
-        inner, outer = np.where(excluded, z, inner), np.where(excluded, outer, z)
-    return np.where(undefined, np.nan, two_sided(inner))
+    return two_sided(invert_z(interval, null))
 
 
 def newcombe_p(

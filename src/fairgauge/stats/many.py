@@ -1,0 +1,330 @@
+"""Many groups at once: all pairs, the largest gap, the spread, and what chance alone would show.
+
+Groups lie along the last axis; a group without trials (``n = 0``) takes no part.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.intervals import tail_of
+from fairgauge.stats.significance import invert_z
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Comparison: TypeAlias = Literal["difference", "ratio"]
+
+
+class AllPairs(NamedTuple):
+    """Every pair of groups with simultaneous limits; arrays of shape (..., G (G - 1) / 2)."""
+
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    estimate: Array
+    low: Array
+    high: Array
+    p: Array
+
+
+def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
+    """Return the critical value that covers all pairs at once, q / sqrt(2).
+
+    q is the quantile of the range of that many independent standard normals.
+
+    Parameters
+    ----------
+    groups : array-like of int
+        Fewer than two give 0: there is no pair to cover.
+    confidence : float in (0, 1)
+
+    References
+    ----------
+    Tukey (1953), The problem of multiple comparisons; Agresti, Bini, Bertaccini & Ryu (2008),
+    Biometrics 64, 1270-1275, for proportions.
+
+    Examples
+    --------
+    >>> tukey_critical([2, 5, 50], 0.95).round(3).tolist()
+    [1.96, 2.728, 3.992]
+    """
+    tail = tail_of(confidence)
+    counts = np.asarray(groups, dtype=np.int64)
+    sizes, index = np.unique(counts, return_inverse=True)
+    values = np.array([_critical(int(size), 2 * tail) for size in sizes])
+    return np.asarray(values[index.reshape(counts.shape)])
+
+
+def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
+    """Return the p-value of a pairwise `z`, adjusted for all pairs of that many groups.
+
+    Examples
+    --------
+    >>> tukey_p([1.959964, 2.727774], [2, 5]).round(4).tolist()
+    [0.05, 0.05]
+    """
+    z, groups = floats(z, groups)
+    p = np.empty_like(z)
+    for size in np.unique(groups):
+        chosen = groups == size
+        p[chosen] = _range_tail(z[chosen] * np.sqrt(2), int(size))
+    return p
+
+
+def all_pairs(
+    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison = "difference"
+) -> AllPairs:
+    """Compare every pair of groups with simultaneous limits and adjusted p-values.
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+    confidence : float in (0, 1)
+        Probability that all intervals cover at once.
+    comparison : {"difference", "ratio"}
+
+    Returns
+    -------
+    pairs : AllPairs
+        ``first < second`` are positions along the last axis.  Limits at Tukey's critical value
+        and the p at which they touch equality, nan where a group is empty.
+
+    Examples
+    --------
+    >>> pairs = all_pairs([20, 26, 31], [100, 100, 100], 0.95)
+    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.estimate.round(2).tolist()
+    ([0, 0, 1], [1, 2, 2], [-0.06, -0.11, -0.05])
+    """
+    x, n = floats(x, n)
+    first, second = np.triu_indices(x.shape[-1], k=1)
+    limits = newcombe if comparison == "difference" else mover_wilson_ratio
+    sides = x[..., first], n[..., first], x[..., second], n[..., second]
+    p1, p2 = quotient(*sides[:2]), quotient(*sides[2:])
+    groups = np.count_nonzero(n > 0, axis=-1)[..., None]
+    empty = np.isnan(p1) | np.isnan(p2)
+    low, high = limits(*sides, tukey_critical(groups, confidence))
+    z = invert_z(lambda z: newcombe(*sides, z))
+    estimate = p1 - p2 if comparison == "difference" else quotient(p1, p2)
+    undefined = (np.where(empty, np.nan, v) for v in (low, high, tukey_p(z, groups)))
+    return AllPairs(first, second, estimate, *undefined)
+
+
+def range_interval(x: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Array, Array, Array]:
+    """Return the largest gap between two groups' rates, with simultaneous limits.
+
+    All pairs are covered at once with about the stated probability, hence so is the range; the
+    lower limit is 0 exactly when no pair differs.
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    estimate, low, high : array of shape (...), in [0, 1]
+        nan with fewer than two groups.
+
+    Examples
+    --------
+    >>> estimate, low, high = range_interval([20, 26, 31, 18, 24], 100, 0.95)
+    >>> round(float(estimate), 2), float(low), round(float(high), 4)
+    (0.13, 0.0, 0.2881)
+    """
+    rate, (low, high), alone = _pairwise(x, n, confidence, "difference")
+    estimate = np.nanmax(rate, axis=-1) - np.nanmin(rate, axis=-1)
+    low = np.maximum(np.fmax.reduce(low, axis=(-1, -2)), 0.0)
+    high = np.fmax.reduce(high, axis=(-1, -2))
+    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
+
+
+def worst_ratio_interval(
+    x: ArrayLike, n: ArrayLike, confidence: float
+) -> tuple[Array, Array, Array]:
+    """Return the smallest ratio of two groups' rates, with simultaneous limits.
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    estimate, low, high : array of shape (...), in [0, 1]
+        nan with fewer than two groups; the estimate is nan where all rates are 0.
+
+    Examples
+    --------
+    >>> estimate, low, high = worst_ratio_interval([20, 26, 31, 18, 24], 100, 0.95)
+    >>> round(float(estimate), 3), round(float(low), 3), float(high)
+    (0.581, 0.289, 1.0)
+    """
+    rate, (low, high), alone = _pairwise(x, n, confidence, "ratio")
+    estimate = quotient(np.nanmin(rate, axis=-1), np.nanmax(rate, axis=-1))
+    low = np.fmin.reduce(low, axis=(-1, -2))
+    high = np.minimum(np.fmin.reduce(high, axis=(-1, -2)), 1.0)
+    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
+
+
+def expected_range(
+    rate: ArrayLike, n: ArrayLike, rng: np.random.Generator, replicates: int = 2000
+) -> Array:
+    """Return the mean range of the observed rates if all groups shared `rate`: the noise floor.
+
+    Parameters
+    ----------
+    rate : array-like of shape (...), in [0, 1]
+    n : array-like of shape (..., G)
+        Trials per group, rounded to whole numbers.
+    rng : numpy.random.Generator
+    replicates : int
+
+    Returns
+    -------
+    expected : array of shape (...)
+
+    Examples
+    --------
+    >>> round(float(expected_range(0.3, [50] * 10, np.random.default_rng(0))), 2)
+    0.2
+    """
+    sizes = np.rint(np.asarray(n, dtype=np.float64))
+    shared = np.asarray(rate, dtype=np.float64)[..., None]
+    shape = np.broadcast_shapes(sizes.shape, shared.shape)
+    chance = np.broadcast_to(np.nan_to_num(shared), shape)
+    total = np.zeros(shape[:-1])
+    done, step = 0, max(1, 4_000_000 // max(1, int(np.prod(shape))))
+    while done < replicates:
+        size = min(step, replicates - done)
+        draws = rng.binomial(sizes.astype(np.int64), chance, size=(size, *shape))
+        rates = quotient(draws, sizes)
+        total += (np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)).sum(0)
+        done += size
+    return np.where(np.isnan(shared[..., 0]), np.nan, total / replicates)
+
+
+@quiet
+def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
+    """Return the variance of the rates between groups, as observed and without sampling noise.
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+        Groups with fewer than two trials take no part.
+
+    Returns
+    -------
+    naive, corrected : array of shape (...)
+        `corrected` is unbiased and may be negative; nan with fewer than two groups.
+
+    References
+    ----------
+    Method of moments; compare Lum, Zhang & Bower (2022), De-biasing "bias" measurement, FAccT.
+
+    Examples
+    --------
+    >>> naive, corrected = between_variance([20, 26, 31, 18, 24], 100)
+    >>> round(float(naive), 5), round(float(corrected), 5)
+    (0.00262, 0.00081)
+    """
+    x, n = floats(x, n)
+    part = n > 1
+    rate = np.where(part, x / n, 0.0)
+    groups = np.count_nonzero(part, axis=-1)
+    mean = rate.sum(-1, keepdims=True) / groups[..., None]
+    naive = np.where(part, (rate - mean) ** 2, 0.0).sum(-1) / (groups - 1)
+    noise = np.where(part, rate * (1 - rate) / (n - 1), 0.0).sum(-1) / groups
+    alone = groups < 2
+    return _unless(alone, naive), _unless(alone, naive - noise)
+
+
+@quiet
+def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
+    """Pull the groups' rates towards their mean by empirical Bayes, for display only.
+
+    A normal-normal model with DerSimonian and Laird's variance between groups.  It over-shrinks
+    real differences: never judge by it.
+
+    Parameters
+    ----------
+    x, n : array-like of shape (..., G)
+
+    Returns
+    -------
+    rates : array of shape (..., G)
+        nan for empty groups.
+
+    References
+    ----------
+    DerSimonian & Laird (1986), Controlled Clinical Trials 7, 177-188.
+
+    Examples
+    --------
+    >>> shrunken_rates([2, 30, 60], [20, 100, 200]).round(3).tolist()
+    [0.245, 0.288, 0.292]
+    """
+    x, n = floats(x, n)
+    part = n > 0
+    rate = np.where(part, x / n, 0.0)
+    pooled = (x.sum(-1) / n.sum(-1))[..., None]
+    variance = np.where(part, np.maximum(pooled * (1 - pooled), 1e-12) / n, np.inf)
+    weight = 1 / variance
+    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
+    q = (weight * (rate - mean) ** 2).sum(-1, keepdims=True)
+    total, square = weight.sum(-1, keepdims=True), (weight**2).sum(-1, keepdims=True)
+    groups = np.count_nonzero(part, axis=-1)[..., None]
+    tau2 = np.fmax((q - (groups - 1)) / (total - square / total), 0.0)
+    weight = 1 / (variance + tau2)
+    mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
+    return np.where(part, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
+
+
+def _pairwise(
+    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison
+) -> tuple[Array, Limits, NDArray[np.bool_]]:
+    """Rates (..., G), limits of every ordered pair (..., G, G) and where there is no pair."""
+    x, n = floats(x, n)
+    groups = np.count_nonzero(n > 0, axis=-1)
+    limits = newcombe if comparison == "difference" else mover_wilson_ratio
+    z = tukey_critical(groups, confidence)[..., None, None]
+    low, high = limits(x[..., :, None], n[..., :, None], x[..., None, :], n[..., None, :], z)
+    takes_part = (n > 0)[..., :, None] & (n > 0)[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
+    alone = groups < 2
+    rate = np.where(alone[..., None], 0.0, quotient(x, n))
+    return rate, (np.where(takes_part, low, np.nan), np.where(takes_part, high, np.nan)), alone
+
+
+def _unless(undefined: NDArray[np.bool_], value: Array) -> Array:
+    return np.where(undefined, np.nan, value)
+
+
+@lru_cache(maxsize=512)
+def _critical(groups: int, alpha: float) -> float:
+    if groups < 2:
+        return 0.0
+    low, high = 0.0, 60.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = float(_range_tail(np.asarray(middle), groups)) > alpha
+        low, high = (middle, high) if inside else (low, middle)
+    return high / float(np.sqrt(2))
+
+
+def _range_tail(q: Array, groups: int) -> Array:
+    """P(range of `groups` standard normals > q), by quadrature over the smallest of them."""
+    from scipy.special import ndtr
+
+    if groups < 2:
+        return np.where(np.isnan(q), np.nan, 1.0)
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    points = 9.0 * nodes
+    density = groups * 9.0 * weights * np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
+    beyond = ndtr(-points)
+    between = np.maximum(beyond - ndtr(-(points + q[..., None])), 0.0)
+    missed = beyond ** (groups - 1) - between ** (groups - 1)
+    return np.asarray(np.clip((density * missed).sum(-1), 0.0, 1.0))
