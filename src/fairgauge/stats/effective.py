@@ -1,0 +1,181 @@
+"""Rows that are not worth a full row each: weights, clusters, missing group labels.
+
+Everything here comes from sums that merge: the effective number of rows then stands in for n in
+any interval of `intervals` and `contrasts`, with ``rate * n_eff`` for x.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class Clustered(NamedTuple):
+    """An effective number of rows and the degrees of freedom of its t quantile."""
+
+    n: Array
+    degrees: Array
+
+
+@quiet
+def weighted_n(
+    sum_w: ArrayLike, sum_w2: ArrayLike, n: ArrayLike, rate: ArrayLike, sum_w2_of: ArrayLike
+) -> Array:
+    """Return the effective number of weighted rows: the smaller of Kish's and the linearised.
+
+    Parameters
+    ----------
+    sum_w, sum_w2, n : array-like
+        Sum of weights, sum of squared weights and number of rows of the rate's denominator.
+    rate : array-like in [0, 1]
+        The weighted rate.
+    sum_w2_of : array-like
+        Sum of squared weights of the rate's numerator.
+
+    Returns
+    -------
+    n_eff : array
+        Kish's number alone where the rate is 0 or 1 or there is one row; 0 without rows.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling; Korn & Graubard (1998), Survey Methodology 24, 193-201.
+
+    Examples
+    --------
+    >>> w, y = np.array([1, 1, 2, 4, 0.5, 3, 1, 2]), np.array([1, 0, 1, 1, 0, 0, 1, 0])
+    >>> rate = w @ y / w.sum()
+    >>> round(float(weighted_n(w.sum(), w @ w, 8, rate, (w * w) @ y)), 4)
+    5.1949
+    """
+    w, w2, n, p, w2_of = floats(sum_w, sum_w2, n, rate, sum_w2_of)
+    kish = np.where(w2 > 0, w**2 / w2, 0.0)
+    variance = n / (n - 1) * ((1 - p) ** 2 * w2_of + p**2 * (w2 - w2_of)) / w**2
+    linearised = p * (1 - p) / variance
+    usable = (n > 1) & (p > 0) & (p < 1) & (variance > 0)
+    return np.where(usable, np.minimum(kish, linearised), kish)
+
+
+@quiet
+def clustered_n(
+    clusters: ArrayLike,
+    n: ArrayLike,
+    rate: ArrayLike,
+    sum_xx: ArrayLike,
+    sum_xm: ArrayLike,
+    sum_mm: ArrayLike,
+) -> Clustered:
+    """Return the effective number of clustered rows and the degrees of freedom for its t.
+
+    With x_c successes among the m_c rows of cluster c (or their weights):
+
+    Parameters
+    ----------
+    clusters : array-like
+        Number of clusters with rows in the denominator.
+    n : array-like
+        Rows of the denominator, the sum of m_c; `n_eff` never exceeds it.
+    rate : array-like in [0, 1]
+        Sum of x_c over sum of m_c.
+    sum_xx, sum_xm, sum_mm : array-like
+        Sums over clusters of x_c squared, x_c m_c and m_c squared.
+
+    Returns
+    -------
+    n_eff, degrees : array
+        ``clusters - 1`` degrees of freedom, for `intervals.critical_t`.  One cluster gives
+        ``n_eff = 0``: nothing is known.  A rate of 0 or 1 gives the effective number of clusters,
+        for it cannot be told how much the rows of one repeat each other.
+
+    References
+    ----------
+    Korn & Graubard (1998), Survey Methodology 24, 193-201; Rao & Scott (1992), Biometrics 48,
+    577-585.
+
+    Examples
+    --------
+    >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
+    >>> n_eff, degrees = clustered_n(4, 10, 0.6, x @ x, x @ m, m @ m)
+    >>> round(float(n_eff), 3), float(degrees)
+    (7.258, 3.0)
+    """
+    c, n, p, xx, xm, mm = floats(clusters, n, rate, sum_xx, sum_xm, sum_mm)
+    scatter = np.maximum(xx - 2 * p * xm + p**2 * mm, 0.0)
+    variance = c / (c - 1) * scatter / n**2
+    robust = np.minimum(n, p * (1 - p) / variance)
+    fallback = np.minimum(n, n**2 / mm)
+    n_eff = np.where((p > 0) & (p < 1), robust, fallback)
+    return Clustered(np.where((c > 1) & (n > 0), n_eff, 0.0), np.maximum(c - 1, 0.0))
+
+
+@quiet
+def missing_bounds(
+    x: ArrayLike, n: ArrayLike, unknown_x: ArrayLike, unknown_n: ArrayLike
+) -> Limits:
+    """Bound a group's rate when some rows have no group label (Manski's worst cases).
+
+    Parameters
+    ----------
+    x, n : array-like
+        Successes and rows known to be of the group.
+    unknown_x, unknown_n : array-like
+        Successes and rows without a group label.
+
+    Returns
+    -------
+    low, high : array in [0, 1]
+        Sharp: some assignment of the unknown rows attains each.  [0, 1] where no row is known
+        to be of the group.
+
+    References
+    ----------
+    Manski (1989), Journal of Human Resources 24, 343-360.
+
+    Examples
+    --------
+    >>> low, high = missing_bounds(30, 100, 4, 10)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.283, 0.3269)
+    """
+    x, n, ux, un = floats(x, n, unknown_x, unknown_n)
+    failures = n + un - ux
+    low = np.where((n > 0) & (failures > 0), x / failures, 0.0)
+    high = np.where(n > 0, (x + ux) / (n + ux), 1.0)
+    return low, high
+
+
+def missing_difference_bounds(
+    x1: ArrayLike,
+    n1: ArrayLike,
+    x2: ArrayLike,
+    n2: ArrayLike,
+    unknown_x: ArrayLike,
+    unknown_n: ArrayLike,
+) -> Limits:
+    """Bound a difference of two groups' rates when some rows have no group label.
+
+    The worst joint assignment gives every unknown success to one group and every unknown failure
+    to the other, so the bounds are sharp.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and rows known to be of either group.
+    unknown_x, unknown_n : array-like
+        Successes and rows without a group label.
+
+    Examples
+    --------
+    >>> low, high = missing_difference_bounds(30, 100, 20, 100, 4, 10)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0522, 0.1382)
+    """
+    low1, high1 = missing_bounds(x1, n1, unknown_x, unknown_n)
+    low2, high2 = missing_bounds(x2, n2, unknown_x, unknown_n)
+    return low1 - high2, high1 - low2
