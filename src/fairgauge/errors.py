@@ -1,0 +1,87 @@
+"""What can go wrong, as a tree.
+
+::
+
+    FairgaugeError            every error of fairgauge; ends a command with exit code 2
+    ├── SpecError             the question is wrong: unknown names, impossible limits (lists every mistake)
+    ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
+    ├── CubeError             a cube file is damaged, or two cubes do not fit together
+    └── MissingExtra          an optional library is not installed
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST_MESSAGE = 1_900
+_LONGEST_QUOTE = 60
+
+
+class FairgaugeError(Exception):
+    """Base of every error: says what was found, where, what is allowed and what to do."""
+
+    exit_code = 2
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in a specification, and the path to it (``rules[2].metric``)."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class SpecError(FairgaugeError, ValueError):
+    """The specification is wrong; ``problems`` lists every mistake found."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class DataError(FairgaugeError, ValueError):
+    """The data cannot be read, or do not hold what the specification asks for."""
+
+
+class CubeError(FairgaugeError, ValueError):
+    """A cube file is damaged or of another version, or two cubes count different things."""
+
+
+class MissingExtra(FairgaugeError, ImportError):
+    """An optional library is needed and not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional library: pip install 'fairgauge[{extra}]'")
+
+
+def quote(value: object) -> str:
+    """Show a name or value in a message: quoted, printable, never longer than a line."""
+    text = str(value)
+    shown = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+    return repr(shown)
+
+
+def listing(values: Iterable[object], limit: int = 8) -> str:
+    """Show some values of a longer list: ``'a', 'b' and 3 more``."""
+    every = list(values)
+    text = ", ".join(quote(value) for value in every[:limit])
+    return f"{text} and {len(every) - limit} more" if len(every) > limit else text
+
+
+def nearest(name: object, allowed: Iterable[object]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
+    names = {str(each).casefold(): str(each) for each in allowed}
+    close = difflib.get_close_matches(str(name)[:200].casefold(), names, n=1, cutoff=0.6)
+    return f" Did you mean {quote(names[close[0]])}?" if close else ""

@@ -1,0 +1,169 @@
+"""Plan: what must be counted to answer a Spec, each thing once. A frozen value that cubes carry."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from fairgauge.feature import Above, interval_names
+from fairgauge.values import Value, name_of
+from fairgauge.words import Profile, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.spec import Spec
+
+_MOST_JOINT_FEATURES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One thing that rows are told apart by.
+
+    Attributes
+    ----------
+    role : what it stands for.
+    column : the column it is read from.
+    cuts : cut points of a numeric column; its values are then the numbers 0 ... k of the bins.
+    closed : the edge that belongs to a bin: "right" is (low, high], "left" is [low, high).
+    bounds : the range that values must lie in.
+    """
+
+    role: Role
+    column: str
+    cuts: tuple[float, ...] = ()
+    closed: Literal["right", "left"] = "right"
+    bounds: tuple[float, float] | None = None
+
+    def names(self, levels: tuple[Value, ...]) -> list[str]:
+        """Return the names of levels as people see them."""
+        if not self.cuts:
+            return [name_of(level) for level in levels]
+        every = interval_names(self.cuts)
+        return [every[int(level)] for level in levels if isinstance(level, int)]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The axes, the tables over some of them, and the columns that are summed.
+
+    Attributes
+    ----------
+    axes : every axis, each once.
+    tables : the tables to count, each the positions of its axes in ``axes``.
+    count : column of whole numbers that a row stands for.
+    weight : column of sampling weights.
+    """
+
+    axes: tuple[Axis, ...]
+    tables: tuple[tuple[int, ...], ...]
+    count: str | None = None
+    weight: str | None = None
+
+    def axis(self, role: Role, column: str | None = None) -> Axis | None:
+        """Return the axis of a role (and column), if it is counted."""
+        for axis in self.axes:
+            if axis.role is role and column in (None, axis.column):
+                return axis
+        return None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that a scan must read, each once."""
+        every = [axis.column for axis in self.axes]
+        every += [column for column in (self.count, self.weight) if column]
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Return what is summed: physical rows, cases, weights and squared weights."""
+        cases = ("n",) if self.count else ()
+        return ("rows", *cases, *(("w", "w2") if self.weight else ()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return {
+            "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "tables": [list(table) for table in self.tables],
+            "count": self.count,
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Plan:
+        """Read what `to_dict` wrote."""
+        axes = tuple(
+            Axis(
+                Role(a["role"]),
+                a["column"],
+                tuple(a["cuts"]),
+                a["closed"],
+                None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
+            )
+            for a in found["axes"]
+        )
+        tables = tuple(tuple(table) for table in found["tables"])
+        return cls(axes, tables, found["count"], found["weight"])
+
+    def difference(self, other: Plan) -> str:
+        """Say in what two plans differ; empty when they count the same."""
+        for what, ours, theirs in (
+            ("axes", _described(self), _described(other)),
+            ("tables", self.tables, other.tables),
+            ("count column", self.count, other.count),
+            ("weight column", self.weight, other.weight),
+        ):
+            if ours != theirs:
+                return f"{what}: {ours} against {theirs}"
+        return ""
+
+
+def plan(spec: Spec) -> Plan:
+    """Return what must be counted to answer a specification.
+
+    A few features are counted together, so that every intersection comes from one table; many are
+    counted in one table for each margin that is asked for.
+    """
+    outcome = _outcome_axes(spec)
+    columns = [f.column for f in spec.sensitive]
+    columns += [c for parts in spec.intersections for c in parts if c not in columns]
+    columns = list(dict.fromkeys(columns))
+    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in columns}
+    axes = (*features.values(), *outcome)
+    if len(columns) <= _MOST_JOINT_FEATURES:
+        margins: list[tuple[str, ...]] = [tuple(columns)]
+    else:
+        margins = [*((f.column,) for f in spec.sensitive), *spec.intersections]
+    tables = [
+        tuple(sorted(axes.index(axis) for axis in (*(features[c] for c in margin), *outcome)))
+        for margin in margins
+    ]
+    return Plan(axes, tuple(dict.fromkeys(tables)), spec.count, spec.weight)
+
+
+def _outcome_axes(spec: Spec) -> list[Axis]:
+    cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
+    axes = []
+    if spec.strata:
+        axes.append(Axis(Role.STRATUM, spec.strata))
+    if spec.label:
+        axes.append(Axis(Role.LABEL, spec.label, cuts))
+    if spec.prediction:
+        axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
+    elif spec.score:
+        closed: Literal["right", "left"] = (
+            "right" if spec.profile is Profile.CLARIFY else "left"
+        )  # Clarify: score > t; documented: score >= t
+        axes.append(
+            Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
+        )
+    return axes
+
+
+
+def _described(plan: Plan) -> list[str]:
+    return [
+        f"{axis.role} {axis.column}{f' cut at {list(axis.cuts)}' if axis.cuts else ''}"
+        for axis in plan.axes
+    ]

@@ -1,0 +1,33 @@
+"""The only door to data: whatever holds the rows, it is opened here and counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from fairgauge.scan.source import Source
+
+
+def open_source(data: Any) -> Source:
+    """Open data of any kind: a frame, a path, a glob, or a list of paths.
+
+    Raises
+    ------
+    DataError
+        The data cannot be read, or are of no known kind.
+    """
+    if isinstance(data, (str, Path)) or (
+        isinstance(data, Sequence) and data and all(isinstance(d, (str, Path)) for d in data)
+    ):
+        from fairgauge.scan.files import open_files
+
+        return open_files(data)
+    if data is None or isinstance(data, (int, float, bytes)):
+        raise DataError(f"cannot audit a {type(data).__name__}; give a frame, a path or a Cube")
+    from fairgauge.scan.frames import open_frame
+
+    return open_frame(data)

@@ -1,0 +1,323 @@
+"""Spec: what is asked. A frozen value, and the one verb that makes it: `ask`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.feature import Above, Feature, check_features
+from fairgauge.metrics.lookup import expand
+from fairgauge.rule import Rule, check_rule
+from fairgauge.values import Value, canonical
+from fairgauge.words import Method, Missing, Profile, Reference, Task
+
+Word = TypeVar("Word", bound=StrEnum)
+Column = str | None
+MOST_GROUPS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """Everything that is asked of an audit, defaults included; see `fairgauge.audit`."""
+
+    label: Column = None
+    prediction: Column = None
+    score: Column = None
+    score_of: Value = None
+    score_range: tuple[float, float] = (0.0, 1.0)
+    threshold: tuple[float, ...] = (0.5,)
+    positive: tuple[Value, ...] | Above = ()
+    sensitive: tuple[Feature, ...] = ()
+    intersections: tuple[tuple[str, ...], ...] = ()
+    strata: Column = None
+    count: Column = None
+    weight: Column = None
+    cluster: Column = None
+    reference: Reference | tuple[tuple[str, Value], ...] = Reference.REST
+    metrics: tuple[str, ...] = ("standard",)
+    features: tuple[str, ...] = ()
+    task: Task | None = None
+    confidence: float = 0.95
+    method: Method = Method.DEFAULT
+    seed: int = 0
+    replicates: int = 2_000
+    profile: Profile = Profile.DOCUMENTED
+    missing: Missing = Missing.EXCLUDE
+    rules: tuple[Rule, ...] = ()
+    max_groups: int = MOST_GROUPS
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Return every column asked for, with the path of the question: (path, column)."""
+        single = ("label", "prediction", "score", "strata", "count", "weight", "cluster")
+        found = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
+        found += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
+        found += [
+            (f"intersections[{i}][{j}]", part)
+            for i, parts in enumerate(self.intersections)
+            for j, part in enumerate(parts)
+            if part not in {f.column for f in self.sensitive}
+        ]
+        return found + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
+
+    def feature(self, column: str) -> Feature:
+        """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
+        return next((f for f in self.sensitive if f.column == column), Feature(column))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the specification with the keys and values of a specification file."""
+        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        if isinstance(self.reference, tuple):
+            found["reference"] = dict(self.reference)
+        return found
+
+
+def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: Any) -> Spec:
+    """Make a specification, or say everything that is wrong with it at once.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        The columns that the data have; asked columns are held against them.
+    base : Spec, optional
+        What holds where an option is not given.
+    **options
+        The options of `fairgauge.audit`, but for its data.
+
+    Raises
+    ------
+    SpecError
+        With a path, what is allowed and the nearest name for every mistake.
+    """
+    problems: list[Problem] = []
+    made: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in _READERS:
+            message = f"unknown option.{nearest(key, _READERS)} Allowed: {', '.join(_READERS)}"
+            problems.append(Problem(key, message))
+        elif value is not None:
+            made[key] = _READERS[key](value, key, problems)
+    spec = replace(base or Spec(), **made)
+    problems += _contradictions(spec)
+    problems += _unknown_columns(spec, columns)
+    if problems:
+        raise SpecError(problems)
+    return spec
+
+
+def _contradictions(spec: Spec) -> list[Problem]:
+    found = []
+    if not spec.sensitive and not spec.intersections:
+        found.append(Problem("sensitive", "name at least one sensitive feature"))
+    if isinstance(spec.reference, tuple):
+        named = {f.column for f in spec.sensitive} | {c for i in spec.intersections for c in i}
+        found += [
+            Problem(f"reference.{column}", f"is not a sensitive feature.{nearest(column, named)}")
+            for column, _ in spec.reference
+            if column not in named
+        ]
+    known = {f.column for f in spec.sensitive} | {"*".join(i) for i in spec.intersections}
+    found += [
+        Problem(f"rules[{i}].features", f"{quote(name)} is not audited.{nearest(name, known)}")
+        for i, rule in enumerate(spec.rules)
+        for name in rule.features
+        if name not in known
+    ]
+    if spec.weight is not None and spec.weight == spec.count:
+        found.append(Problem("weight", f"{quote(spec.weight)} is already the count column"))
+    if spec.positive == () and spec.score and not spec.prediction and not spec.label:
+        found.append(Problem("score", "needs a label, or say which value is positive"))
+    return found
+
+
+def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]:
+    if columns is None:
+        return []
+    return [
+        Problem(path, f"no column {quote(name)} in the data.{nearest(name, columns)}")
+        for path, name in spec.columns()
+        if name not in columns
+    ]
+
+
+def _column(value: Any, path: str, problems: list[Problem]) -> Column:
+    if not isinstance(value, str):
+        problems.append(Problem(path, f"must be the name of a column, not {quote(value)}"))
+        return None
+    return value
+
+
+def _names(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
+    every = [value] if isinstance(value, str) else value
+    if not isinstance(every, Sequence) or not all(isinstance(v, str) for v in every):
+        problems.append(Problem(path, f"must be a name or a list of names, not {quote(value)}"))
+        return ()
+    return tuple(every)
+
+
+def _metrics(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
+    names = _names(value, path, problems)
+    for i, name in enumerate(names):
+        try:
+            expand([name])
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    if not names:
+        problems.append(Problem(path, "name at least one metric"))
+    return names
+
+
+def _positive(value: Any, path: str, problems: list[Problem]) -> tuple[Value, ...] | Above:
+    if isinstance(value, Above):
+        return value
+    if isinstance(value, Mapping):
+        if set(value) != {"above"} or not isinstance(value["above"], (int, float)):
+            problems.append(Problem(path, "must be values, or {above = NUMBER}"))
+            return ()
+        return Above(float(value["above"]))
+    several = isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, str)
+    every = tuple(canonical(v) for v in (value if several else [value]))
+    if not every or None in every:
+        problems.append(Problem(path, "must name at least one value, and none may be missing"))
+    return every
+
+
+def _sensitive(value: Any, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    found, wrong = check_features(value, path)
+    problems += wrong
+    return found
+
+
+def _intersections(value: Any, path: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
+    every = [value] if isinstance(value, str) else value
+    if isinstance(every, Sequence) and every and all(isinstance(v, str) for v in every):
+        if not any("*" in v for v in every):
+            every = [every]  # one pair, without its list
+        else:
+            every = [[part.strip() for part in v.split("*")] for v in every]
+    found = []
+    for i, parts in enumerate(every if isinstance(every, Sequence) else [every]):
+        names = _names(parts, f"{path}[{i}]", problems)
+        if len(set(names)) < 2 or len(set(names)) < len(names):  # noqa: PLR2004
+            problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
+        found.append(names)
+    return tuple(dict.fromkeys(found))
+
+
+def _reference(
+    value: Any, path: str, problems: list[Problem]
+) -> Reference | tuple[tuple[str, Value], ...]:
+    if isinstance(value, Mapping):
+        return tuple((str(column), canonical(v)) for column, v in value.items())
+    if not isinstance(value, str) or value not in list(Reference):
+        allowed = f"{', '.join(Reference)}, or {{column: value}}"
+        problems.append(Problem(path, f"{quote(value)} is not allowed; say {allowed}"))
+        return Reference.REST
+    return Reference(value)
+
+
+def _word(words: type[Word]) -> Any:
+    def read(value: Any, path: str, problems: list[Problem]) -> Word | None:
+        if value not in list(words):
+            message = f"{quote(value)} is not allowed.{nearest(value, words)} Say {', '.join(words)}"
+            problems.append(Problem(path, message))
+            return None
+        return words(value)
+
+    return read
+
+
+def _number(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Any:
+    def read(value: Any, path: str, problems: list[Problem]) -> float | int:
+        kind = (int,) if whole else (int, float)
+        fits = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+        if not fits or (inside and value in (low, high)):
+            what = "a whole number" if whole else "a number"
+            limits = _limits(low, high)
+            problems.append(Problem(path, f"must be {what} {limits}, not {quote(value)}"))
+            return 1 if whole else 0.5
+        return int(value) if whole else float(value)
+
+    return read
+
+
+def _limits(low: float, high: float) -> str:
+    if high < float("inf"):
+        return f"between {low:g} and {high:g}"
+    return f"from {low:g} up" if low > float("-inf") else "that is finite"
+
+
+def _range(value: Any, path: str, problems: list[Problem]) -> tuple[float, float]:
+    try:
+        low, high = (float(v) for v in value)
+        if not low < high:
+            raise ValueError
+    except (TypeError, ValueError):
+        problems.append(Problem(path, f"must be two rising numbers, not {quote(value)}"))
+        return (0.0, 1.0)
+    return low, high
+
+
+def _thresholds(value: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    read = _number(float("-inf"), float("inf"), inside=True)
+    found = [read(v, path, problems) for v in (value if several else [value])]
+    if not found:
+        problems.append(Problem(path, "name at least one threshold"))
+    return tuple(sorted(set(found)))
+
+
+def _rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+    found = []
+    for i, item in enumerate([value] if isinstance(value, (Rule, Mapping)) else value):
+        if isinstance(item, Rule):
+            found.append(item)
+            continue
+        if not isinstance(item, Mapping):
+            problems.append(Problem(f"{path}[{i}]", "must be a rule; see fairgauge.rule"))
+            continue
+        made, wrong = check_rule(dict(item), f"{path}[{i}]")
+        problems += wrong
+        found += [made] if made else []
+    return tuple(found)
+
+
+_READERS: dict[str, Any] = {
+    "label": _column,
+    "prediction": _column,
+    "score": _column,
+    "score_of": lambda value, _path, _problems: canonical(value),
+    "score_range": _range,
+    "threshold": _thresholds,
+    "positive": _positive,
+    "sensitive": _sensitive,
+    "intersections": _intersections,
+    "strata": _column,
+    "count": _column,
+    "weight": _column,
+    "cluster": _column,
+    "reference": _reference,
+    "metrics": _metrics,
+    "features": _names,
+    "task": _word(Task),
+    "confidence": _number(0, 1, inside=True),
+    "method": _word(Method),
+    "seed": _number(0, 2**63, whole=True),
+    "replicates": _number(1, 10_000_000, whole=True),
+    "profile": _word(Profile),
+    "missing": _word(Missing),
+    "rules": _rules,
+    "max_groups": _number(1, float("inf"), whole=True),
+}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Feature, Above, Rule)):
+        return value.to_dict()
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return value

@@ -1,0 +1,155 @@
+"""Values of columns: their one canonical form, their name for people, and matching across types.
+
+A canonical value is ``str``, ``bool``, ``int``, ``float`` or ``None`` (missing), whatever engine it
+came from: ``1.0`` is ``1``, ``-0.0`` is ``0``, NaN is missing, dates are ISO text.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairgauge.errors import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Value: TypeAlias = str | bool | int | float | None
+
+MISSING_NAME = "(missing)"
+
+_PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_MOST_DIGITS = 15
+
+
+def canonical(raw: Any) -> Value:
+    """Return the one form of a raw value of any engine (missing is ``None``).
+
+    >>> canonical(1.0), canonical(-0.0), canonical(float("nan")), canonical(Decimal("2.50"))
+    (1, 0, None, 2.5)
+    """
+    if raw is None or isinstance(raw, str):
+        return raw
+    if isinstance(raw, bool):
+        return raw
+    if hasattr(raw, "item") and not isinstance(raw, (bytes, Decimal)):  # numpy and Arrow scalars
+        raw = raw.item()
+        if raw is None or isinstance(raw, (str, bool)):
+            return raw
+    if isinstance(raw, int):
+        return int(raw)
+    if isinstance(raw, (float, Decimal)):
+        return _canonical_number(float(raw) if isinstance(raw, float) else raw)
+    if isinstance(raw, (dt.date, dt.time)):  # datetimes are dates
+        return None if raw != raw else _iso(raw)  # noqa: PLR0124 - NaT differs from itself
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "backslashreplace")
+    if raw != raw or type(raw).__name__ in {"NAType", "NaTType"}:  # noqa: PLR0124
+        return None
+    return str(raw)
+
+
+def _canonical_number(raw: float | Decimal) -> Value:
+    if math.isnan(raw):
+        return None
+    if math.isinf(raw):
+        return "Infinity" if raw > 0 else "-Infinity"
+    whole = int(raw)
+    return whole if raw == whole else float(raw)
+
+
+def _iso(raw: dt.date | dt.time) -> str:
+    if isinstance(raw, dt.datetime) and not raw.tzinfo and raw.time() == dt.time():
+        return raw.date().isoformat()  # engines disagree on date against midnight
+    return raw.isoformat()
+
+
+def plain_number(text: str) -> int | float | None:
+    """Read a text that is a plain number: no leading zeros, at most 15 digits.
+
+    >>> plain_number("12"), plain_number("1.50"), plain_number("01"), plain_number("1" * 30)
+    (12, 1.5, None, None)
+    """
+    if not _PLAIN_NUMBER.fullmatch(text):
+        return None
+    if sum(c.isdigit() for c in re.split("[eE]", text)[0]) > _MOST_DIGITS:
+        return None
+    number = _canonical_number(float(text))
+    return number if isinstance(number, (int, float)) else None
+
+
+def typed_texts(texts: Sequence[str | None]) -> list[Value]:
+    """Give texts of a file their type: numbers if every one is a plain number, else verbatim."""
+    numbers = [None if text is None else plain_number(text) for text in texts]
+    if all(number is not None or text is None for number, text in zip(numbers, texts, strict=True)):
+        return list(numbers)
+    return list(texts)
+
+
+def name_of(value: Value) -> str:
+    """Return the name of a value as people see it.
+
+    >>> name_of(True), name_of(1), name_of(2.5), name_of(None)
+    ('true', '1', '2.5', '(missing)')
+    """
+    if value is None:
+        return MISSING_NAME
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(_canonical_number(value))
+    return str(value)
+
+
+def sort_key(value: Value) -> tuple[int, float, str]:
+    """Order values the same way whatever the order of rows: numbers, texts, then missing."""
+    if value is None:
+        return (2, 0.0, "")
+    if isinstance(value, (bool, int, float)):
+        return (0, float(value), name_of(value))
+    return (1, 0.0, value)
+
+
+def matches(asked: Value, level: Value) -> bool:
+    """Tell whether an asked value means a level of a column: 1 matches 1, 1.0, "1" and true."""
+    return bool(_meanings(asked) & _meanings(level))
+
+
+def match(asked: Value, levels: Iterable[Value]) -> Value:
+    """Find the level that an asked value means.
+
+    Raises
+    ------
+    LookupError
+        No level matches (the message is empty), or several do (the message names them).
+    """
+    found = [level for level in levels if level is not None and matches(asked, level)]
+    if len(found) > 1:
+        both = " and ".join(_with_type(level) for level in found[:3])
+        raise LookupError(f"{quote(name_of(asked))} is ambiguous: the column holds {both}")
+    if not found:
+        raise LookupError
+    return found[0]
+
+
+def _meanings(value: Value) -> set[tuple[str, object]]:
+    if value is None:
+        return set()
+    if isinstance(value, bool):
+        return {("number", int(value)), ("text", name_of(value))}
+    if isinstance(value, (int, float)):
+        number = _canonical_number(value) if isinstance(value, float) else value
+        return {("number", number)}
+    found: set[tuple[str, object]] = {("text", value)}
+    number = plain_number(value)
+    if number is not None:
+        found.add(("number", number))
+    return found
+
+
+def _with_type(level: Value) -> str:
+    kind = {bool: "true/false", int: "number", float: "number"}.get(type(level), "text")
+    return f"the {kind} {quote(name_of(level))}"

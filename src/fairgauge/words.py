@@ -1,0 +1,93 @@
+"""The closed vocabularies: one meaning, one word, everywhere the same."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Whether a number can be relied on, and if not, why not."""
+
+    OK = "ok"
+    UNDEFINED = "undefined"
+    TOO_FEW = "too_few"
+    SUPPRESSED = "suppressed"
+    NOT_APPLICABLE = "not_applicable"
+    ERROR = "error"
+
+
+class Outcome(StrEnum):
+    """What a rule, a feature or an audit came to."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_EVALUATED = "not evaluated"
+    NONE = "none"
+
+
+class Profile(StrEnum):
+    """Which reading of the sources is computed."""
+
+    DOCUMENTED = "documented"
+    CLARIFY = "clarify"
+
+
+class Missing(StrEnum):
+    """What happens to a row whose sensitive feature is missing."""
+
+    EXCLUDE = "exclude"
+    GROUP = "group"
+    ERROR = "error"
+
+
+class Reference(StrEnum):
+    """What a group is compared with, unless a value is named."""
+
+    REST = "rest"
+    OVERALL = "overall"
+    LARGEST = "largest"
+    BEST = "best"
+
+
+class Task(StrEnum):
+    """What the label and the prediction are."""
+
+    BINARY = "binary"
+    MULTICLASS = "multiclass"
+    REGRESSION = "regression"
+
+
+class Method(StrEnum):
+    """How intervals are made."""
+
+    DEFAULT = "default"
+    SCORE = "score"
+    EXACT = "exact"
+    BOOTSTRAP = "bootstrap"
+    BAYES = "bayes"
+
+
+class Level(StrEnum):
+    """How much a diagnostic matters."""
+
+    NOTE = "note"
+    WARNING = "warning"
+
+
+class Better(StrEnum):
+    """Which direction of a rate favours a group."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+class Role(StrEnum):
+    """What an axis of a cube stands for."""
+
+    FEATURE = "feature"
+    STRATUM = "stratum"
+    LABEL = "label"
+    PREDICTION = "prediction"
+    SCORE = "score"
