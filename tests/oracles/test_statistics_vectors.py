@@ -1,0 +1,245 @@
+"""Every published or independently computed number of the shared statistics vectors.
+
+The file lies beside the repository, not in it; without it these tests are skipped, and the
+published anchors among them are repeated as literals in `tests/unit/stats`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairgauge.stats import (
+    contrasts,
+    divergences,
+    effective,
+    exact,
+    intervals,
+    many,
+    multiplicity,
+    power,
+    scores,
+    sequential,
+    significance,
+)
+
+FILE = Path(__file__).parents[2] / ".." / "shared" / "vectors" / "statistics.json"
+VECTORS = {v["id"]: v for v in json.loads(FILE.read_text())["vectors"]} if FILE.exists() else {}
+Z = intervals.critical(0.95)
+
+pytestmark = pytest.mark.skipif(not VECTORS, reason="../shared/vectors/statistics.json is absent")
+
+
+def limits(low, high):
+    return {"lower": low, "upper": high}
+
+
+def sides(i):
+    return i["x1"], i["n1"], i["x2"], i["n2"]
+
+
+def columns(i):
+    """The vectors' tables hold the two groups in columns, as their oracle does."""
+    (a, b), (c, d) = i["table"]
+    return a, a + c, b, b + d
+
+
+def rows(i):
+    (a, b), (c, d) = i["table"]
+    return a, a + b, c, c + d
+
+
+def odds_contrast(i):
+    names = "FN_d FP_d FN_a FP_a".split()
+    fn_d, fp_d, fn_a, fp_a = (i[name] for name in names)
+    gap = contrasts.mover_difference(
+        fn_d / fp_d,
+        *intervals.wilson_odds(fn_d, fp_d, Z),
+        fn_a / fp_a,
+        *intervals.wilson_odds(fn_a, fp_a, Z),
+    )
+    return {"estimate": fn_d / fp_d - fn_a / fp_a, **limits(*gap)}
+
+
+def paired(tp, fn, fp):
+    return {
+        "estimate": (tp + fn) / (tp + fp),
+        **limits(*intervals.paired_ratio(tp, fn, fp, Z)),
+    }
+
+
+def paired_contrast(i):
+    a, d = (paired(i[f"TP_{g}"], i[f"FN_{g}"], i[f"FP_{g}"]) for g in "ad")
+    gap = contrasts.mover_difference(*a.values(), *d.values())
+    return {"estimate": a["estimate"] - d["estimate"], **limits(*gap)}
+
+
+def verdict(i):
+    low, high = contrasts.newcombe(*sides(i), Z)
+    inside = low >= -i["tau"] and high <= i["tau"]
+    outside = low > i["tau"] or high < -i["tau"]
+    return {
+        **limits(low, high),
+        "verdict": "pass" if inside else "fail" if outside else "inconclusive",
+    }
+
+
+def range_simultaneous(i):
+    estimate, low, high = many.range_interval(i["x"], i["n"], 0.95)
+    crit = many.tukey_critical(len(i["x"]), 0.95)
+    return {"crit": crit, "estimate": estimate, **limits(low, high)}
+
+
+def noncentral(i):
+    """Stat and p; the interval of the noncentrality itself follows from the two."""
+    from scipy.special import chndtr
+
+    stat, p = significance.homogeneity_table([i["a"], i["d"]])
+    expected = VECTORS["ncx2_interval"]["expected"]
+    assert p > 0.025  # hence the lower limit 0
+    assert chndtr(stat, 2, expected["upper"]) == pytest.approx(0.025, abs=1e-9)
+    return {"stat": stat, "p": p, **limits(0.0, expected["upper"])}
+
+
+def distances(i):
+    a, d = i["a"], i["d"]
+    floor = divergences.noise_floor(a, d, "kl")
+    value = divergences.kl(a, d)
+    return {
+        "KL_a_d": value,
+        "JS": divergences.js(a, d),
+        "TVD": divergences.tvd(a, d),
+        "KS": divergences.ks(a, d),
+        "LP2": divergences.lp(a, d),
+        "KL_noise_floor": floor,
+        "KL_bias_corrected": divergences.bias_corrected(value, floor),
+    }
+
+
+def area(i):
+    found = scores.auc(i["pos"], i["neg"])
+    return {"auc": found.auc, "var": found.var, **limits(*scores.auc_interval(found, Z))}
+
+
+def weighted(i):
+    w, y = np.array(i["w"]), np.array(i["y"])
+    rate = w @ y / w.sum()
+    n_eff = effective.weighted_n(w.sum(), w @ w, len(w), rate, (w * w) @ y)
+    kish = effective.weighted_n(w.sum(), w @ w, len(w), 0.0, 0.0)
+    return {
+        "rate": rate,
+        "kish": kish,
+        "var_lin": rate * (1 - rate) / n_eff,
+        "n_eff": n_eff,
+        **limits(*intervals.wilson(rate * n_eff, n_eff, Z)),
+    }
+
+
+def batch(i):
+    tolerated = sequential.Tolerated(-i["tau"], i["tau"])
+    a, d = tolerated.project(i["a_alt"], i["d_alt"], i["na"], i["nd"])
+    counts = i["xa"], i["na"], i["xd"], i["nd"]
+    e = sequential.e_value(tolerated, i["a_alt"], i["d_alt"], *counts)
+    return {"e": e, "a_null": a, "d_null": d}
+
+
+def validity(i):
+    """sup over a 41 x 9 grid of the null, four designs: E[e] as an exact product."""
+    worst = 0.0
+    tolerated = sequential.Tolerated(-0.05, 0.05)
+    base, shift = np.meshgrid(np.linspace(0, 1, 41), np.linspace(-0.05, 0.05, 9))
+    for a, d, n_a, n_d in [
+        (0.3, 0.42, 200, 100),
+        (0.3, 0.15, 40, 20),
+        (0.05, 0.2, 100, 400),
+        (0.9, 0.8, 50, 50),
+    ]:
+        a0, d0 = tolerated.project(a, d, n_a, n_d)
+        p, q = base, base + shift
+        possible = (q >= 0) & (q <= 1)
+        mean_a = p * a / a0 + (1 - p) * (1 - a) / (1 - a0)
+        mean_d = q * d / d0 + (1 - q) * (1 - d) / (1 - d0)
+        worst = max(worst, (mean_a**n_a * mean_d**n_d)[possible].max())
+    assert worst <= 1 + 1e-9
+    return {}
+
+
+METHODS = {
+    "Wilson score": lambda i: limits(*intervals.wilson(i["x"], i["n"], Z)),
+    "Jeffreys (no boundary change)": lambda i: limits(*intervals.jeffreys(i["x"], i["n"], 0.95)),
+    "Clopper-Pearson": lambda i: limits(*intervals.clopper_pearson(i["x"], i["n"], 0.95)),
+    "Newcombe hybrid score p1-p2": lambda i: limits(*contrasts.newcombe(*sides(i), Z)),
+    "Agresti-Caffo p1-p2": lambda i: limits(*contrasts.agresti_caffo(*sides(i), Z)),
+    "Miettinen-Nurminen p1-p2": lambda i: limits(
+        *contrasts.score_difference(*sides(i), 0.95, skewness=False)
+    ),
+    "Gart-Nam skewness-corrected score p1-p2, no N/(N-1)": lambda i: limits(
+        *contrasts.score_difference(*sides(i), 0.95, small_sample=False)
+    ),
+    "Miettinen-Nurminen p1/p2": lambda i: limits(
+        *contrasts.score_ratio(*sides(i), 0.95, skewness=False)
+    ),
+    "MOVER-R with Wilson limits p1/p2 (default DI)": lambda i: limits(
+        *contrasts.mover_wilson_ratio(*sides(i), Z)
+    ),
+    "Katz log p1/p2": lambda i: limits(*contrasts.katz(*sides(i), Z)),
+    "Gart-Nam skewness-corrected ratio": lambda i: limits(
+        *contrasts.score_ratio(*sides(i), 0.95, small_sample=False)
+    ),
+    "TE = FNd/FPd - FNa/FPa, MOVER of Wilson odds": odds_contrast,
+    "(TP+FN)/(TP+FP) Bonett-Price hybrid": lambda i: paired(i["TP"], i["FN"], i["FP"]),
+    "DCA = ca - cd, MOVER of Bonett-Price limits": paired_contrast,
+    "two-sided p by inverting Newcombe (default test)": lambda i: {
+        "p": significance.newcombe_p(*sides(i))
+    },
+    "Fisher exact two-sided": lambda i: {"p": exact.fisher(*columns(i))},
+    "Boschloo two-sided": lambda i: {"p": exact.boschloo(*columns(i))},
+    "Barnard two-sided (pooled)": lambda i: {"p": exact.barnard(*columns(i))},
+    "Fisher mid-p two-sided": lambda i: {"p": exact.fisher_midp(*rows(i))},
+    "E. Pearson N-1 chi-square": lambda i: {"p": significance.n_minus_1_chi2(*rows(i))},
+    "three-way verdict, 95% Newcombe vs [-tau,tau]": verdict,
+    "n per group to detect p1=.30 v p2=.20, alpha .05 two-sided, power .8 (unpooled normal)": (
+        lambda i: {"n": power.n_to_detect(i["p1"], i["p2"], 0.95, i["power"])}
+    ),
+    "n per group so that the 95% interval falls inside +-tau with prob .8 when p1=p2=p "
+    "(normal approx.)": (
+        lambda i: {"n": power.n_to_pass_difference(i["p"], i["tau"], 0.95, i["power"])}
+    ),
+    "Holm adjusted p": lambda i: {"adj": multiplicity.holm(i["p"])},
+    "Benjamini-Hochberg adjusted p": lambda i: {"adj": multiplicity.benjamini_hochberg(i["p"])},
+    "max-min over groups: simultaneous (Tukey critical value) Newcombe range interval": (
+        range_simultaneous
+    ),
+    "between-group variance, sampling variance removed: s^2 - mean p(1-p)/(n-1)": lambda i: dict(
+        zip(("naive", "corrected"), many.between_variance(i["x"], i["n"]), strict=True)
+    ),
+    "chi-square test all groups equal": lambda i: dict(
+        zip(("stat", "p"), significance.homogeneity(i["x"], i["n"]), strict=True)
+    ),
+    "noncentrality interval from Pearson homogeneity chi-square": noncentral,
+    "plug-in divergences (natural log)": distances,
+    "AUC, DeLong variance, logit interval": area,
+    "weighted rate, n_eff=min(Kish, p(1-p)/linearised var), Wilson": weighted,
+    "batch e-value for H0 |pd-pa|<=tau against point alternative (a*,d*)": batch,
+    "sup over the null of E[e] must be <=1": validity,
+}
+
+
+@pytest.mark.parametrize("name", sorted(VECTORS))
+def test_vector(name):
+    vector = VECTORS[name]
+    found = METHODS[vector["method"]](vector["inputs"])
+    for key, value in found.items():
+        expected = vector["expected"][key]
+        if isinstance(expected, str):
+            assert value == expected
+        else:
+            np.testing.assert_allclose(value, expected, rtol=0, atol=vector["tol"], err_msg=key)
+    assert set(found) == set(vector["expected"]) or vector["method"].startswith("sup over")
+
+
+def test_every_method_has_a_vector():
+    assert set(METHODS) == {vector["method"] for vector in VECTORS.values()}
