@@ -122,6 +122,12 @@ class Cube:
         return _aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
     @property
+    def cases(self) -> int:
+        """Return the cases that the counted rows stand for."""
+        sums = self.tables[0].sums
+        return int(sums.get("n", sums["rows"]).sum())
+
+    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order."""
         return _digest(self.to_dict())

@@ -129,7 +129,9 @@ def _features_of(item: Any, path: str, problems: list[Problem]) -> list[Feature]
     if not isinstance(item.get("column"), str):
         return [Feature(str(c), values=_value_sets(v)) for c, v in item.items()]
     unknown = set(item) - {"column", "values", "cuts"}
-    problems += [Problem(f"{path}.{key}", "unknown key; say column, values, cuts") for key in unknown]
+    problems += [
+        Problem(f"{path}.{key}", "unknown key; say column, values, cuts") for key in unknown
+    ]
     values, cuts = item.get("values"), item.get("cuts")
     if values and cuts:
         problems.append(Problem(path, "say either values or cuts"))
@@ -169,7 +171,9 @@ def _joined(found: list[Feature], path: str, problems: list[Problem]) -> tuple[F
 
 
 def _cuts(points: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
-    every = list(points) if isinstance(points, Sequence) and not isinstance(points, str) else [points]
+    every = (
+        list(points) if isinstance(points, Sequence) and not isinstance(points, str) else [points]
+    )
     if not every or not all(_is_number(p) for p in every):
         problems.append(Problem(path, f"must be finite numbers, not {quote(points)}"))
         return ()

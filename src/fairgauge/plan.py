@@ -6,15 +6,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairgauge.feature import Above, interval_names
+from fairgauge.spec import Spec, ask
 from fairgauge.values import Value, name_of
 from fairgauge.words import Profile, Role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairgauge.spec import Spec
-
 _MOST_JOINT_FEATURES = 3
+
+COUNTED = (
+    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
+    "sensitive", "intersections", "strata", "count", "weight", "cluster", "profile", "task",
+)  # fmt: skip
+"""The keys of a specification that decide what is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,22 @@ class Plan:
     ----------
     axes : every axis, each once.
     tables : the tables to count, each the positions of its axes in ``axes``.
-    count : column of whole numbers that a row stands for.
-    weight : column of sampling weights.
+    asked : the part of the specification that the counts answer.
     """
 
     axes: tuple[Axis, ...]
     tables: tuple[tuple[int, ...], ...]
-    count: str | None = None
-    weight: str | None = None
+    asked: Spec
+
+    @property
+    def count(self) -> str | None:
+        """Return the column of whole numbers that a row stands for."""
+        return self.asked.count
+
+    @property
+    def weight(self) -> str | None:
+        """Return the column of sampling weights."""
+        return self.asked.weight
 
     def axis(self, role: Role, column: str | None = None) -> Axis | None:
         """Return the axis of a role (and column), if it is counted."""
@@ -86,8 +99,7 @@ class Plan:
         return {
             "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
-            "count": self.count,
-            "weight": self.weight,
+            "asked": {key: value for key, value in self.asked.to_dict().items() if key in COUNTED},
         }
 
     @classmethod
@@ -104,19 +116,15 @@ class Plan:
             for a in found["axes"]
         )
         tables = tuple(tuple(table) for table in found["tables"])
-        return cls(axes, tables, found["count"], found["weight"])
+        return cls(axes, tables, ask(**found["asked"]))
 
     def difference(self, other: Plan) -> str:
         """Say in what two plans differ; empty when they count the same."""
-        for what, ours, theirs in (
-            ("axes", _described(self), _described(other)),
-            ("tables", self.tables, other.tables),
-            ("count column", self.count, other.count),
-            ("weight column", self.weight, other.weight),
-        ):
-            if ours != theirs:
-                return f"{what}: {ours} against {theirs}"
-        return ""
+        mine, yours = self.asked.to_dict(), other.asked.to_dict()
+        for key in COUNTED:
+            if mine[key] != yours[key]:
+                return f"{key} is {mine[key]!r} in one and {yours[key]!r} in the other"
+        return "" if self == other else "they were counted by another version of fairgauge"
 
 
 def plan(spec: Spec) -> Plan:
@@ -139,7 +147,8 @@ def plan(spec: Spec) -> Plan:
         tuple(sorted(axes.index(axis) for axis in (*(features[c] for c in margin), *outcome)))
         for margin in margins
     ]
-    return Plan(axes, tuple(dict.fromkeys(tables)), spec.count, spec.weight)
+    asked = Spec(**{key: getattr(spec, key) for key in COUNTED})
+    return Plan(axes, tuple(dict.fromkeys(tables)), asked)
 
 
 def _outcome_axes(spec: Spec) -> list[Axis]:
@@ -159,11 +168,3 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
             Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
         )
     return axes
-
-
-
-def _described(plan: Plan) -> list[str]:
-    return [
-        f"{axis.role} {axis.column}{f' cut at {list(axis.cuts)}' if axis.cuts else ''}"
-        for axis in plan.axes
-    ]

@@ -173,7 +173,9 @@ def _bounds(asked: dict[str, Any], path: str, problems: list[Problem]) -> tuple[
     lowest = -math.inf if low is None else float(low)
     highest = math.inf if high is None else float(high)
     if lowest > highest:
-        problems.append(Problem(path, f"is impossible: at least {lowest:g} and at most {highest:g}"))
+        problems.append(
+            Problem(path, f"is impossible: at least {lowest:g} and at most {highest:g}")
+        )
     if math.isinf(lowest) and math.isinf(highest):
         problems.append(Problem(path, "allows every value; give a finite limit"))
     return lowest, highest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.feature import Above, Feature, check_features
@@ -17,6 +17,36 @@ from fairgauge.words import Method, Missing, Profile, Reference, Task
 Word = TypeVar("Word", bound=StrEnum)
 Column = str | None
 MOST_GROUPS = 1_000
+
+
+class Options(TypedDict, total=False):
+    """The options of `fairgauge.audit`, as they may be written; `Spec` holds what they mean."""
+
+    label: str | None
+    prediction: str | None
+    score: str | None
+    score_of: Value
+    score_range: tuple[float, float]
+    threshold: float | Sequence[float]
+    positive: Value | Sequence[Value] | Above | Mapping[str, float]
+    sensitive: str | Feature | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    intersections: str | Sequence[str] | Sequence[Sequence[str]]
+    strata: str | None
+    count: str | None
+    weight: str | None
+    cluster: str | None
+    reference: str | Mapping[str, Value]
+    metrics: str | Sequence[str]
+    features: Sequence[str] | None
+    task: str | None
+    confidence: float
+    method: str
+    seed: int
+    replicates: int
+    profile: str
+    missing: str
+    rules: Sequence[Rule | Mapping[str, Any]]
+    max_groups: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +251,9 @@ def _reference(
 def _word(words: type[Word]) -> Any:
     def read(value: Any, path: str, problems: list[Problem]) -> Word | None:
         if value not in list(words):
-            message = f"{quote(value)} is not allowed.{nearest(value, words)} Say {', '.join(words)}"
+            message = (
+                f"{quote(value)} is not allowed.{nearest(value, words)} Say {', '.join(words)}"
+            )
             problems.append(Problem(path, message))
             return None
         return words(value)

@@ -30,6 +30,7 @@ LABEL: frozenset[Need] = frozenset({"label"})
 PREDICTION: frozenset[Need] = frozenset({"prediction"})
 BOTH: frozenset[Need] = LABEL | PREDICTION
 
+EVERYONE = "all"
 _OTHER, _DROPPED = -1, -2
 _MOST_SHOWN = 5
 
@@ -88,7 +89,12 @@ def tally(cube: Cube, spec: Spec) -> list[Tally]:
     if spec.missing is Missing.ERROR:
         _refuse_missing(cube)
     asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
-    return [_tally(cube, spec, [groupings[c] for c in columns]) for columns in asked]
+    return [_tally(cube, [groupings[c] for c in columns]) for columns in asked]
+
+
+def tally_all(cube: Cube) -> Tally:
+    """Arrange the counts of all rows as one group, whatever their features."""
+    return _tally(cube, [])
 
 
 def positives(cube: Cube, spec: Spec) -> Positives:
@@ -206,8 +212,8 @@ def _with_rest(counts: Array) -> Array:
     zero = np.zeros_like(counts[:1])
     before = np.concatenate([zero, np.cumsum(counts, axis=0)])
     after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])
-    rest = before[:-2] + after[2:]
-    return np.concatenate([counts, before[-1:], rest[: len(counts) - 1]])
+    rest = before[:-1] + after[1:]
+    return np.concatenate([counts, before[-1:], rest])
 
 
 def _states(counts: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]) -> Array:
@@ -283,7 +289,9 @@ def _named_reference(
     name = name_of(asked[axis.column])
     if name in names:
         return name
-    level = _find(asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems)
+    level = _find(
+        asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems
+    )
     if level is None:
         return None
     at = next(j for j, each in enumerate(levels) if each is level)
@@ -309,7 +317,7 @@ def _find(
         return None
 
 
-def _tally(cube: Cube, spec: Spec, parts: list[_Grouping]) -> Tally:
+def _tally(cube: Cube, parts: list[_Grouping]) -> Tally:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     known = [axis for axis in outcome if axis is not None]
@@ -346,6 +354,8 @@ def _tally(cube: Cube, spec: Spec, parts: list[_Grouping]) -> Tally:
 
 def _groups(table: Table, parts: list[_Grouping]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return the group of every cell, and the names of the groups."""
+    if not parts:
+        return np.zeros(len(table.codes), dtype=np.int64), (EVERYONE,)
     of_parts = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
     if len(parts) == 1:
         return of_parts[0], parts[0].names

@@ -20,9 +20,11 @@ def divide(over: Array, under: Array, profile: Profile) -> Array:
     """Divide arrays of counts elementwise; the same shape comes back."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result = np.true_divide(over, under)
-    return np.nan_to_num(result, nan=0.0, posinf=np.inf, neginf=-np.inf) if (
-        profile is Profile.CLARIFY
-    ) else result
+    return (
+        np.nan_to_num(result, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        if (profile is Profile.CLARIFY)
+        else result
+    )
 
 
 def subtract(left: Array, right: Array, profile: Profile) -> Array:

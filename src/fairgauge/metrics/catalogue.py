@@ -121,7 +121,9 @@ def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
 
 
 NATIVE: tuple[Metric, ...] = tuple(
-    _native(of, by) for of in RATES for by in ("difference", "ratio")  # type: ignore[arg-type]
+    _native(of, by)
+    for of in RATES
+    for by in ("difference", "ratio")  # type: ignore[arg-type]
 )
 
 METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE)

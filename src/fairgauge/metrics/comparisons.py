@@ -218,7 +218,9 @@ class Imbalance(Metric):
         del value
         ours, theirs = sides
         share = ours / (ours + theirs)
-        return f"{group}: {ours:,.10g} rows against {theirs:,.10g} of {reference}, {share:.1%} of both"
+        return (
+            f"{group}: {ours:,.10g} rows against {theirs:,.10g} of {reference}, {share:.1%} of both"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,8 +229,12 @@ class _Dialect:
 def _same_columns(first: tuple[str, ...], other: Iterable[str], path: Path, second: Path) -> None:
     missing, more = set(first) - set(other), set(other) - set(first)
     if missing or more:
-        what = f"lacks {listing(sorted(missing))}" if missing else f"has {listing(sorted(more))} more"
-        raise DataError(f"the files have different columns: {quote(second)} {what} than {quote(path)}")
+        what = (
+            f"lacks {listing(sorted(missing))}" if missing else f"has {listing(sorted(more))} more"
+        )
+        raise DataError(
+            f"the files have different columns: {quote(second)} {what} than {quote(path)}"
+        )
 
 
 def _open_json(paths: list[Path], name: str) -> Source:

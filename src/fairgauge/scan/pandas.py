@@ -94,7 +94,9 @@ def _numbers(column: Any, name: str) -> NDArray[np.float64]:
         numbers = pd.to_numeric(column, errors="coerce")
         wrong = column[numbers.isna() & column.notna()]
         if len(wrong):
-            raise DataError(f"column {quote(name)} must hold numbers, but has {quote(wrong.iloc[0])}")
+            raise DataError(
+                f"column {quote(name)} must hold numbers, but has {quote(wrong.iloc[0])}"
+            )
         column = numbers
     if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
         raise DataError(f"column {quote(name)} must hold numbers, but has the type {column.dtype}")

@@ -68,7 +68,9 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     times = f"{cases} * " if cases else ""
     sums = ["count(*)", f"count(*){only}"]
     sums += [f"sum({cases}){only}"] if cases else []
-    sums += [f"sum({times}{weight}){only}", f"sum({times}{weight} * {weight}){only}"] if weight else []
+    sums += (
+        [f"sum({times}{weight}){only}", f"sum({times}{weight} * {weight}){only}"] if weight else []
+    )
     sums += [f"any_value({cases}) FILTER ({cases} <> floor({cases}))" if cases else "NULL"]
     for name in (cases, weight):
         sums.append(f"count(*) FILTER ({name} IS NULL OR NOT isfinite({name}))" if name else "0")
@@ -99,9 +101,7 @@ def _value(column: str | None, numbers: Sequence[str]) -> str | None:
     return None if column is None else f"v{numbers.index(column)}"
 
 
-def _cube(
-    plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int
-) -> Cube:
+def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int) -> Cube:
     axes = len(plan.axes)
     masks = [_grouping_mask(table, axes) for table in plan.tables]
     numbers = numeric_columns(plan)

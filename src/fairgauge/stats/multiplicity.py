@@ -57,7 +57,7 @@ def benjamini_hochberg(p: ArrayLike) -> Array:
     [0.03, 0.04, 0.04]
     """
     ordered, order, count = _ordered(p)
-    scaled = ordered * count / np.arange(1, ordered.shape[-1] + 1)
+    scaled = ordered * np.maximum(count / np.arange(1, ordered.shape[-1] + 1), 1)
     backwards = np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
     return _restored(np.where(np.isnan(ordered), np.nan, backwards), order)
 

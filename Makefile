@@ -1,0 +1,39 @@
+# fairgauge: the two commands are `make demo` and `make test`; each sets up all it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench bench-quick docs clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+
+$(BIN)/.run: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fairgauge needs Python 3.11 or newer"; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(BIN)/.dev: $(BIN)/.run pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/pip install --quiet --disable-pip-version-check --group dev --editable '.[all]'
+	@touch $@
+
+demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
+	@$(BIN)/fairgauge demo --output demo
+
+test: check  ## run every test
+	tests/prepare
+	$(BIN)/python -m pytest -n auto -q
+
+check: $(BIN)/.dev  ## lint, types, layers, docs drift
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BIN)/.dev  ## measure against the peers
+	$(BIN)/python -m bench
+
+clean:  ## remove what was built
+	rm -rf $(VENV) demo dist build

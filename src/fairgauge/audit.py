@@ -1,0 +1,164 @@
+"""The whole line: asked, counted, estimated, decided, told."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, Unpack
+
+from fairgauge.cube import Cube
+from fairgauge.errors import CubeError, quote
+from fairgauge.estimate import Diagnostic, measure
+from fairgauge.plan import plan
+from fairgauge.report import Data, Report
+from fairgauge.scan import open_source
+from fairgauge.spec import Options, Spec, ask
+from fairgauge.tally import excluded
+from fairgauge.verdict import judge, overall
+from fairgauge.version import __version__
+from fairgauge.words import Level, Task
+
+
+def audit(data: Any, **options: Unpack[Options]) -> Report:
+    """Audit a model, or the data it learns from, for how it treats groups of people.
+
+    The rows are read once, counted by group, label and prediction, and never kept; every number of
+    the report comes from the counts.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
+        (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
+        know their own question, so that only what changes need be said.
+    label, prediction, score : str, optional
+        Columns of the observed outcome, of the model's decision, and of the number behind it.
+        Without a prediction, the score decides: at least ``threshold`` is positive (profile
+        ``clarify``: above it). Without a label, or without both others, the metrics that need
+        them are left out.
+    threshold : float or list of float, default 0.5
+        Score thresholds; several give every metric at each.
+    positive : value, list of values, or `fairgauge.above`
+        The favourable label values. The default is 1 and true, of labels that are 0 and 1.
+    sensitive : str, Feature, mapping, or list of these
+        The columns whose values define groups: a name, a value set ``{"race": ["Black", "Asian"]}``
+        (one group), or `fairgauge.cut`.
+    intersections : list of tuples of str, optional
+        Columns whose combined values define groups too.
+    strata : str, optional
+        A column held fixed: every metric is also computed within its values.
+    count, weight, cluster : str, optional
+        Columns of whole numbers that a row stands for, of sampling weights, and of what ties rows
+        together (a user, a session).
+    reference : {"rest", "overall", "largest", "best"} or mapping, default "rest"
+        What a group is compared with; ``{"race": "White"}`` names a value.
+    metrics : str or list of str, default "standard"
+        Names, synonyms, rates, or the sets standard, clarify, vertex, native, all.
+    task : {"binary", "multiclass", "regression"}, optional
+        What label and prediction are; decided and said in the report if not given.
+    confidence : float in (0, 1), default 0.95
+        The level of the intervals.
+    method : {"default", "score", "exact", "bootstrap", "bayes"}
+        How intervals are made.
+    seed, replicates : int
+        Of the methods that draw random numbers.
+    profile : {"documented", "clarify"}
+        The mathematically right reading of the sources, or smclarify's numbers.
+    missing : {"exclude", "group", "error"}
+        Rows without a group: left out of that feature, a group of their own, or refused.
+    rules : list of Rule, optional
+        Limits to hold the metrics to; see `fairgauge.rule`.
+    max_groups : int, default 1000
+        The most values that a column may have.
+
+    Returns
+    -------
+    Report
+        The groups, the estimates, the verdicts and what a reader should know.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong; every mistake is listed.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        The counts do not hold what is asked.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> counts = fg.confusion("sex", {
+    ...     "Female": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
+    ...     "Male": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
+    ... })
+    >>> report = fg.audit(counts)
+    >>> round(report["RD", "sex", "Female"].value, 4)
+    0.1878
+    """
+    cube, source, spec = _counted(data, options)
+    measured = measure(cube, spec)
+    verdicts = judge(measured.estimates, spec.rules)
+    left_out, used = excluded(cube, spec)
+    return Report(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        profile=spec.profile,
+        task=spec.task or Task.BINARY,
+        data=Data(source, cube.digest, cube.rows, cube.cases, used, left_out),
+        spec=spec.to_dict(),
+        groups=measured.groups,
+        estimates=measured.estimates,
+        verdicts=verdicts,
+        verdict=overall(verdicts),
+        diagnostics=(*_told(spec, left_out), *measured.diagnostics),
+    )
+
+
+def count(data: Any, **options: Unpack[Options]) -> Cube:
+    """Count the rows that an audit needs, and nothing else.
+
+    Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
+    other rows, and audited at any time.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, polars as pl
+    >>> rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["F", "M", "M"]})
+    >>> fg.count(rows, label="y", sensitive="sex")
+    <Cube of 3 rows in 3 cells: feature sex, label y>
+    """
+    return _counted(data, options)[0]
+
+
+def _counted(data: Any, options: Options) -> tuple[Cube, str, Spec]:
+    """Count the data, or take the counts as they are."""
+    if isinstance(data, Cube):
+        spec = ask(base=data.plan.asked, **options)
+        _check_held(data, spec)
+        return data, "cube", spec
+    source = open_source(data)
+    spec = ask(source.columns, **options)
+    return source.count(plan(spec), spec.max_groups), source.name, spec
+
+
+def _check_held(cube: Cube, spec: Spec) -> None:
+    for axis in plan(spec).axes:
+        if axis not in cube.plan.axes:
+            cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
+            raise CubeError(
+                f"these counts do not hold the {axis.role} {quote(axis.column)}{cuts}; "
+                "count the data again with it"
+            )
+
+
+def _told(spec: Spec, left_out: dict[str, int]) -> list[Diagnostic]:
+    """Return what a reader should know of the question and of the rows left out."""
+    found = []
+    if spec.task is None:
+        message = "label and prediction are read as two classes; task='...' says otherwise"
+        found.append(Diagnostic(Level.NOTE, "task", message))
+    found += [
+        Diagnostic(Level.NOTE, "excluded", f"{rows:,} rows have a {reason}")
+        for reason, rows in left_out.items()
+    ]
+    return found
