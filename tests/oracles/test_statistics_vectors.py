@@ -53,7 +53,7 @@ def rows(i):
 
 
 def odds_contrast(i):
-    names = "FN_d FP_d FN_a FP_a".split()
+    names = ["FN_d", "FP_d", "FN_a", "FP_a"]
     fn_d, fp_d, fn_a, fp_a = (i[name] for name in names)
     gap = contrasts.mover_difference(
         fn_d / fp_d,

@@ -319,13 +319,26 @@ def welch_difference(
     (-0.559, 2.559)
     """
     mean1, var1, n1, mean2, var2, n2 = floats(mean1, var1, n1, mean2, var2, n2)
-    v1, v2 = var1 / n1, var2 / n2
-    degrees = (v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1))
-    degrees = np.where(v1 + v2 > 0, degrees, np.inf)  # no spread at all: the limits coincide
     known = (n1 > 1) & (n2 > 1)
-    half = critical_t(confidence, degrees) * np.sqrt(v1 + v2)
+    degrees = welch_degrees(var1, n1, var2, n2)
+    half = critical_t(confidence, degrees) * np.sqrt(var1 / n1 + var2 / n2)
     gap = mean1 - mean2
     return np.where(known, gap - half, -np.inf), np.where(known, gap + half, np.inf)
+
+
+@quiet
+def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return Welch and Satterthwaite's degrees of freedom, inf where there is no spread at all.
+
+    Examples
+    --------
+    >>> round(float(welch_degrees(4.0, 30, 9.0, 20)), 2)
+    30.19
+    """
+    var1, n1, var2, n2 = floats(var1, n1, var2, n2)
+    v1, v2 = var1 / n1, var2 / n2
+    degrees = (v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1))
+    return np.where(v1 + v2 > 0, degrees, np.inf)
 
 
 def _sides(

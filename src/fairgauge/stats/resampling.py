@@ -161,6 +161,32 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     return low, _quantile(np.where(undefined, np.inf, values), 1 - tail)
 
 
+def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
+    """Return twice the smaller tail of posterior draws beyond the null, at most 1.
+
+    It agrees with `quantile_interval`; an undefined draw counts on both sides.
+
+    Parameters
+    ----------
+    draws : array-like of shape (draws, ...)
+    null : array-like of shape (...)
+
+    Returns
+    -------
+    p : array of shape (...)
+        At least ``2 / (draws + 1)``.
+
+    Examples
+    --------
+    >>> round(float(tail_p(np.arange(-50.0, 949.0))), 3)
+    0.104
+    """
+    (values,) = floats(draws)
+    centre = np.asarray(null, dtype=np.float64)
+    beyond = np.minimum((~(values > centre)).sum(0), (~(values < centre)).sum(0))
+    return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
+
+
 def percentile(replicates: ArrayLike, confidence: float) -> Limits:
     """Percentile bootstrap limits: a cross-check, never a default (it undercovers).
 

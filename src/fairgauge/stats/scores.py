@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.intervals import wilson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -90,8 +91,9 @@ def auc_from_counts(pos: ArrayLike, neg: ArrayLike) -> Auc:
 def auc_interval(area: Auc, z: ArrayLike) -> Limits:
     """Limits of an area under the curve, symmetric on the logit scale.
 
-    Perfect separation, or any variance of 0, says nothing about the uncertainty: the area is then
-    moved half a pair away from 0 and 1 and given the variance a (1 - a) / min(m, n).
+    Under perfect separation, or whenever the variance is 0 or unknown, the data say nothing about
+    the spread: then the largest variance an area can have, a (1 - a) / min(m, n), is inverted,
+    which is Wilson's interval of min(m, n) trials.
 
     Parameters
     ----------
@@ -103,6 +105,10 @@ def auc_interval(area: Auc, z: ArrayLike) -> Limits:
     low, high : array in [0, 1]
         [0, 1] when a class is empty; the estimate is always inside.
 
+    References
+    ----------
+    Birnbaum & Klose (1957), Annals of Mathematical Statistics 28, 933-945, for the bound.
+
     Examples
     --------
     >>> low, high = auc_interval(auc([0.9, 0.8, 0.4], [0.7, 0.3, 0.2]), 1.959964)
@@ -110,13 +116,10 @@ def auc_interval(area: Auc, z: ArrayLike) -> Limits:
     (0.261, 0.995)
     """
     a, var, m, n, z = floats(*area, z)
-    half_pair = 0.5 / (m * n)
-    inside = np.clip(a, half_pair, 1 - half_pair)
-    usable = (var > 0) & (inside == a)
-    var = np.where(usable, var, inside * (1 - inside) / np.minimum(m, n))
-    step = z * np.sqrt(var) / (inside * (1 - inside))
-    odds = inside / (1 - inside)
-    low, high = 1 / (1 + np.exp(step) / odds), 1 / (1 + np.exp(-step) / odds)
-    empty = np.isnan(a)
-    low = np.where(empty, 0.0, np.where(z == 0, a, np.minimum(low, a)))
-    return low, np.where(empty, 1.0, np.where(z == 0, a, np.maximum(high, a)))
+    trials = np.minimum(m, n)
+    fallback_low, fallback_high = wilson(np.nan_to_num(a) * trials, trials, z)
+    step = z * np.sqrt(var) / (a * (1 - a))
+    odds = a / (1 - a)
+    usable = (var > 0) & (a > 0) & (a < 1)
+    low = np.where(usable, 1 / (1 + np.exp(step) / odds), fallback_low)
+    return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), fallback_high)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, whole
-from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.contrasts import newcombe, welch_degrees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -113,6 +113,72 @@ def newcombe_p(
     x1, n1, x2, n2, null = floats(x1, n1, x2, n2, null)
     p = invert(lambda z: newcombe(x1, n1, x2, n2, z), null)
     return np.where((n1 > 0) & (n2 > 0), p, np.nan)
+
+
+@quiet
+def score_p(
+    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, *, skewness: bool = True
+) -> Array:
+    """Return the p-value of equal rates that agrees with the score limits.
+
+    The level at which `score_difference` touches 0, and `score_ratio` 1.
+
+    Parameters
+    ----------
+    x1, n1, x2, n2 : array-like
+        Successes and trials; an empty group gives nan, rates that are both 0 or both 1 give 1.
+    skewness : bool
+        As for `score_difference`; without it this is `n_minus_1_chi2`.
+
+    References
+    ----------
+    Laud (2017), Pharmaceutical Statistics 16, 334-348.
+
+    Examples
+    --------
+    >>> score_p([7, 56], [25, 70], [2, 48], [25, 80]).round(4).tolist()
+    [0.0685, 0.008]
+    """
+    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
+    n, pooled = n1 + n2, (x1 + x2) / (n1 + n2)
+    spread = pooled * (1 - pooled)
+    sd = np.sqrt(spread * (1 / n1 + 1 / n2) * n / (n - 1))
+    third = spread * (1 - 2 * pooled) * (1 / n1**2 - 1 / n2**2)
+    bend = third / (6 * sd**3) if skewness else np.zeros_like(n)
+    shifted = (x1 / n1 - x2 / n2) / sd + bend  # then bend z^2 + z = shifted, and z >= 0
+    z = 2 * np.abs(shifted) / (1 + np.sqrt(np.maximum(1 + 4 * bend * shifted, 0.0)))
+    p = np.where(spread > 0, two_sided(np.where(np.isnan(z), 0.0, z)), 1.0)
+    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
+
+
+@quiet
+def welch_p(
+    mean1: ArrayLike,
+    var1: ArrayLike,
+    n1: ArrayLike,
+    mean2: ArrayLike,
+    var2: ArrayLike,
+    n2: ArrayLike,
+) -> Array:
+    """Return the p-value of equal means that agrees with `welch_difference`.
+
+    Parameters
+    ----------
+    mean1, var1, n1, mean2, var2, n2 : array-like
+        As for `welch_difference`; a group of fewer than two gives nan.
+
+    Examples
+    --------
+    >>> round(float(welch_p(5.0, 4.0, 30, 4.0, 9.0, 20)), 4)
+    0.2003
+    """
+    from scipy.special import stdtr
+
+    mean1, var1, n1, mean2, var2, n2 = floats(mean1, var1, n1, mean2, var2, n2)
+    error = np.sqrt(var1 / n1 + var2 / n2)
+    t = np.where(mean1 == mean2, 0.0, np.abs(mean1 - mean2) / error)
+    p = np.where(error > 0, 2 * stdtr(welch_degrees(var1, n1, var2, n2), -t), t == 0)
+    return np.where((n1 > 1) & (n2 > 1), p, np.nan)
 
 
 @quiet

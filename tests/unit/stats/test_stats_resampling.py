@@ -1,0 +1,138 @@
+"""Drawing cells instead of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairgauge.stats.resampling import (
+    bca,
+    dirichlet_cells,
+    jackknife_variance,
+    multinomial_cells,
+    normal,
+    percentile,
+    poisson_cells,
+    quantile_interval,
+    tail_p,
+)
+
+RNG = np.random.default_rng
+
+
+def rate(cells):
+    with np.errstate(invalid="ignore"):
+        return cells[..., 0] / cells.sum(-1)
+
+
+def test_multinomial_has_the_moments_of_a_row_bootstrap():
+    draws = multinomial_cells([30, 50, 20], 40_000, RNG(0))
+    np.testing.assert_allclose(draws.mean(0), [30, 50, 20], atol=0.1)
+    np.testing.assert_allclose(draws.var(0), [21, 25, 16], rtol=0.03)
+
+
+def test_groups_keep_their_size_unless_drawn_jointly():
+    table = [[30, 70], [5, 5], [0, 0]]
+    fixed = multinomial_cells(table, 200, RNG(0)).sum(-1)
+    assert (fixed == [100, 10, 0]).all()
+    joint = multinomial_cells(table, 200, RNG(0), joint=True)
+    assert (joint.sum((1, 2)) == 110).all()
+    assert joint.sum(-1)[:, 0].std() > 0
+
+
+def test_effective_sizes_are_scaled_back():
+    draws = multinomial_cells([3.3, 7.1], 20_000, RNG(0))
+    np.testing.assert_allclose(draws.sum(-1), 10.4)
+    np.testing.assert_allclose(draws.mean(0), [3.3, 7.1], atol=0.05)
+
+
+def test_dirichlet_has_the_moments_of_the_posterior():
+    draws = dirichlet_cells([3, 0], 60_000, RNG(0))
+    np.testing.assert_allclose(draws.sum(-1), 3)
+    mean = 3.5 / 4
+    assert rate(draws).mean() == pytest.approx(mean, abs=0.003)
+    assert rate(draws).var() == pytest.approx(mean * (1 - mean) / 5, rel=0.03)
+    joint = dirichlet_cells([[3, 1], [2, 4]], 50, RNG(0), joint=True)
+    np.testing.assert_allclose(joint.sum((1, 2)), 10)
+
+
+def test_poisson_with_and_without_weights():
+    draws = poisson_cells([40, 0], 20_000, RNG(0))
+    assert draws[:, 0].var() == pytest.approx(40, rel=0.05)
+    assert (draws[:, 1] == 0).all()
+    draws = poisson_cells([40, 0], 20_000, RNG(0), sum_w2=[100, 0])
+    assert draws[:, 0].mean() == pytest.approx(40, rel=0.01)
+    assert draws[:, 0].var() == pytest.approx(100, rel=0.05)
+
+
+def test_percentile_limits_are_sample_quantiles():
+    values = RNG(0).normal(size=(999, 3))
+    low, high = percentile(values, 0.9)
+    np.testing.assert_allclose(low, np.quantile(values, 0.05, axis=0))
+    np.testing.assert_allclose(high, np.quantile(values, 0.95, axis=0))
+
+
+def test_posterior_tail_agrees_with_its_limits():
+    draws = RNG(0).normal([0.0, 1.9, 2.1, 5.0], 1.0, (4000, 4))
+    p = tail_p(draws)
+    low, _ = quantile_interval(draws, 0.95)
+    assert ((p < 0.05) == (low > 0)).all()
+    assert p[3] == pytest.approx(2 / 4001)
+    assert p[0] > 0.9
+    assert tail_p([np.nan, np.nan]) == 1
+
+
+def test_undefined_draws_widen_the_limits():
+    values = np.arange(1000.0)
+    values[:30] = np.nan
+    low, high = quantile_interval(values, 0.95)
+    assert (low, high) == (-np.inf, np.inf)
+    values[10:] = np.arange(10.0, 1000.0)
+    low, high = quantile_interval(values, 0.95)
+    assert low == pytest.approx(24.975)
+    assert high == pytest.approx(984.025)
+
+
+def test_infinite_draws_are_values():
+    values = np.concatenate([np.full(500, 1.0), np.full(500, np.inf)])
+    low, high = quantile_interval(values, 0.95)
+    assert (low, high) == (1, np.inf)
+
+
+def test_normal_limits():
+    low, high = normal([1.0, 2.0], [[0.0, np.inf], [2.0, 1.0]], 0.95)
+    assert (low[0], high[0]) == (
+        pytest.approx(1 - 2.7718, abs=1e-4),
+        pytest.approx(3.7718, abs=1e-4),
+    )
+    assert (low[1], high[1]) == (-np.inf, np.inf)
+
+
+def test_jackknife_of_a_mean_is_exact():
+    found = jackknife_variance([[30, 70], [10, 10]], rate)
+    np.testing.assert_allclose(found, [0.21 / 99, 0.25 / 19])
+
+
+def test_bca_from_cells_agrees_with_scipy_from_rows():
+    from scipy.stats import bootstrap
+
+    def f1(cells):
+        return 2 * cells[..., 0] / (2 * cells[..., 0] + cells[..., 1] + cells[..., 2])
+
+    cells = np.array([30, 6, 12, 52])
+    rows = np.repeat(np.arange(4), cells)
+
+    def of_rows(rows, axis):
+        return f1(np.stack([(rows == k).sum(axis) for k in range(4)], axis=-1))
+
+    expected = bootstrap(
+        (rows,), of_rows, n_resamples=4000, batch=500, random_state=RNG(0), method="BCa"
+    ).confidence_interval
+    draws = multinomial_cells(cells, 20_000, RNG(1))
+    np.testing.assert_allclose(bca(cells, f1, f1(draws), 0.95), expected, atol=0.01)
+
+
+def test_bca_of_something_that_never_varies():
+    draws = multinomial_cells([0, 20], 500, RNG(0))
+    low, high = bca([0, 20], rate, rate(draws), 0.95)
+    assert (low, high) == (0, 0)

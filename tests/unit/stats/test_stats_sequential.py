@@ -1,0 +1,132 @@
+"""Monitoring: e-values that cannot win under the null, a detector that raises few false alarms."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from fairgauge.stats.sequential import Monitor, Tolerated, e_value
+
+
+def expectation(tolerated, a, d, n_a, n_d, p, q):
+    """E[e] at the rates p, q: a product of two powers."""
+    a0, d0 = tolerated.project(a, d, n_a, n_d)
+    mean_a = p * a / a0 + (1 - p) * (1 - a) / (1 - a0)
+    mean_d = q * d / d0 + (1 - q) * (1 - d) / (1 - d0)
+    return mean_a**n_a * mean_d**n_d
+
+
+@pytest.mark.parametrize(
+    ("tolerated", "a", "d"),
+    [
+        (Tolerated(-0.05, 0.05), 0.3, 0.42),
+        (Tolerated(0.0, 0.0), 0.3, 0.15),
+        (Tolerated(-np.inf, 0.1), 0.2, 0.5),
+        (Tolerated(0.8, np.inf, "ratio"), 0.4, 0.2),
+        (Tolerated(0.8, 1.25, "ratio"), 0.3, 0.6),
+    ],
+)
+def test_no_bet_wins_under_the_null(tolerated, a, d):
+    p, q = np.meshgrid(np.linspace(0.001, 0.999, 80), np.linspace(0.001, 0.999, 80))
+    null = tolerated.contains(p, q)
+    assert null.any()
+    for n_a, n_d in ((200, 100), (20, 40), (1, 1)):
+        assert expectation(tolerated, a, d, n_a, n_d, p, q)[null].max() <= 1 + 1e-9
+        a0, d0 = tolerated.project(a, d, n_a, n_d)
+        assert expectation(tolerated, a, d, n_a, n_d, a0, d0) == pytest.approx(1)
+
+
+def test_a_batch():
+    """Brute-force projection: a0 = .322294, d0 = .372294."""
+    tolerated = Tolerated(-0.05, 0.05)
+    a0, d0 = tolerated.project(0.3, 0.42, 200, 100)
+    assert (a0, d0) == (pytest.approx(0.322294, abs=1e-6), pytest.approx(0.372294, abs=1e-6))
+    assert e_value(tolerated, 0.3, 0.42, 60, 200, 45, 100) == pytest.approx(3.70144, abs=1e-4)
+    assert e_value(tolerated, 0.3, 0.42, 60, 200, 31, 100) == pytest.approx(0.22631, abs=1e-5)
+
+
+def test_edges_of_a_bet():
+    tolerated = Tolerated(-0.05, 0.05)
+    assert e_value(tolerated, 0.3, 0.33, 60, 200, 45, 100) == 1
+    assert e_value(tolerated, 0.3, 0.5, 0, 0, 0, 0) == 1
+    assert e_value(tolerated, 0.0, 0.5, 1, 20, 5, 20) == 0
+    assert e_value(tolerated, 0.3, 0.5, 6, 20, 0, 0) != np.inf
+
+
+def test_an_empty_set_is_refused():
+    with pytest.raises(ValueError, match=r"no difference lies between 0\.1 and -0\.1"):
+        Tolerated(0.1, -0.1)
+    with pytest.raises(ValueError, match=r"no ratio lies between -0\.5 and 2"):
+        Tolerated(-0.5, 2, "ratio")
+
+
+def test_contains_its_bounds():
+    assert Tolerated(0.8, np.inf, "ratio").contains(0.5, 0.4)
+    assert not Tolerated(0.8, np.inf, "ratio").contains(0.5, 0.39)
+    assert Tolerated(0.8, np.inf, "ratio").contains(0.0, 0.0)
+
+
+def watch(shift, tolerated=None, monitors=600, days=365, horizon=365.0, seed=0):
+    """First day of alarm per monitor, 200 and 100 rows a day, rate .3 and .3 + shift(day)."""
+    rng = np.random.default_rng(seed)
+    monitor = Monitor(tolerated or Tolerated(-0.05, 0.05), horizon=horizon)
+    first = np.full(monitors, np.inf)
+    for day in range(days):
+        batch = rng.binomial(200, 0.3, monitors), rng.binomial(100, 0.3 + shift(day), monitors)
+        monitor = monitor.observe(batch[0], 200, batch[1], 100)
+        first = np.where(monitor.alarm & np.isinf(first), day + 1, first)
+    return first
+
+
+@pytest.mark.parametrize("horizon", [365.0, np.inf])
+def test_false_alarms_in_a_year(horizon):
+    """On the edge of the tolerance at most 5 %, measured 2 %; inside it none."""
+    error = 3 * np.sqrt(0.05 * 0.95 / 600)
+    assert np.isfinite(watch(lambda day: 0.05, horizon=horizon)).mean() <= 0.05 + error
+    assert np.isfinite(watch(lambda day: 0.0, horizon=horizon)).mean() <= 0.01
+    equal = watch(lambda day: 0.0, Tolerated(0.0, 0.0), horizon=horizon)
+    assert np.isfinite(equal).mean() <= 0.05 + error
+
+
+@pytest.mark.parametrize(("shift", "delay"), [(0.10, 20), (0.15, 8), (0.20, 5)])
+def test_delay_until_a_change_is_found(shift, delay):
+    first = watch(lambda day: shift if day >= 180 else 0.0, monitors=300, days=260)
+    assert np.median(first) - 180 == pytest.approx(delay, abs=1.5)
+
+
+def test_a_falling_ratio_is_found():
+    first = watch(
+        lambda day: -0.12 if day >= 60 else 0.0,
+        Tolerated(0.8, np.inf, "ratio"),
+        monitors=200,
+        days=150,
+    )
+    assert np.isfinite(first).mean() > 0.95
+
+
+def test_the_state_is_small_and_frozen():
+    monitor = Monitor(Tolerated(-0.05, 0.05)).observe(60, 200, 30, 100)
+    assert monitor.evidence.size + monitor.recent.size + monitor.total.size == 9
+    with pytest.raises(FrozenInstanceError):
+        monitor.batches = 0
+    assert monitor.restarted().evidence.tolist() == [0, 0, 0]
+    assert monitor.restarted().recent.tolist() == monitor.recent.tolist()
+    assert monitor.threshold == 7300
+    assert not monitor.alarm
+
+
+def test_one_monitor_is_a_column_of_many():
+    one, many = (Monitor(Tolerated(-0.05, 0.05)) for _ in range(2))
+    for x_a, x_d in ((60, 30), (55, 48), (70, 52)):
+        one = one.observe(x_a, 200, x_d, 100)
+        many = many.observe([x_a, 1], 200, [x_d, 2], 100)
+    assert one.statistic == pytest.approx(many.statistic[0])
+
+
+def test_an_empty_batch_changes_no_rates():
+    before = Monitor(Tolerated(-0.05, 0.05)).observe(60, 200, 30, 100)
+    after = before.observe(0, 0, 0, 0)
+    np.testing.assert_array_equal(after.total, before.total)
+    np.testing.assert_allclose(after.evidence, before.evidence + 1)
