@@ -1,0 +1,187 @@
+"""smclarify 0.5 on six tables, reproduced by profile ``clarify`` for every metric of the catalogue.
+
+The expected values were computed with smclarify 0.5 (see the ``meta`` of each oracle file); FT
+compares rows and belongs to another test.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import METRICS
+
+TABLES = {
+    "adult__smclarify_pre": "adult.csv.gz",
+    "adult_pred__smclarify": "adult_pred.csv.gz",
+    "compas__smclarify_pre": "compas.csv",
+    "compas_pred__smclarify": "compas_pred.csv",
+    "compas_multiclass_pred__smclarify": "compas_multiclass_pred.csv",
+    "hmda__smclarify_pre": "hmda.csv",
+    "hmda_pred__smclarify": "hmda_pred.csv",
+    "insurance_pred__smclarify_regression": "insurance_pred.csv",
+    "ucb_admissions__smclarify_pre": "ucb_admissions.csv",
+}
+NUMBERS = 1556
+"""Numbers in all reports, those of `ROW_METRICS` apart."""
+
+ROW_METRICS = {"FT"}
+PERFORMANCE = {
+    "Accuracy": "accuracy",
+    "Proportion of Positive Predictions in Labels": "selection_rate",
+    "Proportion of Negative Predictions in Labels": "rejection_share",
+    "True Positive Rate / Recall": "true_positive_rate",
+    "True Negative Rate / Specificity": "true_negative_rate",
+    "Acceptance Rate / Precision": "positive_predictive_value",
+    "Rejection Rate": "negative_predictive_value",
+    "Conditional Acceptance": "conditional_acceptance",
+    "Conditional Rejection": "conditional_rejection",
+    "F1 Score": "f1",
+}
+"""All ten names of smclarify's model performance block."""
+
+
+def close(ours: float | None, theirs: Any) -> bool:
+    """Compare with smclarify's float arithmetic: KL and the like sum logarithms of shares."""
+    if theirs is None or ours is None:
+        return ours is theirs
+    expected = {"Infinity": math.inf, "-Infinity": -math.inf}.get(theirs, theirs)
+    return ours == expected or math.isclose(ours, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def load(shared: Any, oracle: str) -> pd.DataFrame:
+    return pd.read_csv(shared.data(TABLES[oracle]))
+
+
+def facet_of(entry: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the sensitive feature that is meant, and how our groups are called by theirs."""
+    column, listed = entry["facet"], entry["sensitive_values"]
+    if listed is None:
+        return column, lambda name: name
+    if "threshold" in entry["id"] and "on_int_column" not in entry["id"]:
+        name = f"({pd.Series(listed)[0]:g}, inf)"
+        return fg.cut(column, listed), lambda _: name
+    # a "threshold" on an integer column was an equality test there: ask for what it did
+    return {column: listed}, lambda name: name.replace(",", ", ")
+
+
+def audit(frame: pd.DataFrame, entry: dict[str, Any], oracle: str) -> tuple[fg.Report, Any]:
+    sensitive, name_of = facet_of(entry)
+    positive = entry["positive_label_values"]
+    report = fg.audit(
+        frame,
+        label=entry["label"],
+        prediction=entry.get("predicted"),
+        positive=fg.above(positive[0]) if "regression" in oracle else positive,
+        sensitive=sensitive,
+        strata=entry["group_variable"],
+        count="Freq" if oracle.startswith("ucb") else None,
+        metrics="clarify",
+        profile="clarify",
+        missing="exclude",
+    )
+    return report, name_of
+
+
+def compared(report: fg.Report, name_of: Any, entry: dict[str, Any]) -> list[tuple[str, bool]]:
+    """Return every number of one report, and whether we have the same."""
+    found = []
+    for stage in ("pre", "post"):
+        for block in entry.get(stage, {"value": []})["value"]:
+            group = name_of(block["value_or_threshold"])
+            for metric in block["metrics"]:
+                if metric["name"] in ROW_METRICS:
+                    continue
+                key: Any = (metric["name"], entry["facet"], group)
+                ours = report["GE"] if metric["name"] == "GE" else report[key]
+                agreed = close(ours.value, metric["value"])
+                if metric["value"] is None:
+                    agreed = agreed and ours.status != "ok" and bool(ours.reason)
+                what = f"{entry['id']} {stage} {group} {metric['name']}: {ours.value} {metric}"
+                found.append((what, agreed))
+    return found
+
+
+@pytest.mark.parametrize("oracle", TABLES)
+def test_every_report_is_reproduced(shared: Any, oracle: str, record_property: Any) -> None:
+    frame = load(shared, oracle)
+    found = []
+    for entry in shared.oracle(f"{oracle}.json")["reports"]:
+        report, name_of = audit(frame, entry, oracle)
+        found += compared(report, name_of, entry)
+    counts = Counter(agreed for _, agreed in found)
+    record_property("compared", len(found))
+    print(
+        f"\n{oracle}: {len(found)} numbers compared, {counts[True]} agree, {counts[False]} do not"
+    )
+    assert not [what for what, agreed in found if not agreed]
+    assert len(found) >= 14
+
+
+def test_nothing_is_left_out(shared: Any) -> None:
+    files = {path.stem for path in shared.oracles("*smclarify*.json")}
+    assert files == set(TABLES)
+    names = [
+        metric["name"]
+        for oracle in TABLES
+        for entry in shared.oracle(f"{oracle}.json")["reports"]
+        for stage in ("pre", "post")
+        if stage in entry
+        for block in entry[stage]["value"]
+        for metric in block["metrics"]
+    ]
+    assert len([name for name in names if name not in ROW_METRICS]) == NUMBERS
+    assert set(names) - {metric.name for metric in METRICS} <= ROW_METRICS
+
+
+@pytest.mark.parametrize("oracle", [name for name in TABLES if "pred" in name])
+def test_basic_statistics_and_performance(shared: Any, oracle: str) -> None:
+    frame = load(shared, oracle)
+    found = shared.oracle(f"{oracle}.json")
+    checked = 0
+    for entry in found["reports"]:
+        report, name_of = audit(frame, entry, oracle)
+        groups = {g.group: g for g in report.groups if g.stratum is None}
+        for block in entry["basic_post"]["value"]:
+            group = groups[name_of(block["value_or_threshold"])]
+            theirs = {m["name"]: m["value"] for m in block["metrics"]}
+            assert close(group.share, theirs["proportion"])
+            assert close(group.rates["base_rate"].value, theirs["observed_label_distribution"][0])
+            cells = [group.counts[c] / group.n for c in ("tp", "fp", "fn", "tn")]
+            assert all(map(close, cells, theirs["confusion_matrix"])), (entry["id"], group.group)
+            checked += 3
+    assert checked >= 9
+
+
+@pytest.mark.parametrize("oracle", [name for name in TABLES if "pred" in name])
+def test_model_performance(shared: Any, oracle: str) -> None:
+    frame = load(shared, oracle).assign(everyone="all")
+    found = shared.oracle(f"{oracle}.json")
+    assert found["performance"]
+    for each in found["performance"]:
+        positive = ast.literal_eval(re.findall(r"\[[^\[\]]*\]", each["call"])[-1])
+        entry = found["reports"][0]
+        report = fg.audit(
+            frame,
+            label=entry["label"],
+            prediction=entry["predicted"],
+            positive=fg.above(positive[0]) if "regression" in oracle else positive,
+            sensitive="everyone",
+            metrics="accuracy",
+            profile="clarify",
+        )
+        (group,) = report.groups
+        names = [metric["name"] for metric in each["value"]["model_performance_metrics"]]
+        assert names == list(PERFORMANCE)
+        for metric in each["value"]["model_performance_metrics"]:
+            ours = group.rates[PERFORMANCE[metric["name"]]].value
+            assert close(ours, metric["value"]), metric
+        cells = [group.counts[c] / group.n for c in ("tp", "fp", "fn", "tn")]
+        assert all(map(close, cells, each["value"]["binary_confusion_matrix"]))
