@@ -257,9 +257,9 @@ def _encode(
     """Give every value of an axis its code in the sorted levels."""
     raw = list({(type(value), value): value for column in columns.values() for value in column})
     values: list[Value]
-    if axis.cuts:
+    if axis.bins:
         values = [canonical(value) for _, value in raw]
-        levels: tuple[Value, ...] = tuple(range(len(axis.cuts) + 1))
+        levels: tuple[Value, ...] = tuple(range(axis.bins))
     else:
         plain = [canonical(value) for _, value in raw]
         if texts and all(value is None or isinstance(value, str) for value in plain):

@@ -33,6 +33,8 @@ class Axis:
     cuts : cut points of a numeric column; its values are then the numbers 0 ... k of the bins.
     closed : the edge that belongs to a bin: "right" is (low, high], "left" is [low, high).
     bounds : the range that values must lie in.
+    grid : number of equal bins between the bounds, for fine histograms; the values are then the
+        numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
     """
 
     role: Role
@@ -40,6 +42,18 @@ class Axis:
     cuts: tuple[float, ...] = ()
     closed: Literal["right", "left"] = "right"
     bounds: tuple[float, float] | None = None
+    grid: int = 0
+
+    @property
+    def bins(self) -> int:
+        """Return the number of bins of a numeric axis, 0 for an axis of plain values."""
+        return 2 * self.grid + 2 if self.grid else len(self.cuts) + 1 if self.cuts else 0
+
+    def edge(self, k: int) -> float:
+        """Return an edge of the grid, computed as every engine does."""
+        assert self.bounds is not None
+        low, high = self.bounds
+        return k * (high - low) / self.grid + low
 
     def names(self, levels: tuple[Value, ...]) -> list[str]:
         """Return the names of levels as people see them."""
@@ -47,6 +61,19 @@ class Axis:
             return [name_of(level) for level in levels]
         every = interval_names(self.cuts)
         return [every[int(level)] for level in levels if isinstance(level, int)]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A number of each row that is summed, times its count and weight; 0 where it is missing.
+
+    ``shape`` is of columns x (and y): value x, square x², product xy, gap |y - x|, and the
+    logarithms ln x and ln(1 - x), kept finite as in log loss.
+    """
+
+    name: str
+    shape: Literal["value", "square", "product", "gap", "log", "log_rest"]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +85,13 @@ class Plan:
     axes : every axis, each once.
     tables : the tables to count, each the positions of its axes in ``axes``.
     asked : the part of the specification that the counts answer.
+    moments : the numbers that are summed in every cell.
     """
 
     axes: tuple[Axis, ...]
     tables: tuple[tuple[int, ...], ...]
     asked: Spec
+    moments: tuple[Moment, ...] = ()
 
     @property
     def count(self) -> str | None:
@@ -85,20 +114,30 @@ class Plan:
     def columns(self) -> tuple[str, ...]:
         """Return the columns that a scan must read, each once."""
         every = [axis.column for axis in self.axes]
+        every += self.numeric_columns
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def numeric_columns(self) -> tuple[str, ...]:
+        """Return the columns that must be numbers, each once."""
+        every = [axis.column for axis in self.axes if axis.bins]
         every += [column for column in (self.count, self.weight) if column]
+        every += [column for moment in self.moments for column in moment.columns]
         return tuple(dict.fromkeys(every))
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Return what is summed: physical rows, cases, weights and squared weights."""
+        """Return what is summed: physical rows, cases, weights, squared weights and moments."""
         cases = ("n",) if self.count else ()
-        return ("rows", *cases, *(("w", "w2") if self.weight else ()))
+        weights = ("w", "w2") if self.weight else ()
+        return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values."""
         return {
             "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
             "tables": [list(table) for table in self.tables],
+            "moments": [asdict(moment) for moment in self.moments],
             "asked": {key: value for key, value in self.asked.to_dict().items() if key in COUNTED},
         }
 
@@ -112,11 +151,15 @@ class Plan:
                 tuple(a["cuts"]),
                 a["closed"],
                 None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
+                a["grid"],
             )
             for a in found["axes"]
         )
         tables = tuple(tuple(table) for table in found["tables"])
-        return cls(axes, tables, ask(**found["asked"]))
+        moments = tuple(
+            Moment(m["name"], m["shape"], tuple(m["columns"])) for m in found["moments"]
+        )
+        return cls(axes, tables, ask(**found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
         """Say in what two plans differ; empty when they count the same."""

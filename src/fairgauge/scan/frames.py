@@ -9,10 +9,10 @@ import narwhals.stable.v2 as nw
 
 from fairgauge.cube import Counted, Cube, build
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.source import Seen, check_counts, check_numbers, numeric_columns
+from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
 if TYPE_CHECKING:
-    from fairgauge.plan import Axis, Plan
+    from fairgauge.plan import Axis, Moment, Plan
     from fairgauge.scan.source import Source
 
 
@@ -61,7 +61,7 @@ class NarwhalsFrame:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         schema = self.frame.collect_schema()
-        numbers = numeric_columns(plan)
+        numbers = plan.numeric_columns
         for column in numbers:
             _check_numeric(column, schema[column])
         keys = [f"fg_k{i}" for i in range(len(plan.axes))]
@@ -88,14 +88,40 @@ def _records(grouped: Any) -> list[tuple[Any, ...]]:
 
 
 def _key(axis: Axis) -> nw.Expr:
-    if not axis.cuts:
+    if not axis.bins:
         return nw.col(axis.column)
     number = _number(axis.column)
+    if axis.grid and axis.bounds:
+        return nw.when(~number.is_null()).then(_grid_code(number, axis.grid, *axis.bounds))
     code = nw.lit(0)
     for point in axis.cuts:
         over = number >= point if axis.closed == "left" else number > point
         code = code + nw.when(over.fill_null(value=False)).then(nw.lit(1)).otherwise(nw.lit(0))
     return nw.when(~number.is_null()).then(code)
+
+
+def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
+    """Find the nearest edge, then tell below, on and above it."""
+    one, zero = nw.lit(1), nw.lit(0)
+    nearest = ((number - low) / (high - low) * grid).round()
+    edge = nearest * (high - low) / grid + low
+    code = nearest * 2
+    for over in (number >= edge, number > edge):
+        code = code + nw.when(over.fill_null(value=False)).then(one).otherwise(zero)
+    return code.cast(nw.Int64)
+
+
+def _moment(moment: Moment, numbers: tuple[str, ...]) -> nw.Expr:
+    x, y = (nw.col(f"fg_v{numbers.index(c)}") for c in (moment.columns * 2)[:2])
+    least = nw.lit(LEAST_LOG)
+    if moment.shape == "value":
+        return x
+    if moment.shape in ("square", "product"):
+        return x * y
+    if moment.shape == "gap":
+        return (y - x).abs()
+    p = x if moment.shape == "log" else 1 - x
+    return nw.when(p > least).then(p).otherwise(least).log()
 
 
 def _number(column: str) -> nw.Expr:
@@ -134,6 +160,16 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> list[nw.Expr]:
         times = weight if cases is None else cases * weight
         found.append(summed(times).alias("fg_w"))
         found.append(summed(times * weight).alias("fg_w2"))
+    for moment in plan.moments:
+        value = _moment(moment, numbers)
+        for factor in (cases, weight):
+            value = value if factor is None else value * factor
+        missing = nw.all_horizontal(
+            *(~nw.col(f"fg_v{numbers.index(c)}").is_null() for c in moment.columns),
+            ignore_nulls=False,
+        )
+        known = nw.when(missing).then(value).otherwise(nw.lit(0.0))
+        found.append(summed(known).alias(f"fg_{moment.name}"))
     found.append((one - has_count).alias("fg_no_count"))
     found.append((one - has_weight).alias("fg_no_weight"))
     return found

@@ -9,14 +9,14 @@ import numpy as np
 
 from fairgauge.cube import Counted, Cube, build
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.source import Seen, check_counts, check_numbers, numeric_columns
+from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from fairgauge.plan import Axis, Plan
+    from fairgauge.plan import Axis, Moment, Plan
 
 _CHUNK = 65_536
 _MOST_CELLS = 4_000_000
@@ -39,10 +39,10 @@ class PandasFrame:
         twice = {c for c in plan.columns if self.columns.count(c) > 1}
         if twice:
             raise DataError(f"the frame has the columns {listing(sorted(twice))} twice")
-        numbers = {c: _numbers(self._column(c), c) for c in numeric_columns(plan)}
+        numbers = {c: _numbers(self._column(c), c) for c in plan.numeric_columns}
         check_numbers(plan, [_seen(column, values) for column, values in numbers.items()])
         factors = [
-            _binned(axis, numbers[axis.column]) if axis.cuts else _factor(self._column(axis.column))
+            _binned(axis, numbers[axis.column]) if axis.bins else _factor(self._column(axis.column))
             for axis in plan.axes
         ]
         measures, excluded = _measures(plan, numbers, len(self.frame))
@@ -80,11 +80,34 @@ def _factor(column: Any) -> Factor:
 
 
 def _binned(axis: Axis, values: NDArray[np.float64]) -> Factor:
-    bins = np.zeros(len(values), dtype=np.int16)
+    bins = np.zeros(len(values), dtype=np.int32)
     with np.errstate(invalid="ignore"):
+        if axis.grid and axis.bounds:
+            bins += _grid_codes(values, axis.grid, *axis.bounds)
         for point in axis.cuts:
             bins += values >= point if axis.closed == "left" else values > point
-    return Factor(np.where(np.isnan(values), -1, bins), [*range(len(axis.cuts) + 1), None])
+    return Factor(np.where(np.isnan(values), -1, bins), [*range(axis.bins), None])
+
+
+def _grid_codes(
+    values: NDArray[np.float64], grid: int, low: float, high: float
+) -> NDArray[np.int32]:
+    """Find the nearest edge, then tell below, on and above it."""
+    nearest = np.nan_to_num(np.rint((values - low) / (high - low) * grid))
+    edge = nearest * (high - low) / grid + low
+    codes: NDArray[np.int32] = (2 * nearest + (values >= edge) + (values > edge)).astype(np.int32)
+    return codes
+
+
+def _moment(moment: Moment, numbers: dict[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    x, y = (numbers[column] for column in (moment.columns * 2)[:2])
+    if moment.shape == "value":
+        return x
+    if moment.shape in ("square", "product"):
+        return x * y
+    if moment.shape == "gap":
+        return np.abs(y - x)
+    return np.log(np.maximum(x if moment.shape == "log" else 1 - x, LEAST_LOG))
 
 
 def _numbers(column: Any, name: str) -> NDArray[np.float64]:
@@ -133,6 +156,12 @@ def _measures(
         safe = np.where(ok, weight, 0.0)
         times = safe * measures.get("n", 1.0)  # type: ignore[operator]
         measures |= {"w": times, "w2": times * safe}
+    for moment in plan.moments:
+        value = _moment(moment, numbers)
+        for factor in (cases, weight):
+            value = value if factor is None else value * factor
+        usable = ~np.isnan(value) if ok is None else ok & ~np.isnan(value)
+        measures[moment.name] = np.where(usable, value, 0.0)
     fractional = None
     if cases is not None:
         parts = cases[np.isfinite(cases) & (cases != np.floor(cases))]

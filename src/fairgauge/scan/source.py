@@ -34,11 +34,8 @@ class Seen:
     unreadable: object = None
 
 
-def numeric_columns(plan: Plan) -> tuple[str, ...]:
-    """Return the columns that must be numbers, each once."""
-    every = [axis.column for axis in plan.axes if axis.cuts]
-    every += [column for column in (plan.count, plan.weight) if column]
-    return tuple(dict.fromkeys(every))
+LEAST_LOG = 2.0**-52
+"""Probabilities are kept this far from 0 in logarithms, as scikit-learn's log loss does."""
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.cube import Counted, Cube, build
-from fairgauge.scan.source import Seen, check_counts, check_numbers, numeric_columns
+from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
 if TYPE_CHECKING:
-    from fairgauge.plan import Axis, Plan
+    from fairgauge.plan import Axis, Moment, Plan
 
 Run = Callable[[str], list[tuple[Any, ...]]]
 
@@ -53,7 +53,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
 def select(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums."""
     keys = [f"{_key(axis, columns)} AS k{i}" for i, axis in enumerate(plan.axes)]
-    numbers = numeric_columns(plan)
+    numbers = plan.numeric_columns
     values = [f"{_finite_or_null(columns, c)} AS v{i}" for i, c in enumerate(numbers)]
     bad = [
         f"CASE WHEN {columns.key(c)} IS NOT NULL AND {columns.number(c)} IS NULL "
@@ -71,6 +71,10 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     sums += (
         [f"sum({times}{weight}){only}", f"sum({times}{weight} * {weight}){only}"] if weight else []
     )
+    sums += [
+        f"sum({times}{f'{weight} * ' if weight else ''}{_moment(m, numbers)}){only}"
+        for m in plan.moments
+    ]
     sums += [f"any_value({cases}) FILTER ({cases} <> floor({cases}))" if cases else "NULL"]
     for name in (cases, weight):
         sums.append(f"count(*) FILTER ({name} IS NULL OR NOT isfinite({name}))" if name else "0")
@@ -84,12 +88,36 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
 
 
 def _key(axis: Axis, columns: Columns) -> str:
-    if not axis.cuts:
+    if not axis.bins:
         return columns.key(axis.column)
     number = columns.number(axis.column)
+    if axis.grid and axis.bounds:
+        return _grid_code(number, axis.grid, *axis.bounds)
     sign = ">=" if axis.closed == "left" else ">"
     steps = " + ".join(f"CAST({number} {sign} {point!r} AS INTEGER)" for point in axis.cuts)
     return f"CASE WHEN {number} IS NOT NULL AND NOT isnan({number}) THEN {steps} END"
+
+
+def _grid_code(number: str, grid: int, low: float, high: float) -> str:
+    """Find the nearest edge, then tell below, on and above it."""
+    nearest = f"CAST(round(({number} - {low!r}) / {high - low!r} * {grid}) AS BIGINT)"
+    edge = f"({nearest} * {high - low!r} / {grid} + {low!r})"
+    code = (
+        f"2 * {nearest} + CAST({number} >= {edge} AS INTEGER) + CAST({number} > {edge} AS INTEGER)"
+    )
+    return f"CASE WHEN isfinite({number}) THEN {code} END"
+
+
+def _moment(moment: Moment, numbers: Sequence[str]) -> str:
+    x, y = (f"v{numbers.index(c)}" for c in (moment.columns * 2)[:2])
+    return {
+        "value": x,
+        "square": f"{x} * {x}",
+        "product": f"{x} * {y}",
+        "gap": f"abs({y} - {x})",
+        "log": f"ln(greatest({x}, {LEAST_LOG!r}))",
+        "log_rest": f"ln(greatest(1 - {x}, {LEAST_LOG!r}))",
+    }[moment.shape]
 
 
 def _finite_or_null(columns: Columns, column: str) -> str:
@@ -104,7 +132,7 @@ def _value(column: str | None, numbers: Sequence[str]) -> str | None:
 def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int) -> Cube:
     axes = len(plan.axes)
     masks = [_grouping_mask(table, axes) for table in plan.tables]
-    numbers = numeric_columns(plan)
+    numbers = plan.numeric_columns
     at = axes + 1  # all rows, counted rows, sums ...
     sums = len(plan.measures)
     first = [r for r in records if len(masks) == 1 or r[axes] == masks[0]]
@@ -142,7 +170,7 @@ def _counted(
     keys = []
     for i in table:
         column = [r[i] for r in kept]
-        keys.append([decode(v) for v in column] if decode and not plan.axes[i].cuts else column)
+        keys.append([decode(v) for v in column] if decode and not plan.axes[i].bins else column)
     first = len(plan.axes) + 2
     sums = {m: [float(r[first + i] or 0) for r in kept] for i, m in enumerate(plan.measures)}
     return Counted(keys, sums)
