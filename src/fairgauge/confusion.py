@@ -41,23 +41,33 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     0.15
     """
     problems = []
-    records = []
     for group, cells in groups.items():
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:
                 message = f"unknown cell.{nearest(name, _CELLS)} Say {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
-            elif count != int(count) or count < 0:
+            elif not _is_count(count):
                 message = f"must be a whole number from 0 up, not {quote(count)}"
                 problems.append(Problem(path, message))
-            elif count:
-                records.append((group, *_CELLS[name], float(count)))
     if problems:
         raise SpecError(problems)
+    # cells without rows too: a group, label or prediction that never occurs is still asked of
+    records = [
+        (group, *key, float(cells.get(name, 0)))
+        for group, cells in groups.items()
+        for name, key in _CELLS.items()
+    ]
     asked = Spec(
         label="label", prediction="prediction", positive=(1,), sensitive=(Feature(feature),)
     )
     keys = [[record[i] for record in records] for i in range(3)]
     rows = [record[3] for record in records]
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)))
+
+
+def _is_count(value: object) -> bool:
+    try:
+        return value == int(value) and value >= 0  # type: ignore[call-overload, no-any-return]
+    except (TypeError, ValueError, OverflowError):
+        return False

@@ -316,7 +316,7 @@ def _recode(table: Table, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) 
 
 
 def _aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> Table:
-    """Sum the cells that have the same codes, and sort them."""
+    """Sum the cells that have the same codes, sort them, and drop those without rows."""
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return Table(axes, np.zeros((1, 0), dtype=np.int64), totals)
@@ -334,7 +334,8 @@ def _aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()
     }
-    return Table(axes, unique, summed)
+    kept = summed["rows"] > 0
+    return Table(axes, unique[kept], {m: s[kept] for m, s in summed.items()})
 
 
 def _whole(sums: Sums) -> list[int | float]:

@@ -399,7 +399,8 @@ def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple
             _find(value, said[0], axis.column, "positive", problems)
     if problems:
         raise SpecError(problems)
-    if len(said) > 1 and not any(_same(a, b) for a in said[0] for b in said[1]):
+    apart = len(said) > 1 and not any(_same(a, b) for a in said[0] for b in said[1])
+    if apart and len(said[0]) + len(said[1]) > 2:  # of two, every decision is wrong
         message = (
             f"has none of the labels' values: it holds {_some(said[1])}, the label "
             f"{quote(spec.label)} {_some(said[0])}; a score goes to score"
