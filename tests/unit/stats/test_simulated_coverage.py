@@ -234,7 +234,7 @@ STUDIES = {
     "TVD, unequal": (_distances(_tvd, divergences.tvd, False), 500, 94.5),
     "KS, equal": (_distances(_ks, divergences.ks, True), 500, 92.9),
     "KS, unequal": (_distances(_ks, divergences.ks, False), 500, 94.5),
-    "AUC difference": (auc_gaps, 500, 93.9),
+    "AUC difference": (auc_gaps, 500, 93.5),
     "range over groups": (ranges, 1000, 94.2),
     "weighted rate": (weighted_rates, 2000, 93.8),
     "clustered difference": (clustered_gaps, 2000, 93.1),
