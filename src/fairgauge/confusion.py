@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.cube import Counted, Cube, build
 from fairgauge.errors import Problem, SpecError, nearest, quote
@@ -66,8 +66,8 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)))
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: Any) -> bool:
     try:
-        return value == int(value) and value >= 0  # type: ignore[call-overload, no-any-return]
+        return bool(value == int(value) and value >= 0)
     except (TypeError, ValueError, OverflowError):
         return False
