@@ -1,0 +1,200 @@
+"""aif360 0.6.1: group rates, and the differences and ratios that have a name of ours.
+
+Order: unprivileged minus (over) privileged, that is group minus (over) reference. Where a
+denominator is 0 aif360 takes 0; there we are undefined and the oracle is not to be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import fairgauge as fg
+
+RATES = {
+    "accuracy": "accuracy",
+    "base_rate": "base_rate",
+    "error_rate": "error_rate",
+    "false_discovery_rate": "false_discovery_rate",
+    "false_negative_rate": "false_negative_rate",
+    "false_omission_rate": "false_omission_rate",
+    "false_positive_rate": "false_positive_rate",
+    "negative_predictive_value": "negative_predictive_value",
+    "positive_predictive_value": "positive_predictive_value",
+    "precision": "positive_predictive_value",
+    "recall": "true_positive_rate",
+    "selection_rate": "selection_rate",
+    "sensitivity": "true_positive_rate",
+    "specificity": "true_negative_rate",
+    "true_negative_rate": "true_negative_rate",
+    "true_positive_rate": "true_positive_rate",
+}
+COMPARED = {
+    "disparate_impact": "DI",
+    "mean_difference": "selection_rate.difference",
+    "statistical_parity_difference": "selection_rate.difference",
+    "equal_opportunity_difference": "true_positive_rate.difference",
+    "true_positive_rate_difference": "true_positive_rate.difference",
+    "error_rate_difference": "error_rate.difference",
+    "error_rate_ratio": "error_rate.ratio",
+    "false_discovery_rate_difference": "false_discovery_rate.difference",
+    "false_discovery_rate_ratio": "false_discovery_rate.ratio",
+    "false_negative_rate_difference": "false_negative_rate.difference",
+    "false_negative_rate_ratio": "false_negative_rate.ratio",
+    "false_omission_rate_difference": "false_omission_rate.difference",
+    "false_omission_rate_ratio": "false_omission_rate.ratio",
+    "false_positive_rate_difference": "false_positive_rate.difference",
+    "false_positive_rate_ratio": "false_positive_rate.ratio",
+}
+LABELS = {
+    "disparate_impact": "base_rate.ratio",
+    "mean_difference": "base_rate.difference",
+    "statistical_parity_difference": "base_rate.difference",
+}
+SKLEARN = {
+    "statistical_parity_difference": "selection_rate.difference",
+    "disparate_impact_ratio": "DI",
+    "equal_opportunity_difference": "true_positive_rate.difference",
+    "label: statistical_parity_difference": "base_rate.difference",
+    "label: disparate_impact_ratio": "base_rate.ratio",
+    "class_imbalance": None,
+}
+TABLES = ["compas_pred", "adult_pred", "hmda_pred"]
+
+
+def close(ours: float, theirs: Any) -> bool:
+    return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def pairs(shared: Any, name: str) -> list[dict[str, Any]]:
+    results = shared.oracle(f"{name}__aif360.json")["results"]
+    return [entry for entry in results if "attribute" in entry]
+
+
+def question(entry: dict[str, Any]) -> tuple[str, str, Any]:
+    """Return group and reference by name, and the reference asked for."""
+    (privileged,) = entry["privileged"]
+    if isinstance(entry["unprivileged"], str):  # everything except the privileged: one rest
+        return privileged, "rest", "rest"
+    (unprivileged,) = entry["unprivileged"]
+    return unprivileged, privileged, {entry["attribute"]: privileged}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_group_rates(shared: Any, audited: Any, groups: Any, name: str) -> None:
+    checked = 0
+    for entry in pairs(shared, name):
+        group, reference, _ = question(entry)
+        found = groups(audited(name, entry["attribute"], entry["favorable_label"]))
+        sides = {"privileged": found[group if reference == "rest" else reference]}
+        if reference != "rest":
+            sides["unprivileged"] = found[group]
+        theirs = entry["classification_metric"]
+        for side, ours in sides.items():
+            cells = theirs["binary_confusion_matrix"][side]
+            assert {k.upper(): v for k, v in ours.counts.items()} == cells
+            for their_name, our_name in RATES.items():
+                value = ours.rates[our_name].value
+                assert close(value, theirs[their_name][side]), (entry["attribute"], their_name)
+                checked += 1
+    print(f"\n{name}: {checked} group rates compared with aif360")
+    assert checked >= 4 * len(RATES)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_differences_and_ratios(shared: Any, table: Any, name: str) -> None:
+    checked = 0
+    for entry in pairs(shared, name):
+        attribute = entry["attribute"]
+        frame = table(name)
+        group, _, asked = question(entry)
+        if asked == "rest":  # turned round, so that the rest is the group
+            frame = frame.assign(
+                **{attribute: frame[attribute].where(frame[attribute] == group, "other")}
+            )
+            group, asked = "other", {attribute: group}
+        report = fg.audit(
+            frame,
+            label=LABEL_OF[name],
+            prediction="prediction",
+            positive=entry["favorable_label"],
+            sensitive=attribute,
+            reference=asked,
+            metrics=["native", "DI"],
+        )
+        tables = (("classification_metric", COMPARED), ("label_dataset_metric", LABELS))
+        for block, names in tables:
+            for theirs, ours in names.items():
+                value = report[ours, attribute, group].value
+                assert close(value, entry[block][theirs]), (attribute, group, theirs)
+                checked += 1
+    print(f"\n{name}: {checked} comparisons agree with aif360")
+    assert checked >= len(COMPARED) + len(LABELS)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_generalized_entropy(shared: Any, audited: Any, name: str) -> None:
+    for entry in pairs(shared, name):
+        report = audited(name, entry["attribute"], entry["favorable_label"])
+        theirs = entry["classification_metric"]
+        assert close(report["GE"].value, theirs["generalized_entropy_index"])
+        # the coefficient of variation of the same benefits is sqrt(2 GE)
+        assert close(math.sqrt(2 * report["GE"].value), theirs["coefficient_of_variation"])
+
+
+@pytest.mark.parametrize("name", TABLES[:2])
+def test_sample_api(shared: Any, table: Any, name: str) -> None:
+    """The functions of aif360.sklearn: the privileged value against every other."""
+    for entry in shared.oracle(f"{name}__aif360_sklearn.json")["results"]:
+        attribute, privileged = entry["attribute"], entry["priv_group"]
+        report = fg.audit(
+            table(name),
+            label=LABEL_OF[name],
+            prediction="prediction",
+            positive=entry["pos"],
+            sensitive={attribute: [privileged]},
+            metrics=["native", "CI", "clarify"],
+        )
+        for theirs, ours in SKLEARN.items():
+            if ours is None:
+                continue
+            mine = report[ours, attribute, privileged]
+            # here the privileged is the group and the rest its reference: turned round
+            value = 1 / mine.value if "ratio" in theirs else -mine.value
+            assert close(value, entry[theirs]), (attribute, theirs)
+        # (unprivileged - privileged) / all: the group here is the privileged one, CI is a - d
+        assert close(report["CI", attribute, privileged].value, entry["class_imbalance"])
+        assert close(report["GE"].value, entry["generalized_entropy_error"])
+        for group, theirs in entry["one_vs_rest(statistical_parity_difference)"].items():
+            each = fg.audit(
+                table(name),
+                label=LABEL_OF[name],
+                prediction="prediction",
+                positive=entry["pos"],
+                sensitive=attribute,
+                metrics="DPPL",
+            )
+            assert close(each["DPPL", attribute, group].value, theirs)
+
+
+LABEL_OF = {"compas_pred": "two_year_recid", "adult_pred": "income", "hmda_pred": "deny"}
+
+
+def test_two_groups_share_kl_and_disparity(shared: Any, table: Any) -> None:
+    """KL of the labels agrees where both groups have both classes."""
+    (entry,) = [
+        each
+        for each in shared.oracle("compas_pred__aif360_sklearn.json")["results"]
+        if each["attribute"] == "sex"
+    ]
+    report = fg.audit(
+        table("compas_pred"),
+        label="two_year_recid",
+        prediction="prediction",
+        positive=1,
+        sensitive="sex",
+        metrics="clarify",
+    )
+    assert close(report["KL", "sex", "Female"].value, entry["kl_divergence(labels)"])
