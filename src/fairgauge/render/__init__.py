@@ -1,0 +1,90 @@
+"""A report in, text out. Renderers select, order and format; they compute nothing, read no data."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, nearest, quote
+from fairgauge.files import write_whole
+
+if TYPE_CHECKING:
+    from fairgauge.report import Report
+
+_WRITERS = {
+    "text": ("text", "to_text"),
+    "json": ("document", "to_json"),
+    "csv": ("rows", "to_csv"),
+    "markdown": ("markdown", "to_markdown"),
+    "html": ("page", "to_html"),
+    "junit": ("junit", "to_junit"),
+    "notebook": ("notebook", "to_notebook"),
+}
+FORMATS = tuple(_WRITERS)
+"""The names of the formats."""
+
+suffixes = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+    ".md": "markdown",
+    ".xml": "junit",
+    ".txt": "text",
+}
+"""The format that a file's suffix asks for."""
+
+
+def render(report: Report, format: str = "text", **options: Any) -> str:  # noqa: A002 - the word
+    """Show a report.
+
+    Parameters
+    ----------
+    report : Report
+        What is shown.
+    format : {"text", "json", "csv", "markdown", "html", "junit", "notebook"}
+        How.
+    **options
+        Of the format: ``colour`` (bool) and ``width`` (columns, 80 to 120) of text, ``indent`` of
+        json, ``card`` (bool) of markdown: with the metadata of a Hugging Face model card in front.
+
+    Returns
+    -------
+    str
+        The whole text, ending in a newline.
+
+    Raises
+    ------
+    DataError
+        There is no such format.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> report = fg.audit(fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}}))
+    >>> print(render(report, "csv").splitlines()[1][:23])
+    CI,clarify,sex,F,rest,,
+    """
+    if format not in _WRITERS:
+        allowed = ", ".join(FORMATS)
+        raise DataError(f"no format {quote(format)}.{nearest(format, FORMATS)} Say {allowed}")
+    module, name = _WRITERS[format]
+    writer = getattr(import_module(f"fairgauge.render.{module}"), name)
+    text: str = writer(report, **options)
+    return text
+
+
+def save(report: Report, path: str | Path, **options: Any) -> None:
+    """Write a report to a file, whole or not at all; its suffix says the format.
+
+    Raises
+    ------
+    DataError
+        The suffix is of no known format, or the file cannot be written.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in suffixes:
+        allowed = ", ".join(suffixes)
+        raise DataError(f"cannot tell the format of {quote(path)} by its suffix; use {allowed}")
+    write_whole(path, render(report, suffixes[suffix], **options))

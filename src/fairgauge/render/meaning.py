@@ -1,0 +1,112 @@
+"""What the catalogue says of the names in a report; names that it does not have are shown bare."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from fairgauge.metrics.lookup import find_metric, find_rate
+
+if TYPE_CHECKING:
+    from fairgauge.estimate import Estimate
+    from fairgauge.metrics.comparisons import Metric
+    from fairgauge.metrics.kinds import Statistic
+
+_CODE_BEHIND = re.compile(r"\s*\([A-Za-z]+\)$")
+_HEADLINES = (
+    "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
+    "accuracy", "base_rate",
+)  # fmt: skip
+
+
+def metric_row(name: str) -> Metric | None:
+    """Return the catalogue row of a metric."""
+    try:
+        return find_metric(name)
+    except LookupError:
+        return None
+
+
+def rate_row(name: str) -> Statistic | None:
+    """Return the catalogue row of a rate."""
+    try:
+        return find_rate(name)
+    except LookupError:
+        return None
+
+
+def title(name: str) -> str:
+    """Return a metric's title without its code; nothing where the name says it all."""
+    row = metric_row(name)
+    if row is None or row.set == "native":
+        return ""
+    return _CODE_BEHIND.sub("", row.title)
+
+
+def rate_title(name: str) -> str:
+    """Return a rate's name as words."""
+    row = rate_row(name)
+    return row.title if row else name.replace("_", " ")
+
+
+def is_share(rate: str) -> bool:
+    """Tell whether a rate is shown in per cent."""
+    row = rate_row(rate)
+    return row is not None and row.is_share
+
+
+def neutral(name: str) -> float:
+    """Return the value of a metric that means "no difference"."""
+    row = metric_row(name)
+    return row.neutral if row else 0.0
+
+
+def is_signed(name: str) -> bool:
+    """Tell whether a metric can be negative, so that its sign is worth showing."""
+    row = metric_row(name)
+    return row is None or row.range[0] < 0
+
+
+def is_directed(name: str) -> bool:
+    """Tell whether a metric compares two rates, so that one side fares better."""
+    return _compared(name) is not None
+
+
+def headline_rank(name: str) -> int | None:
+    """Return the place of a metric among those that a summary names first; None if not of them."""
+    rate = _compared(name)
+    return _HEADLINES.index(rate) if rate in _HEADLINES else None
+
+
+def _compared(name: str) -> str | None:
+    """Return the rate that a metric compares, if it compares one."""
+    of = getattr(metric_row(name), "of", None)
+    rate: str | None = getattr(of, "name", None)
+    return rate
+
+
+def distance(estimate: Estimate) -> tuple[float, float]:
+    """Return how far an estimate is from "no difference", for ordering: first by its interval.
+
+    The first number is the distance of the nearer end of the interval (0 if the interval holds the
+    neutral value, or there is none), the second that of the value. A ratio is as far as
+    its inverse.
+    """
+    if estimate.value is None:
+        return (-1.0, -1.0)
+    middle = neutral(estimate.metric)
+    sure = 0.0
+    if estimate.low is not None and estimate.high is not None:
+        ends = (estimate.low, estimate.high)
+        if min(ends) > middle or max(ends) < middle:
+            sure = min(_apart(end, middle) for end in ends)
+    return (sure, _apart(estimate.value, middle))
+
+
+def _apart(value: float, middle: float) -> float:
+    if middle == 0:
+        return abs(value)
+    if value <= 0:
+        return math.inf
+    return abs(math.log(value / middle)) if math.isfinite(value) else math.inf

@@ -1,0 +1,68 @@
+"""Names of groups and columns are user data: made harmless, and fitted into tables."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_JOINERS = "\u200c\u200d"  # letters of Persian and many emoji need them, and they reorder nothing
+_LEFT_TO_RIGHT = "\u200e"
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+_MARKS = {"Mn", "Me", "Cf"}
+
+
+def printable(text: object) -> str:
+    r"""Show control characters, bidirectional overrides and other invisible ones as escapes.
+
+    Right-to-left text is followed by a left-to-right mark, so that the numbers after it keep their
+    places.
+
+    >>> printable("a\x1b[31mb"), printable("evil\u202elive")
+    ('a\\x1b[31mb', 'evil\\u202elive')
+    """
+    shown = "".join(
+        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _JOINERS else c
+        for c in str(text)
+    )
+    turned = any(unicodedata.bidirectional(c) in _RIGHT_TO_LEFT for c in shown)
+    return shown + _LEFT_TO_RIGHT if turned else shown
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def width(text: str) -> int:
+    """Return the terminal columns that a text takes."""
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in _MARKS:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def shorten(text: str, most: int) -> str:
+    """Cut a text to at most ``most`` columns, keeping both of its ends, which tell names apart.
+
+    >>> shorten("a very long name, number 17", 16)
+    'a very lo…ber 17'
+    """
+    if width(text) <= most:
+        return text
+    tail = (most - 1) * 2 // 5
+    end = _fitting(text[::-1], tail)[::-1]
+    return f"{_fitting(text, most - 1 - width(end))}…{end}"
+
+
+def _fitting(text: str, most: int) -> str:
+    used = 0
+    for at, character in enumerate(text):
+        used += _columns(character)
+        if used > most:
+            return text[:at]
+    return text

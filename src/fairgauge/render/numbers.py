@@ -1,0 +1,62 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+_FEW_DIGITS = 0.0005
+_MANY = 1000
+
+
+def number(value: float | None, *, signed: bool = False) -> str:
+    """Show a number with three decimals; more where one without a sign would else read as zero.
+
+    >>> number(0.22844, signed=True), number(0.00012), number(-0.0001, signed=True), number(math.inf)
+    ('+0.228', '0.00012', '-0.000', '∞')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    plus = "+" if signed and value > 0 else ""
+    if math.isinf(value):
+        return f"{plus or ('-' if value < 0 else '')}∞"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < _FEW_DIGITS and not signed:
+        return f"{value:.2g}"
+    return f"{plus}{value:,.1f}" if size >= _MANY else f"{plus}{value:.3f}"
+
+
+def percent(value: float | None) -> str:
+    """Show a share in per cent."""
+    return "-" if value is None or math.isnan(value) else f"{value:.1%}"
+
+
+def count(value: float | None) -> str:
+    """Show a count with thousands separators; sums of weights keep one decimal."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def interval(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """Show an interval in brackets; nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    return f"[{number(low, signed=signed)}, {number(high, signed=signed)}]"
+
+
+def percents(low: float | None, high: float | None) -> str:
+    """Show an interval of a share; nothing where there is none."""
+    return "" if low is None or high is None else f"[{percent(low)}, {percent(high)}]"
+
+
+def probability(value: float | None) -> str:
+    """Show a p-value.
+
+    >>> probability(0.0312), probability(0.00001), probability(None)
+    ('0.031', '< 0.001', '')
+    """
+    if value is None:
+        return ""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

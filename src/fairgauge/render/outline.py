@@ -1,0 +1,232 @@
+"""Outline: a report sorted into what is told together, in the order of telling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fairgauge.metrics.comparisons import ConditionalDisparity, Contrast
+from fairgauge.render.meaning import distance, headline_rank, is_directed, metric_row
+from fairgauge.words import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairgauge.estimate import Estimate, Group
+    from fairgauge.report import Report
+
+POOLED = "pooled"
+_CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
+_MOST_HEADLINES = 3
+_READABLE = frozenset({Status.OK, Status.TOO_FEW})
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Estimates without a value, for one reason.
+
+    Attributes
+    ----------
+    status, reason : why there is no value.
+    metrics, groups : of what, and of whom.
+    """
+
+    status: Status
+    reason: str
+    metrics: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One sensitive feature (or intersection) at one threshold and of one class.
+
+    Attributes
+    ----------
+    feature, threshold, class_ : what it is of; threshold and class are None where there are none.
+    groups : the groups over all strata.
+    estimates : the estimates over all strata that have a value.
+    unusable : those that have none, by reason.
+    pooled : the estimates that hold strata fixed.
+    strata : names of the strata.
+    in_strata : groups and estimates of single strata.
+    """
+
+    feature: str
+    threshold: float | None
+    class_: str | None
+    groups: tuple[Group, ...]
+    estimates: tuple[Estimate, ...]
+    unusable: tuple[Unusable, ...]
+    pooled: tuple[Estimate, ...]
+    strata: tuple[str, ...]
+    groups_in_strata: tuple[Group, ...]
+    estimates_in_strata: tuple[Estimate, ...]
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Return the metrics that have a value somewhere, in order."""
+        return tuple(dict.fromkeys(each.metric for each in self.estimates))
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """Return the groups that are compared with a reference, in order."""
+        return tuple(dict.fromkeys(each.group for each in self.estimates))
+
+    @property
+    def mirrored(self) -> bool:
+        """Tell whether there are just two groups, each the reference of the other."""
+        references = {each.reference for each in self.estimates}
+        return len(self.groups) == 2 and references == {"rest"}
+
+    @cached_property
+    def focus(self) -> str | None:
+        """Return the group that speaks for all, if one does: the smaller of two, or the only one."""
+        if len(self.compared) == 1:
+            return self.compared[0]
+        return min(self.groups, key=lambda group: group.n).group if self.mirrored else None
+
+    def of(self, metric: str) -> list[Estimate]:
+        """Return the estimates of a metric over all strata."""
+        return [each for each in self.estimates if each.metric == metric]
+
+    def farthest(self, metric: str) -> Estimate | None:
+        """Return the estimate of a metric that lies farthest from "no difference".
+
+        Intervals decide first, so that a tiny group does not lead by chance.
+        """
+        found = [e for e in self.of(metric) if self.focus in (None, e.group)]
+        sound = [e for e in found if e.status is Status.OK]
+        return max(sound or found, key=distance, default=None)
+
+    def headlines(self) -> list[Estimate]:
+        """Return the few estimates to speak of first."""
+        ranked: dict[str, tuple[int, Estimate]] = {}
+        for metric in self.metrics:
+            rank, found = headline_rank(metric), self.farthest(metric)
+            row = metric_row(metric)
+            if rank is None or found is None or not isinstance(row, Contrast):
+                continue
+            if row.of.name not in ranked or row.by == "difference":
+                ranked[row.of.name] = (rank, found)
+        best = sorted(ranked.values(), key=lambda each: each[0])
+        return [found for _, found in best[:_MOST_HEADLINES]]
+
+    def turns(self) -> list[tuple[Estimate, Estimate]]:
+        """Return pairs of an estimate over all rows and its counterpart with strata held fixed."""
+        found = []
+        for pooled in self.pooled:
+            margin = _margin(pooled, self.estimates)
+            if margin is not None and self.focus in (None, margin.group):
+                found.append((margin, pooled))
+        return found
+
+    @cached_property
+    def stratified(self) -> tuple[str, ...]:
+        """Return the metrics to show by stratum: those with a pooled counterpart, or the first."""
+        turning = tuple(dict.fromkeys(margin.metric for margin, _ in self.turns()))
+        if turning:
+            return turning
+        inside = dict.fromkeys(each.metric for each in self.estimates_in_strata)
+        ranked = sorted((r, m) for m in inside if (r := headline_rank(m)) is not None)
+        directed = [metric for _, metric in ranked] or [m for m in inside if is_directed(m)]
+        return tuple(directed[:1])
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The sections of a report, and its metrics of the whole table."""
+
+    sections: tuple[Section, ...]
+    whole: tuple[Estimate, ...]
+
+
+def outline(report: Report) -> Outline:
+    """Sort a report into sections: a feature, a threshold and a class each."""
+    views: dict[tuple[str, float | None, str | None], _Gathered] = {}
+    for group in report.groups:
+        gathered = views.setdefault((group.feature, group.threshold, group.class_), _Gathered())
+        gathered.groups.append(group)
+    whole = []
+    for each in report.estimates:
+        if each.feature is None:
+            whole.append(each)
+            continue
+        views.setdefault(_view(each, views), _Gathered()).estimates.append(each)
+    sections = [_section(*view, gathered) for view, gathered in views.items()]
+    return Outline(tuple(sections), tuple(whole))
+
+
+class _Gathered:
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+        self.estimates: list[Estimate] = []
+
+
+def _view(
+    each: Estimate, views: Iterable[tuple[str, float | None, str | None]]
+) -> tuple[str, float | None, str | None]:
+    """Return the section of an estimate; one without a threshold stands with the first."""
+    own = (str(each.feature), each.threshold, each.class_)
+    if each.threshold is not None:
+        return own
+    return next((view for view in views if (view[0], view[2]) == (own[0], own[2])), own)
+
+
+def _section(
+    feature: str, threshold: float | None, class_: str | None, gathered: _Gathered
+) -> Section:
+    readable = [e for e in gathered.estimates if e.value is not None and e.status in _READABLE]
+    inside = [e for e in readable if e.stratum not in (None, POOLED)]
+    groups_inside = [g for g in gathered.groups if g.stratum is not None]
+    names = [str(g.stratum) for g in groups_inside] + [str(e.stratum) for e in inside]
+    return Section(
+        feature=feature,
+        threshold=threshold,
+        class_=class_,
+        groups=tuple(g for g in gathered.groups if g.stratum is None),
+        estimates=tuple(e for e in readable if e.stratum is None),
+        unusable=_unusable(gathered.estimates),
+        pooled=tuple(e for e in readable if e.stratum == POOLED),
+        strata=tuple(dict.fromkeys(names)),
+        groups_in_strata=tuple(groups_inside),
+        estimates_in_strata=tuple(inside),
+    )
+
+
+def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:
+    """Fold the estimates without a value by reason."""
+    folded: dict[tuple[Status, str], list[Estimate]] = {}
+    for each in estimates:
+        if each.stratum in (None, POOLED) and (each.value is None or each.status not in _READABLE):
+            folded.setdefault((each.status, each.reason or str(each.status)), []).append(each)
+    return tuple(
+        Unusable(
+            status,
+            reason,
+            tuple(dict.fromkeys(each.metric for each in found)),
+            tuple(dict.fromkeys(each.group for each in found)),
+        )
+        for (status, reason), found in folded.items()
+    )
+
+
+def _margin(pooled: Estimate, margins: Iterable[Estimate]) -> Estimate | None:
+    """Return the estimate over all strata that a pooled one is the counterpart of."""
+    row = metric_row(pooled.metric)
+    for each in margins:
+        if each.group != pooled.group:
+            continue
+        if each.metric == pooled.metric:
+            return each
+        own = metric_row(each.metric)
+        if (
+            isinstance(row, ConditionalDisparity)
+            and isinstance(own, Contrast)
+            and own.of.name == _CONDITIONAL_OF[row.of]
+            and own.order == "reference - group"
+            and own.by == "difference"
+        ):
+            return each
+    return None

@@ -1,0 +1,82 @@
+"""Sentences of a report, fitted to where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render import numbers
+from fairgauge.render.meaning import is_signed
+from fairgauge.render.names import printable, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairgauge.estimate import Estimate, Group
+
+_LONGEST_NAME = 40
+_CENTRAL = (
+    "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy",
+    "positive_predictive_value", "roc_auc", "mean_score", "brier_score", "mean_label",
+    "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
+)  # fmt: skip
+_REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
+
+
+def reading(reference: str | None, most: int = _LONGEST_NAME) -> str:
+    """Return a reference as it reads in a sentence."""
+    return _REFERENCES.get(reference) or shorten(printable(reference), most)
+
+
+def words(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
+    """Return what an estimate says, without its subject, which stands beside it."""
+    said = estimate.says.removeprefix(f"{estimate.group}: ")
+    reference = estimate.reference
+    if reference not in _REFERENCES and reference is not None:
+        said = said.replace(reference, shorten(printable(reference), most))
+    return printable(said)
+
+
+def sentence(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
+    """Return what an estimate says, with its subject."""
+    return f"{shorten(printable(estimate.group), most)}: {words(estimate, most)}"
+
+
+def certainty(estimate: Estimate, *, interval: bool = True) -> str:
+    """Return how sure an estimate is, as the end of a sentence; nothing where it is not known."""
+    found = []
+    if interval and estimate.value is not None:
+        signed = is_signed(estimate.metric)
+        shown = numbers.interval(estimate.low, estimate.high, signed=signed)
+        found.append(f"{estimate.metric} {numbers.number(estimate.value, signed=signed)} {shown}")
+    if estimate.p_adjusted is not None:
+        found.append(f"adjusted p {numbers.probability(estimate.p_adjusted)}")
+    elif estimate.p_value is not None:
+        found.append(f"p {numbers.probability(estimate.p_value)}")
+    if not found:
+        return ""
+    return "; " + ", ".join(each.strip() for each in found)
+
+
+def turning(margin: Estimate, pooled: Estimate, column: str) -> str:
+    """Say whether a disparity stays, or turns around, when strata are held fixed."""
+    subject = shorten(printable(margin.group), _LONGEST_NAME)
+    if margin.value is None or pooled.value is None:
+        return f"{subject}: no comparison with {column} held fixed"
+    if margin.value * pooled.value < 0:
+        return (
+            f"{subject}: the direction turns around. Over all rows {words(margin)}; "
+            f"with {column} held fixed {words(pooled)}."
+        )
+    return (
+        f"{subject}: the direction stays. Over all rows {words(margin)}; "
+        f"with {column} held fixed {words(pooled)}."
+    )
+
+
+def central_rates(groups: Iterable[Group]) -> list[str]:
+    """Return the rates to show of groups, those that have a value, in order of use."""
+    present = {
+        name for group in groups for name, rate in group.rates.items() if rate.value is not None
+    }
+    central = [name for name in _CENTRAL if name in present]
+    return central or sorted(present)
