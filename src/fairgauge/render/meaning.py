@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from fairgauge.metrics.comparisons import Contrast
 from fairgauge.metrics.lookup import find_metric, find_rate
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.kinds import Statistic
 
 _CODE_BEHIND = re.compile(r"\s*\([A-Za-z]+\)$")
+_CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
 _HEADLINES = (
     "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
     "accuracy", "base_rate",
@@ -84,6 +86,17 @@ def _compared(name: str) -> str | None:
     of = getattr(metric_row(name), "of", None)
     rate: str | None = getattr(of, "name", None)
     return rate
+
+
+def has_margin(pooled: str, metric: str) -> bool:
+    """Tell whether a pooled metric is ``metric`` with strata held fixed, sign included."""
+    if pooled == metric:
+        return True
+    conditional, row = metric_row(pooled), metric_row(metric)
+    if conditional is None or not conditional.needs_strata or not isinstance(row, Contrast):
+        return False
+    rate = _CONDITIONAL_OF.get(getattr(conditional, "of", ""))
+    return (row.of.name, row.by, row.order) == (rate, "difference", "reference - group")
 
 
 def distance(estimate: Estimate) -> tuple[float, float]:

@@ -11,7 +11,7 @@ _MANY = 1000
 def number(value: float | None, *, signed: bool = False) -> str:
     """Show a number with three decimals; more where one without a sign would else read as zero.
 
-    >>> number(0.22844, signed=True), number(0.00012), number(-0.0001, signed=True), number(math.inf)
+    >>> number(0.22844, signed=True), number(0.00012), number(-1e-9, signed=True), number(math.inf)
     ('+0.228', '0.00012', '-0.000', '∞')
     """
     if value is None or math.isnan(value):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fairgauge.metrics.comparisons import ConditionalDisparity, Contrast
-from fairgauge.render.meaning import distance, headline_rank, is_directed, metric_row
+from fairgauge.metrics.comparisons import Contrast
+from fairgauge.render.meaning import distance, has_margin, headline_rank, is_directed, metric_row
 from fairgauge.words import Status
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fairgauge.report import Report
 
 POOLED = "pooled"
-_CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
 _MOST_HEADLINES = 3
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 
@@ -82,7 +81,7 @@ class Section:
 
     @cached_property
     def focus(self) -> str | None:
-        """Return the group that speaks for all, if one does: the smaller of two, or the only one."""
+        """Return the group that speaks for all, if one does: the smaller of two, or the one."""
         if len(self.compared) == 1:
             return self.compared[0]
         return min(self.groups, key=lambda group: group.n).group if self.mirrored else None
@@ -214,19 +213,5 @@ def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:
 
 def _margin(pooled: Estimate, margins: Iterable[Estimate]) -> Estimate | None:
     """Return the estimate over all strata that a pooled one is the counterpart of."""
-    row = metric_row(pooled.metric)
-    for each in margins:
-        if each.group != pooled.group:
-            continue
-        if each.metric == pooled.metric:
-            return each
-        own = metric_row(each.metric)
-        if (
-            isinstance(row, ConditionalDisparity)
-            and isinstance(own, Contrast)
-            and own.of.name == _CONDITIONAL_OF[row.of]
-            and own.order == "reference - group"
-            and own.by == "difference"
-        ):
-            return each
-    return None
+    own = (each for each in margins if each.group == pooled.group)
+    return next((each for each in own if has_margin(pooled.metric, each.metric)), None)
