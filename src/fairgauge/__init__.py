@@ -8,7 +8,9 @@ F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%)
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
@@ -83,3 +85,15 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(ModuleType):
+    """A package whose public functions win over the submodules of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Ignore that importing ``fairgauge.rule`` binds the module to ``rule``, as Python does."""
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
