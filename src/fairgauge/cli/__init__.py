@@ -1,0 +1,23 @@
+"""The command line: parse, call, exit. Every command is one file in ``commands``."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli.group import Commands
+from fairgauge.version import __version__
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fairgauge")
+def main() -> None:
+    """Tell how a model treats groups of people, and how sure that is.
+
+    \b
+    fairgauge demo                                        see what an audit looks like
+    fairgauge audit loans.csv --label approved --prediction predicted --sensitive sex
+    fairgauge metrics DI                                  what a metric means
+
+    Exit codes: 0 no rule failed, 1 a rule failed, 2 bad usage, specification or data,
+    3 no rule failed, but the data cannot decide one.
+    """  # noqa: D301 - the paragraph mark of click

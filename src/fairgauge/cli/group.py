@@ -1,0 +1,87 @@
+"""The group of all commands, and the one place where an error becomes a message and a code."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fairgauge.cli import commands
+from fairgauge.cli.streams import ClosedOutput, complain, silence_output
+from fairgauge.errors import FairgaugeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """Every file of ``fairgauge.cli.commands`` is a command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(commands.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
+        found: click.Command = module.command
+        return found
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and exit with its code; a command returns its code, or None for 0."""
+        del standalone_mode
+        code: Any = BAD_USAGE
+        try:
+            code = super().main(
+                args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
+            )
+        except click.ClickException as error:
+            _show(error)
+        except FairgaugeError as error:
+            complain(error)
+            code = error.exit_code
+        except ClosedOutput:
+            silence_output()
+        except (KeyboardInterrupt, click.Abort):
+            complain("interrupted; nothing was written", prefix="")
+            code = INTERRUPTED
+        except Exception as error:  # the last resort: never a traceback
+            _unexpected(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show(error: click.ClickException) -> None:
+    """Show a mistake in the command line, with the usage where click knows it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    complain(error.format_message())
+
+
+def _unexpected(error: Exception) -> None:
+    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+        traceback.print_exception(error)
+    complain(
+        f"fairgauge failed in a way it should not ({type(error).__name__}: {error}). Please report "
+        "it, with the output of the same command under FAIRGAUGE_DEBUG=1"
+    )

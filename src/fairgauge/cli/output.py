@@ -1,0 +1,45 @@
+"""Where results go: every output is rendered before the first is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.cli.data import files
+from fairgauge.errors import DataError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STANDARD = "-"
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse, before any work, what could not be written or would destroy an input.
+
+    Raises
+    ------
+    DataError
+        An output is an input, is named twice, or lies in no folder that can be written.
+    """
+    read = [_place(path) for path in files([each for each in inputs if each != STANDARD])]
+    written: list[Path] = []
+    for each in outputs:
+        place = _place(Path(each))
+        if place in read:
+            raise DataError(f"the output {quote(each)} is also an input; choose another name")
+        if place in written:
+            raise DataError(f"the output {quote(each)} is named twice")
+        if not each or place.is_dir():
+            raise DataError(f"the output {quote(each)} is a folder; name a file")
+        if not place.parent.is_dir():
+            raise DataError(f"cannot write {quote(each)}: there is no folder {quote(place.parent)}")
+        written.append(place)
+
+
+def _place(path: Path) -> Path:
+    """Return where a path leads, links followed."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise DataError(f"{quote(path)} cannot be the path of a file") from None

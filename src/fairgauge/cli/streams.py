@@ -1,0 +1,82 @@
+"""Standard output carries the result alone; everything else goes to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+from fairgauge.errors import DataError, SpecError
+
+_LONGEST_MESSAGE = 1_900
+
+
+class ClosedOutput(Exception):  # noqa: N818 - what happened, not a mistake of anybody
+    """Whoever read standard output stopped reading."""
+
+
+def say(text: str) -> None:
+    """Write a result to standard output, whole.
+
+    Raises
+    ------
+    ClosedOutput
+        The reader is gone (``fairgauge ... | head``).
+    DataError
+        Standard output is closed, or its disk is full.
+    """
+    if sys.stdout is None:
+        raise DataError("standard output is closed")
+    if hasattr(sys.stdout, "reconfigure"):
+        # lone surrogates, and terminals without Unicode; in JSON these escapes are JSON's own
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise ClosedOutput from None
+    except OSError as error:
+        silence_output()
+        raise DataError(f"cannot write standard output: {error.strerror or error}") from None
+
+
+def silence_output() -> None:
+    """Send what is still buffered nowhere, so that Python does not complain of it at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def complain(what: Exception | str, prefix: str = "Error: ") -> None:
+    """Write a message to standard error, without control characters and never endless."""
+    if isinstance(what, SpecError) and len(what.problems) > 1:
+        text = _together([str(problem) for problem in what.problems])
+    else:
+        text = str(what)
+    if len(text) > _LONGEST_MESSAGE:
+        text = f"{text[:_LONGEST_MESSAGE]} ..."
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{prefix}{printable(text)}\n")
+            sys.stderr.flush()
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would act on: control characters and bidirectional overrides."""
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
+def _together(mistakes: list[str]) -> str:
+    """List mistakes below one another, as many as fit."""
+    lines = [f"{len(mistakes)} mistakes in what is asked"]
+    size = len(lines[0])
+    for i, mistake in enumerate(mistakes):
+        size += len(mistake) + 3
+        if i and size > _LONGEST_MESSAGE - 60:
+            lines.append(f"  and {len(mistakes) - i} more")
+            break
+        lines.append(f"  {mistake}")
+    return "\n".join(lines)

@@ -1,0 +1,378 @@
+"""Specification files: TOML, YAML or JSON with the keys of `fairgauge.audit`; their JSON Schema.
+
+`Document` is the one place where the shape of a file is written down: it checks files, and the
+schema is made from it. What the values mean is decided by `fairgauge.spec.ask`, as for arguments.
+
+YAML is read by the rules of YAML 1.2, so that ``positive: yes`` is the text "yes" and ``01`` the
+text "01": only true and false are booleans, only plain numbers are numbers, the rest is text as it
+is written. A key that stands twice is an error in every format.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.metrics.catalogue import METRICS, RATES
+from fairgauge.metrics.lookup import SETS
+from fairgauge.spec import Spec, ask
+from fairgauge.words import Method, Missing, Profile, Reference, Task  # noqa: TC001 - pydantic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
+
+_LARGEST = 1_000_000  # bytes; a specification is written by hand
+_NAMES = [*SETS, *(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
+
+Lax = Field(strict=False)  # a word may be written as text
+Scalar = str | bool | int | float
+Column = Annotated[str, Field(description="The name of a column.")]
+Name = Annotated[
+    str,
+    Field(description="A metric, a rate, or a synonym.", json_schema_extra={"examples": _NAMES}),
+]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CutAbove(_Table):
+    """Values above a number are positive."""
+
+    above: float
+
+
+class SensitiveColumn(_Table):
+    """A column that defines groups: by its values, by one value set, or cut at points."""
+
+    column: Column
+    values: Scalar | list[Scalar] | list[list[Scalar]] | None = Field(
+        None, description="One group of these values; a list of lists makes several."
+    )
+    cuts: float | list[float] | None = Field(
+        None, description="Cut points of a numeric column: [40] makes (-inf, 40] and (40, inf)."
+    )
+
+
+def _written_as(item: Any) -> str | None:
+    """Tell ``{column = "race", values = [...]}`` from ``{race = [...]}``."""
+    if not isinstance(item, dict):
+        return None
+    return "table" if {"column", "values", "cuts"} & set(item) else "pairs"
+
+
+Values = Scalar | list[Scalar] | list[list[Scalar]]
+SensitiveItem = Annotated[
+    Annotated[SensitiveColumn, Tag("table")] | Annotated[dict[str, Values], Tag("pairs")],
+    Discriminator(_written_as),
+]
+
+
+class Limit(_Table):
+    """A limit that a metric is held to."""
+
+    metric: Name
+    at_least: float | None = None
+    at_most: float | None = None
+    between: list[float] | None = Field(None, description="Both limits: [low, high].")
+    features: str | list[str] | None = Field(None, description="Only these features.")
+    groups: str | list[str] | None = Field(None, description="Only these groups.")
+    decide: Literal["interval", "point"] | None = Field(
+        None, description="Whether the whole interval decides (the default) or the value alone."
+    )
+
+
+class Document(_Table):
+    """A specification of a fairgauge audit; every key is optional here or on the command line."""
+
+    label: Column | None = Field(None, description="Column of the observed outcome.")
+    prediction: Column | None = Field(None, description="Column of the model's decision.")
+    score: Column | None = Field(None, description="Column of the number behind the decision.")
+    score_of: Scalar | None = Field(
+        None, description="The label value that the score is the probability of."
+    )
+    score_range: list[float] | None = Field(
+        None, description="The range of the score, if not [0, 1]."
+    )
+    threshold: float | list[float] | None = Field(
+        None, description="Scores from here up are positive; several are audited each."
+    )
+    positive: Scalar | list[Scalar] | CutAbove | None = Field(
+        None, description="The favourable label values, or {above = NUMBER}."
+    )
+    sensitive: str | list[str | SensitiveItem] | SensitiveItem | None = Field(
+        None, description="The columns whose values define groups."
+    )
+    intersections: str | list[str | list[str]] | None = Field(
+        None, description='Columns whose combined values define groups: "race*sex".'
+    )
+    strata: Column | None = Field(None, description="Column that is held fixed.")
+    count: Column | None = Field(None, description="Column of the cases that a row stands for.")
+    weight: Column | None = Field(None, description="Column of sampling weights.")
+    cluster: Column | None = Field(None, description="Column of what ties rows together.")
+    reference: Annotated[Reference, Lax] | dict[str, Scalar] | None = Field(
+        None, description="What a group is compared with: a word, or a value of a column."
+    )
+    metrics: Name | list[Name] | None = Field(None, description="Sets, metrics or rates.")
+    features: str | list[str] | None = Field(
+        None, description="Columns for the metrics that compare rows."
+    )
+    task: Annotated[Task, Lax] | None = None
+    confidence: float | None = Field(None, description="Level of the intervals, inside (0, 1).")
+    method: Annotated[Method, Lax] | None = Field(None, description="How intervals are made.")
+    seed: int | None = None
+    replicates: int | None = None
+    profile: Annotated[Profile, Lax] | None = None
+    missing: Annotated[Missing, Lax] | None = Field(
+        None, description="What happens to rows without a group."
+    )
+    rules: list[Limit] | None = Field(None, description="Limits that metrics are held to.")
+    max_groups: int | None = Field(None, description="The most values that a column may have.")
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a specification file.
+
+    Examples
+    --------
+    >>> schema()["properties"]["label"]["description"]
+    'Column of the observed outcome.'
+    """
+    found = Document.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+
+
+def load_spec(path: str | Path, columns: Sequence[str] | None = None) -> Spec:
+    """Read a specification file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .toml, .yaml, .yml or .json file.
+    columns : list of str, optional
+        The columns that the data have.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be read, or something in it is wrong; every mistake is listed.
+    """
+    options, problems = read_options(path)
+    return check(options, problems, columns)
+
+
+def read_options(path: str | Path) -> tuple[dict[str, Any], tuple[Problem, ...]]:
+    """Read a specification file into the options of `fairgauge.audit`, and what is misshapen.
+
+    Raises
+    ------
+    SpecError
+        The file cannot be read at all.
+    """
+    document = _parse(Path(path)) or {}
+    if not isinstance(document, dict):
+        message = f"must be a table of keys such as label and sensitive, not {quote(document)}"
+        raise SpecError(Problem(str(path), message))
+    document = _dates_as_text(document)
+    return {k: v for k, v in document.items() if k in Document.model_fields}, _misshapen(document)
+
+
+def check(
+    options: Mapping[str, Any],
+    problems: Sequence[Problem] = (),
+    columns: Sequence[str] | None = None,
+    base: Spec | None = None,
+) -> Spec:
+    """Make the specification of options, or raise every mistake: ``problems`` and all others.
+
+    Raises
+    ------
+    SpecError
+        There are mistakes.
+    """
+    try:
+        spec = ask(columns, base, **options)
+    except SpecError as error:
+        more = [p for p in error.problems if not any(_same_place(p, q) for q in problems)]
+        raise SpecError([*problems, *more]) from None
+    if problems:
+        raise SpecError(problems)
+    return spec
+
+
+def _same_place(one: Problem, other: Problem) -> bool:
+    """Tell whether two mistakes are about the same thing, or one about a part of the other."""
+    short, long = sorted((one.path, other.path), key=len)
+    return long == short or (long.startswith(short) and long[len(short)] in ".[")
+
+
+def _parse(path: Path) -> Any:
+    readers: dict[str, Callable[[str], Any]] = {
+        ".toml": tomllib.loads,
+        ".yaml": _read_yaml,
+        ".yml": _read_yaml,
+        ".json": _read_json,
+    }
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        message = f"a specification is a {', '.join(readers)} file, by its suffix"
+        raise SpecError(Problem(str(path), message))
+    try:
+        if path.stat().st_size > _LARGEST or not path.is_file():
+            message = "is not a specification: it is a folder, a device, or larger than 1 MB"
+            raise SpecError(Problem(str(path), message))
+        return read(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
+    except UnicodeDecodeError:
+        raise SpecError(Problem(str(path), "is not UTF-8 text")) from None
+    except RecursionError:
+        raise SpecError(Problem(str(path), "is nested too deeply")) from None
+    except (ValueError, yaml.YAMLError) as error:
+        what = path.suffix.lower().removeprefix(".").upper().replace("YML", "YAML")
+        reason = " ".join(str(error).split())[:300]
+        raise SpecError(Problem(str(path), f"is not valid {what}: {reason}")) from None
+
+
+def _read_json(text: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise ValueError(f"the key {quote(key)} stands twice")
+            found[key] = value
+        return found
+
+    return json.loads(text, object_pairs_hook=once)
+
+
+def _read_yaml(text: str) -> Any:
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's plain values, no key twice, no aliases (which could make a file explode)."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.YAMLError(f"aliases (*name) are not supported, line {mark.line + 1}")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: ARG002
+        found: dict[Any, Any] = {}
+        for key_node, value_node in node.value:
+            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            line = key_node.start_mark.line + 1
+            if key is None:
+                raise yaml.YAMLError(f"a key must be text, line {line}")
+            if key in found:
+                raise yaml.YAMLError(f"the key {quote(key)} stands twice, line {line}")
+            found[key] = self.construct_object(value_node, deep=True)
+        return found
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(?:\.\d+|(?:0|[1-9]\d*)(?:\.\d*)?)(?:[eE][-+]?\d+)?|[-+]?\.(?:inf|Inf)|\.(?:nan|NaN)",
+        list("-+.0123456789"),
+    ),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first
+    )
+
+
+def _dates_as_text(value: Any) -> Any:
+    """Return dates in ISO form: groups are named by text, and TOML has dates of its own."""
+    if isinstance(value, dict):
+        return {str(key): _dates_as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_dates_as_text(each) for each in value]
+    return value.isoformat() if isinstance(value, (dt.date, dt.time)) else value
+
+
+_SHAPES = {
+    "string_type": "text",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "bool_type": "true or false",
+}
+_ONE_VALUE = {"string_type", "float_type", "int_type", "bool_type"}
+_PARTS: dict[str, type[_Table]] = {
+    "positive": CutAbove,
+    "rules": Limit,
+    "sensitive": SensitiveColumn,
+}
+
+
+def _misshapen(document: dict[str, Any]) -> tuple[Problem, ...]:
+    """Return what has the wrong shape, one problem for each place."""
+    try:
+        Document.model_validate(document)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    else:
+        return ()
+    places: dict[str, list[ErrorDetails]] = {}
+    for each in found:
+        places.setdefault(_path(document, each), []).append(each)
+    # a union complains of every branch: what lies deepest is what was meant
+    deepest = [p for p in places if not any(q.startswith((f"{p}.", f"{p}[")) for q in places)]
+    return tuple(
+        Problem(path, _explain(places[path])) for path in deepest if not _is_word(places[path])
+    )
+
+
+def _is_word(errors: Sequence[ErrorDetails]) -> bool:
+    """Tell whether a closed word was asked for: `ask` knows those, and the nearest."""
+    return any(each["type"] in ("enum", "literal_error") for each in errors)
+
+
+def _path(document: Any, error: ErrorDetails) -> str:
+    """Return the path to a mistake; the names of union branches are no part of it."""
+    path, here = "", document
+    for i, part in enumerate(error["loc"]):
+        absent = error["type"] == "missing" and i == len(error["loc"]) - 1
+        if isinstance(part, int) and isinstance(here, list):
+            path, here = f"{path}[{part}]", here[part]
+        elif absent or (isinstance(here, dict) and part in here):
+            path, here = f"{path}.{part}".removeprefix("."), None if absent else here[part]
+    return path
+
+
+def _explain(errors: Sequence[ErrorDetails]) -> str:
+    first = errors[0]
+    types = dict.fromkeys(each["type"] for each in errors)
+    if "extra_forbidden" in types:
+        table = _PARTS.get(str(first["loc"][0]), Document) if len(first["loc"]) > 1 else Document
+        allowed = list(table.model_fields)
+        return f"unknown key.{nearest(first['loc'][-1], allowed)} Allowed: {', '.join(allowed)}"
+    if "missing" in types:
+        return "is missing"
+    shapes = ["one value"] if set(types) >= _ONE_VALUE else []
+    shapes += [
+        shape
+        for kind, shape in _SHAPES.items()
+        if kind in types and not (shapes and kind in _ONE_VALUE)
+    ]
+    return f"must be {' or '.join(shapes) or 'something else'}, not {quote(first['input'])}"
