@@ -1,0 +1,648 @@
+"""What the metrics mean: the sources' printed numbers, and every conflict between the sources.
+
+The numbers are facts printed on the vendors' pages or by the real services; conflicts are named as
+in the project's semantics (C1 ... C38), each in both profiles where they differ. C2 (FT) compares
+rows; C23 to C27, C30 (as files), C33 to C36 and C38 concern configuration files and drift.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import CLARIFY
+from fairgauge.metrics.lookup import find_metric, find_rate
+
+DOCUMENTED, SMCLARIFY = "documented", "clarify"
+
+
+def cells(tp: int, fn: int, fp: int, tn: int) -> dict[str, int]:
+    return {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+
+
+def audit(d: dict[str, int], a: dict[str, int], profile: str = DOCUMENTED) -> fg.Report:
+    """Compare facet d with facet a."""
+    return fg.audit(fg.confusion("facet", {"d": d, "a": a}), metrics="all", profile=profile)
+
+
+def value(report: fg.Report, metric: str) -> float | None:
+    return report[metric, "facet", "d"].value
+
+
+def labels(d: dict[str, int], a: dict[str, int]) -> pd.DataFrame:
+    """Return a table of counts by facet and label."""
+    rows = [
+        {"facet": facet, "label": label, "n": n}
+        for facet, by_label in (("d", d), ("a", a))
+        for label, n in by_label.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def audit_labels(
+    d: dict[str, int], a: dict[str, int], positive: str, profile: str = DOCUMENTED
+) -> fg.Report:
+    return fg.audit(
+        labels(d, a),
+        label="label",
+        positive=positive,
+        sensitive="facet",
+        count="n",
+        metrics="clarify",
+        profile=profile,
+    )
+
+
+# --- the sources' printed numbers ---
+
+AD_A, AD_D = cells(60, 20, 10, 10), cells(40, 40, 10, 10)
+RD_A, RD_D = cells(65, 5, 10, 20), cells(20, 7, 5, 18)
+CALIFORNIA, FLORIDA = cells(50, 10, 20, 120), cells(20, 0, 30, 50)
+SERVICE_A, SERVICE_D = cells(32, 130, 17, 45), cells(2, 78, 0, 30)
+
+PRINTED = [
+    ("AD", AD_D, AD_A, Fraction(1, 5)),
+    ("RD", RD_D, RD_A, Fraction(71, 378)),
+    ("SD", RD_D, RD_A, Fraction(8, 69)),
+    ("TE", cells(43, 5, 2, 0), cells(86, 8, 6, 0), Fraction(7, 6)),
+    ("AD", cells(43, 5, 2, 0), cells(86, 8, 6, 0), Fraction(0)),
+    ("DAR", cells(40, 0, 60, 0), cells(35, 0, 35, 0), Fraction(1, 10)),
+    ("DRR", cells(0, 10, 0, 40), cells(0, 20, 0, 80), Fraction(0)),
+    ("DCA", cells(20, 0, 10, 20), cells(60, 10, 0, 30), Fraction(1, 2)),
+    ("DCA", cells(30, 10, 0, 10), cells(50, 0, 10, 40), Fraction(-1, 2)),
+    ("DCR", cells(10, 0, 10, 30), cells(40, 10, 0, 50), Fraction(1, 2)),
+    ("DCR", cells(20, 10, 0, 20), cells(30, 0, 10, 60), Fraction(-1, 2)),
+    ("DPPL", cells(5, 0, 0, 5), cells(6, 0, 0, 4), Fraction(1, 10)),
+    ("DI", cells(5, 0, 0, 5), cells(6, 0, 0, 4), Fraction(5, 6)),
+]
+
+
+@pytest.mark.parametrize(("metric", "d", "a", "expected"), PRINTED)
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_numbers_of_the_clarify_pages(
+    metric: str, d: Any, a: Any, expected: Fraction, profile: str
+) -> None:
+    assert value(audit(d, a, profile), metric) == pytest.approx(float(expected), abs=1e-12)
+
+
+VERTEX = {
+    "vertex.difference_in_population_size": Fraction(1, 3),
+    "vertex.dpptl": Fraction(1, 10),
+    "vertex.accuracy_difference": Fraction(3, 20),
+    "vertex.dpppl": Fraction(-3, 20),
+    "vertex.recall_difference": Fraction(-1, 6),
+    "vertex.specificity_difference": Fraction(13, 56),
+    "vertex.difference_in_ratio_of_error_types": Fraction(1, 2),
+}
+
+
+@pytest.mark.parametrize("metric", VERTEX)
+def test_vertex_california_against_florida(metric: str) -> None:
+    report = audit(CALIFORNIA, FLORIDA)
+    assert value(report, metric) == pytest.approx(float(VERTEX[metric]), abs=1e-12)
+
+
+def test_the_service_baseline_is_recovered() -> None:
+    """A real Clarify baseline: 143 of 456 positive in a, 17 of 210 in d."""
+    report = audit_labels({"1": 17, "0": 193}, {"1": 143, "0": 313}, "1")
+    assert value(report, "CI") == pytest.approx(41 / 111, rel=1e-12)
+    assert value(report, "DPL") == pytest.approx(3713 / 15960, rel=1e-12)
+    printed = {"DPL": 0.2326, "KL": 0.2243, "JS": 0.0451, "LP": 0.3290, "TVD": 0.2326, "KS": 0.2326}
+    assert {name: round(value(report, name), 4) for name in printed} == printed
+
+
+def test_the_monitoring_run_is_recovered() -> None:
+    """A real monitoring run whose counts by facet follow uniquely from what it printed."""
+    printed = {
+        "RD": 0.17253086419753086,
+        "SD": 0.27419354838709675,
+        "DAR": -0.34693877551020413,
+        "DCA": -36.69387755102041,
+        "DCR": -0.07650793650793647,
+        "TE": math.inf,
+        "AD": 93 / 1760,
+        "DPPL": 353 / 1760,
+        "DI": 32 / 385,
+        "DRR": 13 / 630,
+    }
+    for profile in (DOCUMENTED, SMCLARIFY):
+        report = audit(SERVICE_D, SERVICE_A, profile)
+        found = {name: value(report, name) for name in printed}
+        assert found == pytest.approx(printed, rel=1e-12)
+        assert report["GE"].value == pytest.approx(0.9454985573866702, rel=1e-12)
+
+
+def test_kl_and_ks_of_the_pages() -> None:
+    two = audit_labels({"yes": 3, "no": 7}, {"yes": 8, "no": 2}, "yes")
+    assert value(two, "KL") == pytest.approx(0.8 * math.log(8 / 3) + 0.2 * math.log(2 / 7))
+    assert round(value(two, "KL"), 4) == 0.5341
+    waitlisted = audit_labels(
+        {"rejected": 2, "waitlisted": 1, "accepted": 7},
+        {"rejected": 4, "waitlisted": 4, "accepted": 2},
+        "accepted",
+    )
+    assert value(waitlisted, "KS") == pytest.approx(0.5)
+
+
+def test_generalized_entropy_of_the_page() -> None:
+    def ge(**counts: int) -> float | None:
+        return fg.audit(fg.confusion("facet", {"all": counts}), metrics="GE")["GE"].value
+
+    assert ge(tp=6, tn=4) == 0
+    assert ge(fp=5) == 0
+    assert ge(fn=5) is None
+
+
+def test_demographic_disparity_of_the_page() -> None:
+    rows = [("d", 1, 32), ("a", 1, 68), ("d", 0, 46), ("a", 0, 54)]
+    table = pd.DataFrame(rows, columns=["facet", "label", "n"]).assign(all="x")
+    report = fg.audit(
+        table, label="label", sensitive="facet", strata="all", count="n", metrics="CDDL"
+    )
+    assert report["CDDL", "facet", "d"].value == pytest.approx(0.14)
+    assert report["CDDL", "facet", "a"].value == pytest.approx(-0.14)
+
+
+# --- the conflicts ---
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_c1_the_listed_value_is_the_group(profile: str) -> None:
+    """The service prints CI = +.37 for a listed minority: listed means d, n_a - n_d."""
+    table = pd.DataFrame({"sex": ["f"] * 210 + ["m"] * 456})
+    report = fg.audit(table, sensitive={"sex": ["f"]}, metrics="CI", profile=profile)
+    assert report["CI", "sex", "f"].value == pytest.approx(41 / 111)
+    assert [(e.group, e.reference) for e in report.estimates] == [("f", "rest")]
+
+
+def test_c3_a_category_missing_from_one_facet() -> None:
+    d, a = {"yes": 10}, {"yes": 5, "no": 5}
+    shown = audit_labels(d, a, "yes")
+    assert value(shown, "KL") == math.inf
+    assert value(shown, "TVD") == pytest.approx(0.5)
+    assert value(shown, "JS") == pytest.approx(
+        (0.5 * math.log(2 / 3) + 0.5 * math.log(2) + math.log(4 / 3)) / 2
+    )
+    replayed = audit_labels(d, a, "yes", SMCLARIFY)
+    assert value(replayed, "KL") == pytest.approx(0.5 * math.log(0.5))  # negative, as there
+    assert value(replayed, "TVD") == pytest.approx(0.25)
+
+
+def test_c3_the_maxima_are_attained_by_disjoint_facets() -> None:
+    d, a = {"no": 3}, {"yes": 4}
+    shown = audit_labels(d, a, "yes")
+    assert value(shown, "KL") == math.inf
+    assert value(shown, "JS") == pytest.approx(math.log(2), rel=1e-15)
+    assert value(shown, "LP") == pytest.approx(math.sqrt(2), rel=1e-15)
+    assert (value(shown, "TVD"), value(shown, "KS")) == (1, 1)
+    replayed = audit_labels(d, a, "yes", SMCLARIFY)["JS", "facet", "d"]
+    assert (replayed.value, replayed.status) == (None, "error")
+    assert replayed.reason
+
+
+FIVE_TIMES_TWO = [1, 1, 1, 1, 0, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+@pytest.mark.parametrize("kind", [int, float, str, bool])
+def test_c4_types_are_not_guessed_from_few_rows(kind: type, profile: str) -> None:
+    """Ten rows, 0/1 labels: smclarify says DPL 0 for [1]; the truth is .6 whatever the type."""
+    table = pd.DataFrame({"y": [kind(y) for y in FIVE_TIMES_TWO], "g": ["a"] * 5 + ["d"] * 5})
+    if kind is str:
+        table["y"] = [str(y) for y in FIVE_TIMES_TWO]
+    options = {"label": "y", "sensitive": "g", "metrics": "DPL", "profile": profile}
+    assert fg.audit(table, positive=1, **options)["DPL", "g", "d"].value == pytest.approx(0.6)
+    assert fg.audit(table, positive=0, **options)["DPL", "g", "d"].value == pytest.approx(-0.6)
+
+
+def test_c4_a_missing_text_does_not_change_the_type() -> None:
+    table = pd.DataFrame({"y": [*"1100", None], "g": [*"aadd", "d"]})
+    report = fg.audit(table, label="y", positive="1", sensitive="g", metrics="DPL")
+    assert report["DPL", "g", "d"].value == 1
+    assert report.data.excluded == {"missing label": 1}
+
+
+def test_c5_distributions_are_whole_or_collapsed() -> None:
+    d = {"low": 2, "medium": 1, "high": 7}
+    a = {"low": 4, "medium": 4, "high": 2}
+    shown = audit_labels(d, a, "high")
+    assert value(shown, "LP") == pytest.approx(math.sqrt(0.38))
+    assert value(shown, "KL") == pytest.approx(0.5812240229728607, rel=1e-12)
+    replayed = audit_labels(d, a, "high", SMCLARIFY)
+    gap = abs(value(replayed, "DPL"))
+    assert value(replayed, "TVD") == pytest.approx(gap)
+    assert value(replayed, "KS") == pytest.approx(gap)
+    assert value(replayed, "LP") == pytest.approx(math.sqrt(2) * gap)
+
+
+def test_c6_generalized_entropy_is_not_bounded_by_one_half() -> None:
+    """Nine false negatives and one true positive make (N - 1) / 2."""
+    for profile in (DOCUMENTED, SMCLARIFY):
+        report = fg.audit(
+            fg.confusion("facet", {"all": {"fn": 9, "tp": 1}}), metrics="GE", profile=profile
+        )
+        assert report["GE"].value == pytest.approx(4.5)
+    assert find_metric("GE").range == (0, math.inf)
+
+
+def strata_table() -> pd.DataFrame:
+    rows = [
+        ("d", "x", 1, 2), ("d", "x", 0, 6), ("a", "x", 1, 6), ("a", "x", 0, 6),
+        ("d", "y", 0, 5), ("a", "y", 0, 5),  # nobody accepted in y
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["facet", "stratum", "label", "n"])
+
+
+def audit_strata(profile: str, **options: Any) -> fg.Report:
+    return fg.audit(
+        strata_table(),
+        label="label",
+        sensitive="facet",
+        strata="stratum",
+        count="n",
+        metrics="CDDL",
+        profile=profile,
+        **options,
+    )
+
+
+def test_c7_disparity_is_of_the_facet_within_the_stratum() -> None:
+    found = audit_strata(DOCUMENTED)["CDDL", "facet", "d"].value
+    assert found == pytest.approx(6 / 12 - 2 / 8)  # stratum x alone has both outcomes
+
+
+def test_c8_a_stratum_without_an_outcome_is_left_out_or_zero() -> None:
+    shown = audit_strata(DOCUMENTED)
+    (note,) = [d for d in shown.diagnostics if d.code == "coverage"]
+    assert "66.7%" in note.message
+    replayed = audit_strata(SMCLARIFY)["CDDL", "facet", "d"].value
+    # in y the share of d among the rejected is 1/2, and among nobody accepted 0
+    assert replayed == pytest.approx((20 * (6 / 12 - 2 / 8) + 10 * (5 / 10 - 0)) / 30)
+
+
+def test_c9_each_vendor_keeps_its_specificity() -> None:
+    report = audit(RD_D, RD_A)
+    assert value(report, "SD") == pytest.approx(8 / 69)
+    assert value(report, "vertex.specificity_difference") == pytest.approx(8 / 69)
+    swapped = audit(RD_A, RD_D)
+    assert value(swapped, "SD") == pytest.approx(-8 / 69)
+    assert find_metric("SD").order == "group - reference"
+    assert "against the group" in find_metric("SD").positive
+    assert "against" not in find_metric("vertex.specificity_difference").positive
+
+
+def test_c10_a_higher_specificity_is_fewer_false_positives() -> None:
+    report = audit(cells(1, 1, 1, 9), cells(1, 1, 5, 5))
+    assert value(report, "SD") > 0
+    assert value(report, "false_positive_rate.difference") < 0
+    assert "fewer false positives in the group" in find_metric("SD").positive
+
+
+def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
+    metric = find_metric("TE")
+    assert (metric.of.formula, metric.order) == ("FN / FP", "group - reference")
+    report = audit(cells(43, 5, 2, 0), cells(86, 8, 6, 0))
+    superseded = 6 / 8 - 2 / 5  # FP/FN, a - d: another size, the same sign
+    assert value(report, "TE") == pytest.approx(7 / 6)
+    assert (value(report, "TE") > 0) == (superseded > 0)
+
+
+def test_c12_and_c13_more_false_negatives_are_type_two_errors() -> None:
+    metric = find_metric("vertex.difference_in_ratio_of_error_types")
+    assert metric.positive == "relatively more false negatives (type II errors) in slice 1"
+    report = audit(CALIFORNIA, FLORIDA)
+    assert value(report, metric.name) == 0.5
+    assert (report[metric.name, "facet", "d"].rate_group) == 0.5
+    assert (report[metric.name, "facet", "d"].rate_reference) == 0
+
+
+def test_c14_a_half_over_six_tenths_passes_four_fifths() -> None:
+    report = fg.audit(
+        fg.confusion("facet", {"d": cells(500, 0, 0, 500), "a": cells(600, 0, 0, 400)}),
+        metrics="DI",
+        rules=[fg.rule("DI", at_least=0.8, groups="d", decide="point")],
+    )
+    assert value(report, "DI") == pytest.approx(5 / 6, rel=1e-15)
+    assert report.verdict == "pass"
+
+
+def test_c15_positive_acceptance_is_against_the_reference() -> None:
+    """c_a > c_d: labels ask for more acceptances in a than given, relative to d."""
+    report = audit(cells(20, 0, 10, 20), cells(60, 10, 0, 30))
+    assert value(report, "DCA") == pytest.approx(0.5)
+    assert "too few of the reference" in find_metric("DCA").positive
+
+
+def test_c16_positive_rejection_is_against_the_reference() -> None:
+    """r_d > r_a: the model rejects d less than labels suggest, relative to a."""
+    report = audit(cells(10, 0, 10, 30), cells(40, 10, 0, 50))
+    assert value(report, "DCR") == pytest.approx(0.5)
+    assert "rejects too few of the group" in find_metric("DCR").positive
+
+
+def test_c17_rejection_rate_is_of_predicted_negatives() -> None:
+    assert find_metric("DRR").of.formula == "TN / (FN + TN)"
+    assert "predicted negatives" in find_metric("DRR").says
+    assert "false negatives" in find_metric("DRR").positive
+
+
+def test_c18_acceptance_rate_is_precision() -> None:
+    assert find_metric("DAR").of.formula == "TP / (TP + FP)"
+    assert find_metric("DAR").of is find_rate("precision")
+
+
+def test_c19_recall_misses_are_false_negatives() -> None:
+    assert "false negatives" in find_metric("RD").positive
+    assert find_rate("recall").formula == "TP / (TP + FN)"
+
+
+def test_c20_accuracy_is_of_its_own_facet() -> None:
+    found = audit(AD_D, AD_A)["AD", "facet", "d"]
+    assert (found.rate_group, found.rate_reference) == (0.5, 0.7)
+
+
+def test_c21_an_empty_facet() -> None:
+    shown = audit({}, AD_A)
+    assert value(shown, "CI") == 1
+    assert shown["CI", "facet", "a"].value == -1
+    for name in ("AD", "DPL", "DI", "KL", "TVD"):
+        found = shown[name, "facet", "d"]
+        assert (found.value, found.status) == (None, "undefined"), name
+        assert "no" in found.reason
+    replayed = audit({}, AD_A, SMCLARIFY)
+    for name in ("CI", "AD", "DPL", "DI", "KL", "TVD"):
+        found = replayed[name, "facet", "d"]
+        assert (found.value, found.status, found.reason) == (None, "error", "Facet set is empty")
+    assert replayed["GE"].value == pytest.approx(shown["GE"].value)  # GE is of all rows
+
+
+def test_c22_infinity_is_spelled_out() -> None:
+    report = audit(SERVICE_D, SERVICE_A)
+    found = json.loads(report.to_json())
+    (te,) = [e for e in found["estimates"] if e["metric"] == "TE" and e["group"] == "d"]
+    assert te["value"] == "Infinity"
+    (reverse,) = [e for e in found["estimates"] if e["metric"] == "TE" and e["group"] == "a"]
+    assert reverse["value"] == "-Infinity"
+
+
+@pytest.mark.parametrize(("profile", "rate"), [(DOCUMENTED, 1.0), (SMCLARIFY, 0.0)])
+def test_c28_a_score_on_the_threshold(profile: str, rate: float) -> None:
+    table = pd.DataFrame({"score": [0.5, 0.5], "y": [1, 0], "g": ["d", "d"]})
+    report = fg.audit(table, label="y", score="score", sensitive="g", profile=profile)
+    assert report.groups[0].rates["selection_rate"].value == rate
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_c29_a_cut_belongs_to_the_lower_interval(profile: str) -> None:
+    table = pd.DataFrame({"age": [39, 40, 41]})
+    report = fg.audit(table, sensitive=fg.cut("age", [40]), metrics="CI", profile=profile)
+    assert {g.group: g.n for g in report.groups} == {"(-inf, 40]": 2, "(40, inf)": 1}
+
+
+def test_c26_positive_is_a_value_or_a_list() -> None:
+    table = labels({"x": 3, "y": 1, "z": 6}, {"x": 5, "y": 2, "z": 3})
+    options = {"label": "label", "sensitive": "facet", "count": "n", "metrics": "DPL"}
+    one = fg.audit(table, positive="x", **options)["DPL", "facet", "d"].value
+    assert one == fg.audit(table, positive=["x"], **options)["DPL", "facet", "d"].value
+    two = fg.audit(table, positive=["x", "y"], **options)["DPL", "facet", "d"].value
+    assert (one, two) == (pytest.approx(0.2), pytest.approx(0.3))
+
+
+def test_c30_all_of_clarify_but_the_flip_test() -> None:
+    pre = {"CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL"}
+    post = {"DPPL", "DI", "DCA", "DCR", "RD", "SD", "DAR", "DRR", "AD", "TE", "CDDPL", "GE"}
+    names = {metric.name for metric in CLARIFY}
+    assert names - {"FT"} == pre | post
+
+
+NAMES = {
+    "Kullback-Liebler Divergence (KL)": "KL",
+    "L-p Norm (LP)": "LP",
+    "Difference in Positive Proportions in Labels (DPL)": "DPL",
+    "Kolmogorov-Smirnov Distance (KS)": "KS",
+    "DCAcc": "DCA",
+    "Difference in Conditional Acceptance (DCAcc)": "DCA",
+    "dpptl": "vertex.dpptl",
+    "DPPPL": "vertex.dpppl",
+    "Difference in Population Size": "vertex.difference_in_population_size",
+    "Treatment Equality (TE)": "TE",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_c31_and_c32_other_names_mean_the_same(name: str) -> None:
+    assert find_metric(name).name == NAMES[name]
+
+
+def test_c37_both_facets_are_said() -> None:
+    report = audit_strata(DOCUMENTED)
+    d, a = (report["CDDL", "facet", facet] for facet in "da")
+    assert d.value == -a.value != 0
+    assert "d: 25.0 points more of the rejected than of the accepted" in d.says
+    assert "a: 25.0 points more of the accepted than of the rejected" in a.says
+
+
+# --- how smclarify divides by zero, and how we do ---
+
+
+def test_zero_over_zero_is_undefined_or_zero() -> None:
+    d, a = cells(0, 0, 2, 8), AD_A  # no observed positives in d
+    shown = audit(d, a)["RD", "facet", "d"]
+    assert (shown.value, shown.status) == (None, "undefined")
+    assert shown.reason == "the group has no observed positives (TP + FN = 0)"
+    assert value(audit(d, a, SMCLARIFY), "RD") == pytest.approx(60 / 80)
+
+
+def test_nobody_is_selected() -> None:
+    nobody = cells(0, 5, 0, 5)
+    shown = audit(nobody, nobody)
+    assert value(shown, "DPPL") == 0
+    found = shown["DI", "facet", "d"]
+    assert (found.value, found.status) == (None, "undefined")
+    assert found.reason == "both sides have selection rate 0"
+    assert value(audit(nobody, nobody, SMCLARIFY), "DI") == 0
+    assert value(audit(AD_D, nobody), "DI") == math.inf
+    assert value(audit(AD_D, nobody, SMCLARIFY), "DI") == math.inf
+
+
+def test_infinity_less_infinity_is_undefined_or_zero() -> None:
+    d, a = cells(1, 4, 0, 5), cells(1, 7, 0, 2)
+    shown = audit(d, a)["TE", "facet", "d"]
+    assert (shown.value, shown.status) == (None, "undefined")
+    assert shown.reason == "error type ratio is infinite on both sides"
+    assert value(audit(d, a, SMCLARIFY), "TE") == 0
+
+
+def test_all_labels_positive() -> None:
+    table = strata_table().assign(label=1)
+    for profile, status in ((DOCUMENTED, "undefined"), (SMCLARIFY, "error")):
+        report = fg.audit(
+            table,
+            label="label",
+            sensitive="facet",
+            strata="stratum",
+            count="n",
+            metrics=["DPL", "CDDL"],
+            profile=profile,
+        )
+        assert report["DPL", "facet", "d"].value == 0
+        found = report["CDDL", "facet", "d"]
+        assert (found.value, found.status) == (None, status)
+        assert found.reason == "there are no negative labels"
+
+
+MISSING = pd.DataFrame(
+    {
+        "g": ["d", "d", "a", "a", None],
+        "y": [1, None, 1, 0, 1],
+        "p": [1, 0, None, 1, 1],
+    }
+)
+
+
+def audit_missing(profile: str, missing: str = "exclude") -> fg.Report:
+    return fg.audit(
+        MISSING,
+        label="y",
+        prediction="p",
+        positive=1,
+        sensitive="g",
+        metrics=["CI", "DPL", "DPPL", "AD"],
+        profile=profile,
+        missing=missing,
+    )
+
+
+def test_missing_values_leave_out_a_row_only_where_it_is_needed() -> None:
+    report = audit_missing(DOCUMENTED)
+    found = {e.metric: e for e in report.estimates if e.group == "d"}
+    assert {name: e.value for name, e in found.items()} == {
+        "CI": 0, "DPL": 0.5 - 1, "DPPL": 1 - 0.5, "AD": 0 - 1,
+    }  # fmt: skip
+    assert {name: (e.n_group, e.n_reference) for name, e in found.items()} == {
+        "CI": (2, 2), "DPL": (1, 2), "DPPL": (2, 1), "AD": (1, 1),
+    }  # fmt: skip
+    assert report.data.excluded == {
+        "missing g": 1, "missing label": 1, "missing prediction": 1,
+    }  # fmt: skip
+
+
+def test_clarify_takes_missing_as_negative_and_as_reference() -> None:
+    report = audit_missing(SMCLARIFY)
+    found = {e.metric: e.value for e in report.estimates if e.group == "d"}
+    # d: labels 1 0, predictions 1 0; a with the missing facet: labels 1 0 1, predictions 0 1 1
+    assert found == pytest.approx(
+        {"CI": 1 / 5, "DPL": 2 / 3 - 1 / 2, "DPPL": 2 / 3 - 1 / 2, "AD": 1 / 3 - 1}
+    )
+
+
+def test_the_missing_can_be_a_group_or_an_error() -> None:
+    report = audit_missing(DOCUMENTED, "group")
+    assert [g.group for g in report.groups] == ["a", "d", "(missing)"]
+    with pytest.raises(fg.DataError, match="1 rows miss 'g'"):
+        audit_missing(DOCUMENTED, "error")
+
+
+# --- silent wrong answers of the peers, on the same input ---
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_float_labels_are_labels(profile: str) -> None:
+    """Labels stored as 0.0 and 1.0: smclarify says DPL 0 where the truth is .5."""
+    rows = 100
+    table = pd.DataFrame(
+        {
+            "y": [1.0] * rows + [1.0, 0.0] * (rows // 2),
+            "g": ["a"] * rows + ["d"] * rows,
+        }
+    )
+    report = fg.audit(table, label="y", positive=1, sensitive="g", metrics="DPL", profile=profile)
+    assert report["DPL", "g", "d"].value == 0.5
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_thirty_integer_rows(profile: str) -> None:
+    """Thirty rows: two values are more than 5 %, so smclarify takes the labels as continuous."""
+    table = pd.DataFrame({"y": [1] * 15 + [1] * 5 + [0] * 10, "g": ["a"] * 15 + ["d"] * 15})
+    report = fg.audit(table, label="y", positive=1, sensitive="g", metrics="DPL", profile=profile)
+    assert report["DPL", "g", "d"].value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("profile", [DOCUMENTED, SMCLARIFY])
+def test_twenty_rows_with_predictions(profile: str) -> None:
+    """Twenty rows after training: smclarify stops with "No Label values are present"."""
+    table = pd.DataFrame(
+        {"y": [1, 0] * 10, "p": [1] * 10 + [0] * 9 + [1], "g": ["a"] * 10 + ["d"] * 10}
+    )
+    report = fg.audit(
+        table,
+        label="y",
+        prediction="p",
+        positive=1,
+        sensitive="g",
+        metrics=["DPPL", "DI"],
+        profile=profile,
+    )
+    assert report["DPPL", "g", "d"].value == pytest.approx(0.9)
+    assert report["DI", "g", "d"].value == pytest.approx(0.1)
+
+
+def test_a_group_of_one_row_does_not_dominate() -> None:
+    """One row without positives: fairlearn takes its recall as 0 and as the widest gap."""
+    cube = fg.confusion(
+        "g", {"big": cells(51, 49, 5, 95), "other": cells(50, 50, 5, 95), "tiny": cells(0, 0, 0, 1)}
+    )
+    report = fg.audit(cube, metrics="true_positive_rate", reference="largest")
+    tiny = report["true_positive_rate.difference", "g", "tiny"]
+    assert (tiny.value, tiny.status) == (None, "undefined")
+    defined = [e.value for e in report.estimates if e.value is not None and "diff" in e.metric]
+    assert max(map(abs, defined)) == pytest.approx(0.01)
+    ratios = [e.value for e in report.estimates if e.value is not None and "ratio" in e.metric]
+    assert min(ratios) == pytest.approx(50 / 51)
+
+
+def test_an_undefined_group_is_not_the_best() -> None:
+    cube = fg.confusion(
+        "g", {"a": cells(8, 2, 0, 0), "b": cells(5, 5, 0, 0), "none": cells(0, 0, 0, 9)}
+    )
+    report = fg.audit(cube, metrics="true_positive_rate.difference", reference="best")
+    assert {e.reference for e in report.estimates} == {"a"}
+
+
+def test_scores_are_not_decisions() -> None:
+    """fairlearn's demographic parity of continuous predictions is 0 without a word."""
+    table = pd.DataFrame({"y": [1, 0, 1, 0], "p": [0.9, 0.2, 0.7, 0.4], "g": [*"aabb"]})
+    with pytest.raises(fg.SpecError, match="a score goes to score"):
+        fg.audit(table, label="y", prediction="p", positive=1, sensitive="g")
+    with pytest.raises(fg.SpecError, match="say which value of 'y' is positive"):
+        fg.audit(table, label="y", prediction="p", sensitive="g")
+
+
+def test_signs_are_said() -> None:
+    """Women selected 30 %, men 60 %: every tool prints another sign; here each name has its own."""
+    cube = fg.confusion("sex", {"F": cells(3, 3, 0, 4), "M": cells(6, 1, 0, 3)})
+    report = fg.audit(cube, metrics=["DPPL", "DI", "selection_rate", "vertex"])
+    found = {e.metric: e for e in report.estimates if e.group == "F"}
+    assert found["DPPL"].value == pytest.approx(0.3)
+    assert found["selection_rate.difference"].value == pytest.approx(-0.3)
+    assert found["vertex.dpppl"].value == pytest.approx(-0.3)
+    assert found["DI"].value == found["selection_rate.ratio"].value == pytest.approx(0.5)
+    for metric in ("DPPL", "selection_rate.difference", "vertex.dpppl"):
+        assert (
+            found[metric].says == "F: selection rate 30.0%, 30.0 points lower than the rest (60.0%)"
+        )
+
+
+def test_equal_rates_with_other_precision_are_equal() -> None:
+    """False positive rates of 10 % and 10 % beside other base rates: no difference at all."""
+    cube = fg.confusion("g", {"d": cells(900, 0, 10, 90), "a": cells(10, 0, 100, 900)})
+    report = fg.audit(cube, metrics=["false_positive_rate", "false_discovery_rate"])
+    assert report["false_positive_rate.difference", "g", "d"].value == 0
+    assert report["false_positive_rate.ratio", "g", "d"].value == 1
+    assert report["false_discovery_rate.difference", "g", "d"].value < -0.8
