@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,11 @@ def question(report: Report) -> list[tuple[str, str]]:
             pairs.append((word, name(spec[key])))
     pairs.append(("method", _method(report)))
     return [(word, text) for word, text in pairs if text]
+
+
+def source(report: Report) -> str:
+    """Return the name of what was read, without the folders it lies in."""
+    return printable(re.split(r"[/\\]", report.data.source)[-1])
 
 
 def name(value: Any) -> str:
@@ -119,5 +125,5 @@ def _method(report: Report) -> str:
     parts = [f"profile {report.profile}", f"task {report.task}"]
     intervals = any(each.low is not None for each in report.estimates)
     if intervals and confidence is not None:
-        parts.append(f"{confidence:.4g} intervals ({method}, seed {spec.get('seed')})")
+        parts.append(f"{confidence * 100:g}% intervals ({method}, seed {spec.get('seed')})")
     return ", ".join(parts)

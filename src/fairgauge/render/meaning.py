@@ -93,7 +93,7 @@ def has_margin(pooled: str, metric: str) -> bool:
     if pooled == metric:
         return True
     conditional, row = metric_row(pooled), metric_row(metric)
-    if conditional is None or not conditional.needs_strata or not isinstance(row, Contrast):
+    if conditional is None or conditional.scope != "pooled" or not isinstance(row, Contrast):
         return False
     rate = _CONDITIONAL_OF.get(getattr(conditional, "of", ""))
     return (row.of.name, row.by, row.order) == (rate, "difference", "reference - group")

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 from fairgauge.metrics.comparisons import Contrast
 from fairgauge.render.meaning import distance, has_margin, headline_rank, is_directed, metric_row
-from fairgauge.words import Status
+from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.estimate import Estimate, Group
     from fairgauge.report import Report
+    from fairgauge.verdict import Verdict
 
 POOLED = "pooled"
 _MOST_HEADLINES = 3
+_GRAVE_FIRST = (
+    Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
+)  # fmt: skip
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 
 
@@ -47,6 +51,7 @@ class Section:
     groups : the groups over all strata.
     estimates : the estimates over all strata that have a value.
     unusable : those that have none, by reason.
+    across : estimates of the whole feature, comparing no two sides.
     pooled : the estimates that hold strata fixed.
     strata : names of the strata.
     in_strata : groups and estimates of single strata.
@@ -58,6 +63,7 @@ class Section:
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     unusable: tuple[Unusable, ...]
+    across: tuple[Estimate, ...]
     pooled: tuple[Estimate, ...]
     strata: tuple[str, ...]
     groups_in_strata: tuple[Group, ...]
@@ -185,13 +191,26 @@ def _section(
         threshold=threshold,
         class_=class_,
         groups=tuple(g for g in gathered.groups if g.stratum is None),
-        estimates=tuple(e for e in readable if e.stratum is None),
+        estimates=tuple(e for e in readable if e.stratum is None and e.reference is not None),
         unusable=_unusable(gathered.estimates),
+        across=tuple(e for e in readable if e.stratum is None and e.reference is None),
         pooled=tuple(e for e in readable if e.stratum == POOLED),
         strata=tuple(dict.fromkeys(names)),
         groups_in_strata=tuple(groups_inside),
         estimates_in_strata=tuple(inside),
     )
+
+
+def verdicts_by_rule(report: Report) -> list[tuple[str, list[Verdict]]]:
+    """Return the verdicts of every rule, the grave ones first."""
+    found: dict[str, list[Verdict]] = {}
+    for each in report.verdicts:
+        found.setdefault(each.rule, []).append(each)
+    return [(rule, sorted(each, key=_gravity)) for rule, each in found.items()]
+
+
+def _gravity(verdict: Verdict) -> int:
+    return _GRAVE_FIRST.index(verdict.outcome)
 
 
 def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:

@@ -11,8 +11,16 @@ from fairgauge.render import asked, numbers
 from fairgauge.render.columns import Style, clip, table
 from fairgauge.render.meaning import distance, is_share, is_signed, rate_title, title
 from fairgauge.render.names import printable, shorten
-from fairgauge.render.outline import outline
-from fairgauge.render.wording import central_rates, certainty, reading, sentence, turning, words
+from fairgauge.render.outline import outline, verdicts_by_rule
+from fairgauge.render.wording import (
+    central_rates,
+    certainty,
+    reading,
+    sentence,
+    tallied,
+    turning,
+    words,
+)
 from fairgauge.words import Level, Outcome, Status
 
 if TYPE_CHECKING:
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.estimate import Estimate
     from fairgauge.render.outline import Section, Unusable
     from fairgauge.report import Report
+    from fairgauge.verdict import Verdict
 
 _NARROWEST, _WIDEST = 80, 120
 _MOST_GROUPS = 20
@@ -110,16 +119,24 @@ class _Writer:
             return
         outcome = self._style.paint(str(report.verdict).upper(), _OUTCOMES[report.verdict])
         yield f"Verdict: {outcome}"
-        order = [*list(_OUTCOMES)[1:], Outcome.PASS]
-        ranked = sorted(report.verdicts, key=lambda each: order.index(each.outcome))
-        for each in ranked[:_MOST_VERDICTS]:
-            mark = self._style.paint(f"{each.outcome!s:<13}", _OUTCOMES[each.outcome])
-            where = f"{asked.name(each.feature)}, " if each.feature else ""
-            yield f"  {mark} {asked.name(each.rule)}: {where}{asked.name(each.group)}"
-            yield from self._wrapped(printable(each.reason), 16, "dim")
-        if len(ranked) > _MOST_VERDICTS:
-            yield f"  and {len(ranked) - _MOST_VERDICTS:,} more verdicts"
+        room = _MOST_VERDICTS
+        for rule, found in verdicts_by_rule(report):
+            yield f"  {self._style.bold(asked.name(rule))}  {tallied(found)}"
+            open_ones = [each for each in found if each.outcome is not Outcome.PASS]
+            for each in open_ones[: max(room, 0)]:
+                yield from self._verdict(each)
+            if len(open_ones) > room:
+                yield f"    and {len(open_ones) - max(room, 0):,} more that do not pass"
+            room -= len(open_ones)
         yield ""
+
+    def _verdict(self, each: Verdict) -> Iterator[str]:
+        mark = self._style.paint(str(each.outcome), _OUTCOMES[each.outcome])
+        where = f"{asked.name(each.feature)} " if each.feature else ""
+        said = f"{where}{asked.name(each.group)}: {shorten(printable(each.reason), _LONGEST_NOTE)}"
+        lines = textwrap.wrap(f"{each.outcome}  {said}", self._width - 6)
+        yield f"    {mark}{lines[0].removeprefix(str(each.outcome))}"
+        yield from (f"      {line}" for line in lines[1:])
 
     def _short(self, sections: Sequence[Section]) -> Iterator[str]:
         """Yield the few sentences that matter."""
@@ -129,7 +146,9 @@ class _Writer:
             told = {margin.metric for margin, _ in turns}
             said += [turning(*pair, self._column) for pair in turns]
             headlines = [each for each in section.headlines() if each.metric not in told]
-            said += [f"{sentence(each)}{certainty(each)}" for each in headlines[:_SENTENCES]]
+            said += [
+                f"{sentence(each, named=True)}{certainty(each)}" for each in headlines[:_SENTENCES]
+            ]
         for each in dict.fromkeys(said):
             yield from self._bulleted(each)
         if said:
@@ -156,6 +175,8 @@ class _Writer:
         yield from self._heading(f"{shorten(printable(section.feature), 50)}{of}{at}")
         yield from self._groups(section)
         yield from self._disparities(section)
+        for each in section.across:
+            yield from self._estimate(each)
         yield from self._strata(section)
         yield from (line for each in section.unusable for line in self._unusable(each))
 

@@ -9,9 +9,10 @@ from fairgauge.render.meaning import is_signed
 from fairgauge.render.names import printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fairgauge.estimate import Estimate, Group
+    from fairgauge.verdict import Verdict
 
 _LONGEST_NAME = 40
 _CENTRAL = (
@@ -36,9 +37,12 @@ def words(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
     return printable(said)
 
 
-def sentence(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
-    """Return what an estimate says, with its subject."""
-    return f"{shorten(printable(estimate.group), most)}: {words(estimate, most)}"
+def sentence(estimate: Estimate, most: int = _LONGEST_NAME, *, named: bool = False) -> str:
+    """Return what an estimate says, with its subject; ``named`` with the feature's name too."""
+    subject = shorten(printable(estimate.group), most)
+    if named and estimate.feature and "*" not in estimate.feature:
+        subject = f"{shorten(printable(estimate.feature), most)} {subject}"
+    return f"{subject}: {words(estimate, most)}"
 
 
 def certainty(estimate: Estimate, *, interval: bool = True) -> str:
@@ -71,6 +75,12 @@ def turning(margin: Estimate, pooled: Estimate, column: str) -> str:
         f"{subject}: the direction stays. Over all rows {words(margin)}; "
         f"with {column} held fixed {words(pooled)}."
     )
+
+
+def tallied(verdicts: Sequence[Verdict]) -> str:
+    """Say how often each outcome was reached: ``2 fail, 1 pass``."""
+    outcomes = [str(each.outcome) for each in verdicts]
+    return ", ".join(f"{outcomes.count(each):,} {each}" for each in dict.fromkeys(outcomes))
 
 
 def central_rates(groups: Iterable[Group]) -> list[str]:
