@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from fairgauge.render import asked, numbers
 from fairgauge.render.card import metadata
-from fairgauge.render.meaning import distance, is_share, is_signed, rate_title, title
+from fairgauge.render.meaning import distance, is_signed, rate_title, title
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
     central_rates,
     certainty,
+    rate_shown,
     reading,
     sentence,
     tallied,
     turning,
+    value,
     words,
 )
 from fairgauge.words import Outcome, Status
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from fairgauge.render.outline import Section
     from fairgauge.report import Report
 
-_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
-_OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")
+_SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
+_OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")
 _CALLING = re.compile(r"([#@:])(?=[\w+-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
@@ -126,10 +128,7 @@ def _section(section: Section, column: str) -> Iterator[str]:
     rows = []
     for group in section.groups:
         if group in largest:
-            values = [
-                _rate(rate, value.value) if (value := group.rates.get(rate)) else "-"
-                for rate in rates
-            ]
+            values = [rate_shown(group, rate) for rate in rates]
             share = numbers.percent(group.share)
             rows.append([_name(group.group), numbers.count(group.n), share, *values])
     yield from _table(["group", "n", "share", *map(rate_title, rates)], rows, numeric=True)
@@ -138,10 +137,15 @@ def _section(section: Section, column: str) -> Iterator[str]:
         references = {each.reference for each in section.estimates}
         against = reading(references.pop()) if len(references) == 1 else "the reference"
         yield ""
-        yield f"Disparities against {escape(against)}:"
+        several = section.focus is None
+        each_one = ", in each metric the group farthest from no difference" if several else ""
+        yield f"Disparities against {escape(against)}{each_one}:"
         yield ""
-        shown = [e for e in section.estimates if section.focus in (None, e.group)]
-        yield from _estimates(shown, named=section.focus is None)
+        farthest = [section.farthest(metric) for metric in section.metrics]
+        yield from _estimates([each for each in farthest if each], named=several)
+        if len(section.compared) > 1:
+            yield ""
+            yield from _matrix(section)
     if section.across:
         yield ""
         yield from _estimates(section.across)
@@ -167,13 +171,30 @@ def _estimates(estimates: Sequence[Estimate], *, named: bool = False) -> Iterato
                 called,
                 *([_name(each.group)] if named else []),
                 numbers.number(each.value, signed=signed) + status,
-                escape(numbers.interval(each.low, each.high, signed=signed)),
+                numbers.interval(each.low, each.high, signed=signed),
                 escape(words(each) + certainty(each, interval=False)),
             ]
         )
     heads = ["metric", *(["group"] if named else []), "value", "interval", "in words"]
     yield from _table(heads, rows)
     yield from _more(len(estimates) - _MOST_ROWS)
+
+
+def _matrix(section: Section) -> Iterator[str]:
+    """Yield the values of all groups, a row each."""
+    ranked = sorted(section.estimates, key=distance, reverse=True)
+    kept = list(dict.fromkeys(each.group for each in ranked))[:_MOST_GROUPS]
+    values = {(each.group, each.metric): each for each in section.estimates}
+    rows = [
+        [
+            _name(group),
+            *(value(values.get((group, metric))) for metric in section.metrics),
+        ]
+        for group in section.compared
+        if group in kept
+    ]
+    yield from _table(["group", *map(escape, section.metrics)], rows, numeric=True)
+    yield from _more(len(section.compared) - _MOST_GROUPS)
 
 
 def _strata(section: Section, column: str) -> Iterator[str]:
@@ -197,7 +218,7 @@ def _strata(section: Section, column: str) -> Iterator[str]:
                 _name(each.stratum),
                 _name(each.group),
                 numbers.number(each.value, signed=is_signed(metric)),
-                escape(numbers.interval(each.low, each.high, signed=is_signed(metric))),
+                numbers.interval(each.low, each.high, signed=is_signed(metric)),
                 escape(words(each)),
             ]
             for each in own
@@ -233,10 +254,6 @@ def _more(left: int) -> Iterator[str]:
     if left > 0:
         yield ""
         yield f"*and {left:,} more in the JSON report*"
-
-
-def _rate(rate: str, value: float | None) -> str:
-    return numbers.percent(value) if is_share(rate) else numbers.number(value)
 
 
 def _name(text: object) -> str:

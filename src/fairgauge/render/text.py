@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.render import asked, numbers
 from fairgauge.render.columns import Style, clip, table
-from fairgauge.render.meaning import distance, is_share, is_signed, rate_title, title
+from fairgauge.render.meaning import distance, is_signed, rate_title, title
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
@@ -19,6 +18,7 @@ from fairgauge.render.wording import (
     sentence,
     tallied,
     turning,
+    value,
     words,
 )
 from fairgauge.words import Level, Outcome, Status
@@ -79,8 +79,8 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         """Yield the report: verdict, question, exclusions, features, notes, and how to go on."""
         report, told = self._report, outline(self._report)
-        source = re.split(r"[/\\\\]", report.data.source)[-1]
-        yield self._style.bold(f"Fairness audit of {asked.name(source)}")
+        source = asked.name(asked.source(report))
+        yield self._style.bold(f"Fairness audit of {source}")
         yield ""
         yield from self._verdicts()
         yield from self._short(told.sections)
@@ -195,7 +195,7 @@ class _Writer:
                 self._name(group.group),
                 numbers.count(group.n),
                 numbers.percent(group.share),
-                *(_rate(rate, group.rates[rate].value) for rate in rates),
+                *(rate_shown(group, rate) for rate in rates),
             ]
             for group in shown
         ]
@@ -248,7 +248,7 @@ class _Writer:
             groups = [group for group in groups if group in kept]
         values = {(e.group, e.metric): e for e in section.estimates if e.group in groups}
         rows = [
-            [self._name(g), *(_value(values.get((g, metric))) for metric in section.metrics)]
+            [self._name(g), *(value(values.get((g, metric))) for metric in section.metrics)]
             for g in groups
         ]
         yield from table(["group", *section.metrics], rows, self._width, self._style)
@@ -285,7 +285,7 @@ class _Writer:
             cells = [self._name(stratum)]
             for group in focus:
                 each = values.get((stratum, group))
-                cells += [numbers.count(sizes.get((stratum, group))), _value(each, interval=True)]
+                cells += [numbers.count(sizes.get((stratum, group))), value(each, interval=True)]
             if section.focus:
                 each = values.get((stratum, section.focus))
                 cells.append(words(each) if each else "no comparison")
@@ -340,17 +340,3 @@ def _heading_of(section: Section) -> str:
             "the one farthest from no difference"
         )
     return f"Disparities of {shorten(printable(section.focus), _NAME)} against {against}"
-
-
-def _rate(rate: str, value: float | None) -> str:
-    return numbers.percent(value) if is_share(rate) else numbers.number(value)
-
-
-def _value(each: Estimate | None, *, interval: bool = False) -> str:
-    if each is None:
-        return "-"
-    signed = is_signed(each.metric)
-    shown = numbers.number(each.value, signed=signed)
-    if interval and each.low is not None:
-        shown += f" {numbers.interval(each.low, each.high, signed=signed)}"
-    return f"{shown}?" if each.status is Status.TOO_FEW else shown

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render import numbers
-from fairgauge.render.meaning import is_signed
+from fairgauge.render.meaning import is_share, is_signed
 from fairgauge.render.names import printable, shorten
+from fairgauge.words import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,6 +76,23 @@ def turning(margin: Estimate, pooled: Estimate, column: str) -> str:
         f"{subject}: the direction stays. Over all rows {words(margin)}; "
         f"with {column} held fixed {words(pooled)}."
     )
+
+
+def rate_shown(group: Group, rate: str) -> str:
+    """Show a rate of a group: shares in per cent."""
+    found = group.rates[rate].value if rate in group.rates else None
+    return numbers.percent(found) if is_share(rate) else numbers.number(found)
+
+
+def value(each: Estimate | None, *, interval: bool = False) -> str:
+    """Show the value of an estimate for a table; a question mark says that it rests on too few."""
+    if each is None:
+        return "-"
+    signed = is_signed(each.metric)
+    shown = numbers.number(each.value, signed=signed)
+    if interval and each.low is not None:
+        shown += f" {numbers.interval(each.low, each.high, signed=signed)}"
+    return f"{shown}?" if each.status is Status.TOO_FEW else shown
 
 
 def tallied(verdicts: Sequence[Verdict]) -> str:
