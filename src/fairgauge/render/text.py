@@ -14,6 +14,7 @@ from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
     central_rates,
     certainty,
+    rate_shown,
     reading,
     sentence,
     tallied,
