@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.cli.data import files
+from fairgauge.cli.data import CUBE_SUFFIX, files
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
@@ -43,3 +43,15 @@ def _place(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
         raise DataError(f"{quote(path)} cannot be the path of a file") from None
+
+
+def check_cube_output(output: str) -> None:
+    """Refuse a name under which a cube would not be taken for one.
+
+    Raises
+    ------
+    DataError
+        The name does not end in ``.cube.json``, and is no device.
+    """
+    if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
+        raise DataError(f"counts are kept in a {CUBE_SUFFIX} file; {quote(output)} is not one")

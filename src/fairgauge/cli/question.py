@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairgauge.errors import Problem
+    from fairgauge.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Asked:
     options: dict[str, Any]
     problems: tuple[Problem, ...]
 
-    def check(self, rows: Any) -> None:
+    def check(self, rows: Any = None) -> Spec:
         """Hold what is asked against the columns of the data, and raise every mistake at once.
 
         Raises
@@ -35,10 +36,11 @@ class Asked:
         from fairgauge.scan import open_source
         from fairgauge.spec_file import check
 
+        if rows is None:
+            return check(self.options, self.problems)
         if isinstance(rows, Cube):
-            check(self.options, self.problems, base=rows.plan.asked)
-        else:
-            check(self.options, self.problems, columns=open_source(rows).columns)
+            return check(self.options, self.problems, base=rows.plan.asked)
+        return check(self.options, self.problems, columns=open_source(rows).columns)
 
 
 def question(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,221 @@
+"""The catalogue for people and programs: every rate and metric, explained."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import Problem, SpecError
+from fairgauge.metrics.catalogue import METRICS, RATES
+from fairgauge.metrics.kinds import Blend, Quotient, Rate
+from fairgauge.metrics.lookup import find_metric, find_rate
+from fairgauge.words import Better
+
+if TYPE_CHECKING:
+    from fairgauge.metrics.comparisons import Metric
+    from fairgauge.metrics.kinds import Statistic
+
+_WIDTH = 80
+_SOURCES = {
+    "clarify": "Amazon SageMaker Clarify guide",
+    "vertex": "Google Vertex AI guide, bias metrics of the",
+    "sklearn": "scikit-learn",
+}
+_BETTER = {
+    Better.HIGHER: "a higher value favours the group",
+    Better.LOWER: "a lower value favours the group",
+    Better.NEITHER: "neither direction is better by itself",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row of the catalogue; ``print`` explains it.
+
+    Attributes
+    ----------
+    name : the catalogue name: ``accuracy``, ``AD``, ``vertex.dpptl``, ``accuracy.ratio``.
+    set : "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native".
+    title : its name in words.
+    says : what it measures.
+    formula : in plain text; ``d`` is the group, ``a`` its reference.
+    low, high : the smallest and the largest possible value.
+    neutral : the value that means "no difference"; None for a rate.
+    reading : how a positive value (or one above the neutral) reads; for a rate, which is better.
+    edges : what happens where the formula divides by zero.
+    needs : the columns that it needs.
+    synonyms : other names for exactly this, sign included.
+    sources : where it is defined.
+    standard : whether ``metrics="standard"`` includes it.
+    """
+
+    name: str
+    set: str
+    title: str
+    says: str
+    formula: str
+    low: float
+    high: float
+    neutral: float | None
+    reading: str
+    edges: str
+    needs: tuple[str, ...]
+    synonyms: tuple[str, ...]
+    sources: tuple[str, ...]
+    standard: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
+        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+        return plain | {"low": _number(self.low), "high": _number(self.high)}
+
+    def to_json(self) -> str:
+        """Return strict JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        """Explain the entry on lines of at most 80 columns."""
+        lines = {
+            "says": self.says,
+            "formula": self.formula,
+            "range": f"{_shown(self.low)} to {_shown(self.high)}",
+            "better" if self.neutral is None else "positive": self.reading,
+            "edge cases": self.edges,
+            "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
+            "also called": "; ".join(self.synonyms),
+            "defined in": "; ".join(self.sources),
+        }
+        if self.neutral is not None:
+            lines["formula"] += "   (d: the group, a: its reference)"
+            lines["range"] += f"; {self.neutral:g} means no difference"
+            lines["defined in"] += f"   (set: {self.set})"
+        body = (_hung(f"  {key:<13}", text) for key, text in lines.items() if text)
+        return "\n".join([_heading(self), *body])
+
+
+def metrics() -> tuple[Entry, ...]:
+    """Return the catalogue: all rates, then the metrics of Clarify, Vertex and fairgauge.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> sorted({entry.set for entry in fg.metrics()})
+    ['clarify', 'native', 'rate', 'vertex']
+    """
+    return _entries()
+
+
+def metric(name: str) -> Entry:
+    """Explain one metric or rate.
+
+    Parameters
+    ----------
+    name : str
+        Its name, its title or a synonym.
+
+    Raises
+    ------
+    SpecError
+        There is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> print(fg.metric("recall difference").formula)
+    [TP / (TP + FN)]_d - [TP / (TP + FN)]_a
+    """
+    for find in (find_metric, find_rate):
+        try:
+            found = find(name).name
+        except LookupError as error:
+            reason = str(error)
+        else:
+            return next(entry for entry in metrics() if entry.name == found)
+    raise SpecError(Problem("", reason))
+
+
+@cache
+def _entries() -> tuple[Entry, ...]:
+    return (*map(_of_rate, RATES), *map(_of_metric, METRICS))
+
+
+def _of_metric(row: Metric) -> Entry:
+    return Entry(
+        name=row.name,
+        set=row.set,
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        low=row.range[0],
+        high=row.range[1],
+        neutral=row.neutral,
+        reading=row.positive,
+        edges=row.edges,
+        needs=_needs(row.needs, strata=row.scope == "pooled"),
+        synonyms=row.aka,
+        sources=tuple(map(_source, row.cite)),
+        standard=row.standard,
+    )
+
+
+def _of_rate(row: Statistic) -> Entry:
+    return Entry(
+        name=row.name,
+        set="rate",
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        low=row.range[0],
+        high=row.range[1],
+        neutral=None,
+        reading=_BETTER[row.better],
+        edges=_edges(row),
+        needs=_needs(row.needs),
+        synonyms=row.aka,
+        sources=tuple(map(_source, row.cite)),
+        standard=False,
+    )
+
+
+def _needs(needs: frozenset[Any], *, strata: bool = False) -> tuple[str, ...]:
+    return (*sorted(map(str, needs)), *(("stratum",) if strata else ()))
+
+
+def _edges(row: Statistic) -> str:
+    if isinstance(row, Rate):
+        return f"undefined when {row.among} = 0"
+    if isinstance(row, Quotient):
+        infinite = "" if row.bounded else f"Infinity when {row.under} = 0 and {row.over} is not; "
+        return f"{infinite}undefined when {row.over} = 0 and {row.under} = 0"
+    if isinstance(row, Blend):
+        return f"undefined when {' or '.join(part.title for part in row.of)} is"
+    return "undefined when the group has no rows that it can rest on"
+
+
+def _source(cite: str) -> str:
+    prefix, _, page = cite.partition(":")
+    where = _SOURCES.get(prefix, prefix)
+    return f"{where} {page}".strip()
+
+
+def _heading(entry: Entry) -> str:
+    plain = entry.name.replace("_", " ").casefold() == entry.title.casefold()
+    return entry.name if plain else f"{entry.name}: {entry.title}"
+
+
+def _hung(key: str, text: str) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=key, subsequent_indent=" " * len(key), break_on_hyphens=False
+    )
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else str(_number(value))

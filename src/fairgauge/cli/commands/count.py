@@ -1,0 +1,43 @@
+"""``fairgauge count``: the cube alone, to be kept, added up and audited later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fairgauge.cli.data import read_data
+from fairgauge.cli.output import check_cube_output, check_outputs
+from fairgauge.cli.question import asked, question
+from fairgauge.cli.streams import say
+
+
+@click.command("count")
+@click.argument("data", nargs=-1, required=True)
+@question
+@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+def command(data: tuple[str, ...], config: str | None, output: str | None, **flags: Any) -> None:
+    """Count the rows that an audit needs, and keep the counts instead of the rows.
+
+    The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
+    to it ("fairgauge merge").
+
+    \b
+    fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
+        -o monday.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    if output is not None:
+        check_cube_output(output)
+        check_outputs([output], [*data, *([config] if config else [])])
+    what = asked(config, flags)
+    rows = read_data(data)
+    if what.problems:
+        what.check(rows)
+
+    from fairgauge.audit import count
+
+    cube = count(rows, **what.options)
+    if output is None:
+        say(cube.to_json())
+    else:
+        cube.save(output)
