@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _SOURCES = {
     "clarify": "Amazon SageMaker Clarify guide",
-    "vertex": "Google Vertex AI guide, bias metrics of the",
+    "vertex": "Google Vertex AI guide to bias metrics",
     "sklearn": "scikit-learn",
 }
 _BETTER = {
@@ -43,7 +43,7 @@ class Entry:
     title : its name in words.
     says : what it measures.
     formula : in plain text; ``d`` is the group, ``a`` its reference.
-    low, high : the smallest and the largest possible value.
+    range : the smallest and the largest possible value.
     neutral : the value that means "no difference"; None for a rate.
     reading : how a positive value (or one above the neutral) reads; for a rate, which is better.
     edges : what happens where the formula divides by zero.
@@ -58,8 +58,7 @@ class Entry:
     title: str
     says: str
     formula: str
-    low: float
-    high: float
+    range: tuple[float, float]
     neutral: float | None
     reading: str
     edges: str
@@ -71,7 +70,7 @@ class Entry:
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
         plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        return plain | {"low": _number(self.low), "high": _number(self.high)}
+        return plain | {"range": [_number(each) for each in self.range]}
 
     def to_json(self) -> str:
         """Return strict JSON."""
@@ -82,7 +81,7 @@ class Entry:
         lines = {
             "says": self.says,
             "formula": self.formula,
-            "range": f"{_shown(self.low)} to {_shown(self.high)}",
+            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}",
             "better" if self.neutral is None else "positive": self.reading,
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
@@ -90,9 +89,9 @@ class Entry:
             "defined in": "; ".join(self.sources),
         }
         if self.neutral is not None:
-            lines["formula"] += "   (d: the group, a: its reference)"
+            lines["formula"] += "   where d is the group and a its reference"
             lines["range"] += f"; {self.neutral:g} means no difference"
-            lines["defined in"] += f"   (set: {self.set})"
+            lines["set"] = self.set
         body = (_hung(f"  {key:<13}", text) for key, text in lines.items() if text)
         return "\n".join([_heading(self), *body])
 
@@ -150,8 +149,7 @@ def _of_metric(row: Metric) -> Entry:
         title=row.title,
         says=row.says,
         formula=row.formula,
-        low=row.range[0],
-        high=row.range[1],
+        range=row.range,
         neutral=row.neutral,
         reading=row.positive,
         edges=row.edges,
@@ -169,8 +167,7 @@ def _of_rate(row: Statistic) -> Entry:
         title=row.title,
         says=row.says,
         formula=row.formula,
-        low=row.range[0],
-        high=row.range[1],
+        range=row.range,
         neutral=None,
         reading=_BETTER[row.better],
         edges=_edges(row),
@@ -199,12 +196,13 @@ def _edges(row: Statistic) -> str:
 def _source(cite: str) -> str:
     prefix, _, page = cite.partition(":")
     where = _SOURCES.get(prefix, prefix)
-    return f"{where} {page}".strip()
+    return f"{where}, {page}" if page else where
 
 
 def _heading(entry: Entry) -> str:
-    plain = entry.name.replace("_", " ").casefold() == entry.title.casefold()
-    return entry.name if plain else f"{entry.name}: {entry.title}"
+    title = entry.title.removesuffix(f" ({entry.name})")
+    plain = entry.name.replace("_", " ").casefold() == title.casefold()
+    return entry.name if plain else f"{entry.name}: {title}"
 
 
 def _hung(key: str, text: str) -> str:

@@ -61,9 +61,8 @@ def load(path: str | Path) -> Cube | Report:
 
 def _read(path: Path) -> str:
     try:
-        if path.exists() and not path.is_file():
-            raise DataError(f"cannot read {quote(path)}: it is not a regular file")
-        return path.read_text(encoding="utf-8-sig")
+        regular = path.is_file() or not path.exists()
+        text = path.read_text(encoding="utf-8-sig") if regular else ""
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except UnicodeDecodeError:
@@ -71,3 +70,6 @@ def _read(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot read {quote(path)}: {reason}") from None
+    if not regular:
+        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+    return text

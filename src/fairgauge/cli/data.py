@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.cube import Cube
 
 CUBE_SUFFIX = ".cube.json"
+STANDARD_INPUT = "-"
 
 
 def read_data(asked: Sequence[str]) -> Any:
@@ -29,6 +31,7 @@ def read_data(asked: Sequence[str]) -> Any:
     """
     for each in asked:
         _refuse_database(each)
+        _refuse_streams(each)
     cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
     if not any(cubes):
         return asked[0] if len(asked) == 1 else list(asked)
@@ -75,6 +78,21 @@ def files(asked: Sequence[str]) -> list[Path]:
         else:
             found += [Path(name) for name in sorted(glob.glob(each, recursive=True))]  # noqa: PTH207
     return found
+
+
+def _refuse_streams(asked: str) -> None:
+    """Refuse a named pipe or device: looking at its header would use it up."""
+    try:
+        mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
+    except FileNotFoundError:
+        return  # a glob, or nothing: whoever opens it will say
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(asked)}: {reason}") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(
+            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and say -"
+        )
 
 
 def _refuse_database(asked: str) -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from fairgauge.cli import commands
+from fairgauge.cli.interrupt import noticed
 from fairgauge.cli.streams import ClosedOutput, complain, silence_output
-from fairgauge.errors import FairgaugeError
+from fairgauge.errors import FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,17 @@ class Commands(click.Group):
         found: click.Command = module.command
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            every = self.list_commands(ctx)
+            message = (
+                f"no command {quote(args[0])}.{nearest(args[0], every)} Say {', '.join(every)}"
+            )
+            raise click.UsageError(message, ctx)
+        return super().resolve_command(ctx, args)
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -46,24 +58,35 @@ class Commands(click.Group):
     ) -> NoReturn:
         """Run a command and exit with its code; a command returns its code, or None for 0."""
         del standalone_mode
-        code: Any = BAD_USAGE
-        try:
-            code = super().main(
-                args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
-            )
-        except click.ClickException as error:
-            _show(error)
-        except FairgaugeError as error:
-            complain(error)
-            code = error.exit_code
-        except ClosedOutput:
-            silence_output()
-        except (KeyboardInterrupt, click.Abort):
-            complain("interrupted; nothing was written", prefix="")
-            code = INTERRUPTED
-        except Exception as error:  # the last resort: never a traceback
-            _unexpected(error)
+        with noticed() as interrupted:
+            try:
+                code = super().main(
+                    args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
+                )
+            except (KeyboardInterrupt, click.Abort):
+                code = INTERRUPTED
+            except Exception as error:  # the last resort: never a traceback
+                code = INTERRUPTED if interrupted.is_set() else _explain(error)
+        if code == INTERRUPTED:
+            complain("Interrupted", prefix="")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    """Say on standard error what went wrong, and return the exit code."""
+    if isinstance(error, ClosedOutput):
+        silence_output()
+    elif isinstance(error, click.ClickException):
+        _show(error)
+    elif isinstance(error, FairgaugeError):
+        complain(error)
+        return error.exit_code
+    elif isinstance(error, OSError):
+        where = f": {quote(error.filename)}" if error.filename else ""
+        complain(f"{error.strerror or error}{where}")
+    else:
+        _report(error)
+    return BAD_USAGE
 
 
 def _show(error: click.ClickException) -> None:
@@ -78,7 +101,7 @@ def _show(error: click.ClickException) -> None:
     complain(error.format_message())
 
 
-def _unexpected(error: Exception) -> None:
+def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
         traceback.print_exception(error)
     complain(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.cli.data import CUBE_SUFFIX, files
+from fairgauge.cli.data import CUBE_SUFFIX, STANDARD_INPUT, files
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-STANDARD = "-"
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
@@ -22,7 +20,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     DataError
         An output is an input, is named twice, or lies in no folder that can be written.
     """
-    read = [_place(path) for path in files([each for each in inputs if each != STANDARD])]
+    read = [_place(path) for path in files([each for each in inputs if each != STANDARD_INPUT])]
     written: list[Path] = []
     for each in outputs:
         place = _place(Path(each))

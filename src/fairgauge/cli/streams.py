@@ -54,11 +54,12 @@ def complain(what: Exception | str, prefix: str = "Error: ") -> None:
         text = _together([str(problem) for problem in what.problems])
     else:
         text = str(what)
+    text = printable(text)
     if len(text) > _LONGEST_MESSAGE:
         text = f"{text[:_LONGEST_MESSAGE]} ..."
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"{prefix}{printable(text)}\n")
+            sys.stderr.write(f"{prefix}{text}\n")
             sys.stderr.flush()
 
 

@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "csv", "markdown", "html", "junit")
 FAILED, UNDECIDED = 1, 3
 
 
-@click.command("audit")
+@click.command("audit", short_help="From a table to a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @click.option(

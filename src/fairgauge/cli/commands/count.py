@@ -12,7 +12,7 @@ from fairgauge.cli.question import asked, question
 from fairgauge.cli.streams import say
 
 
-@click.command("count")
+@click.command("count", short_help="Keep the counts instead of the rows.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue import Entry
 
 _WIDTH = 80
-_COLUMN = 28
+_COLUMN = 24
 _HEADINGS = {
     "rate": "Rates: a number of one group. As a metric, a rate stands for its difference and ratio",
     "clarify": "clarify: the metrics of Amazon SageMaker Clarify, with its signs",
@@ -25,7 +25,7 @@ _HEADINGS = {
 }
 
 
-@click.command("metrics")
+@click.command("metrics", short_help="List the metrics, or explain one.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:
@@ -72,12 +72,12 @@ def _rows(entries: list[Entry], name: str) -> str:
 
 
 def _row(entry: Entry) -> str:
-    name = f"  {entry.name:<{_COLUMN - 2}}"
-    broken = len(name) > _COLUMN - 1 and not name.endswith("  ")
+    """Return a name and its sentence, beside or, below a long name, beneath it."""
+    beside = len(entry.name) + 4 <= _COLUMN
     text = textwrap.fill(
         entry.says,
         _WIDTH,
-        initial_indent=" " * _COLUMN if broken else name,
+        initial_indent=f"  {entry.name}".ljust(_COLUMN) if beside else " " * _COLUMN,
         subsequent_indent=" " * _COLUMN,
     )
-    return f"{name}\n{text}" if broken else text
+    return text if beside else f"  {entry.name}\n{text}"

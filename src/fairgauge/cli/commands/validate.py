@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.spec import Spec
 
 
-@click.command("validate")
+@click.command("validate", short_help="Check a specification against the data's columns.")
 @click.argument("data", nargs=-1)
 @question
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specification files.")
