@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.feature import Above, Feature, check_features
 from fairgauge.metrics.lookup import expand
 from fairgauge.rule import Rule, check_rule
@@ -166,10 +166,18 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]
     if columns is None:
         return []
     return [
-        Problem(path, f"no column {quote(name)} in the data.{nearest(name, columns)}")
+        Problem(path, f"no column {quote(name)} in the data.{_instead(name, columns)}")
         for path, name in spec.columns()
         if name not in columns
     ]
+
+
+def _instead(name: str, columns: Sequence[str]) -> str:
+    """Say which column may have been meant, or which there are."""
+    parts = name.split(",")
+    if len(parts) > 1 and all(part.strip() in columns for part in parts):
+        return f" Name {listing(part.strip() for part in parts)} one by one"
+    return nearest(name, columns) or f" It has {listing(columns)}"
 
 
 def _column(value: Any, path: str, problems: list[Problem]) -> Column:
@@ -230,7 +238,7 @@ def _intersections(value: Any, path: str, problems: list[Problem]) -> tuple[tupl
     found = []
     for i, parts in enumerate(every if isinstance(every, Sequence) else [every]):
         names = _names(parts, f"{path}[{i}]", problems)
-        if len(set(names)) < 2 or len(set(names)) < len(names):  # noqa: PLR2004
+        if len(set(names)) < 2 or len(set(names)) < len(names):
             problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
         found.append(names)
     return tuple(dict.fromkeys(found))
