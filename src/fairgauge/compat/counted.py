@@ -1,0 +1,203 @@
+"""Blocks, labels and predictions in; a cube out. Everything after that is fairgauge's own line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.compat.guess import DataType
+from fairgauge.cube import Counted, Cube, build
+from fairgauge.plan import plan
+from fairgauge.spec import ask
+from fairgauge.values import Value, canonical, match, name_of
+from fairgauge.words import Profile, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.compat.blocks import Blocks, Outcome
+    from fairgauge.compat.columns import Codes, Column
+    from fairgauge.plan import Axis
+    from fairgauge.spec import Spec
+
+OTHERS = "(others)"
+_MOST_CLASSES = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is counted: facets in blocks, a label, and what may go with it."""
+
+    facets: tuple[Blocks, ...]
+    label: Outcome | None = None
+    prediction: Outcome | None = None
+    strata: Column | None = None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return a name of its own for every facet, also where a column is asked for twice."""
+        names: list[str] = []
+        for facet in self.facets:
+            again = sum(each == facet.name or each.startswith(f"{facet.name} #") for each in names)
+            names.append(f"{facet.name} #{again + 1}" if again else facet.name)
+        return tuple(names)
+
+    def block_names(self, facet: int) -> list[str]:
+        """Return a name of its own for every block: 1 and "1" are two blocks."""
+        names: list[str] = []
+        for name in self.facets[facet].names:
+            shown = name or "(nothing)"
+            while shown in (*names, OTHERS):
+                shown += " "
+            names.append(shown)
+        return names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Coded:
+    """An axis of the cube: the codes of the rows, and the value of each code."""
+
+    codes: Codes
+    levels: Sequence[Value]
+
+
+def count_question(asked: Question, profile: Profile) -> Cube:
+    """Count every row once.
+
+    Facets, labels, predictions and strata are combined to cells; values that never occur keep a
+    cell without rows, so that they are still asked of.
+    """
+    outcomes, positive = _outcomes(asked)
+    spec = _spec(asked, profile, positive)
+    counting = plan(spec)
+    coded = [_coded(axis, asked, outcomes) for axis in counting.axes]
+    rows = max((len(each.codes) for each in coded), default=0)
+    counted = [_count([coded[i] for i in table], rows) for table in counting.tables]
+    return build(counting, counted, rows=rows, limit=10**9)
+
+
+def _spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spec:
+    options: dict[str, Any] = {"sensitive": [_sensitive(asked, i) for i in range(len(asked.axes))]}
+    if asked.label is not None:
+        options |= {"label": asked.label.column.name, "positive": list(positive)}
+    if asked.prediction is not None:
+        options |= {"prediction": asked.prediction.column.name, "positive": list(positive)}
+    if asked.strata is not None:
+        options["strata"] = asked.strata.name
+    return ask(**options, task="binary", profile=str(profile), max_groups=10**9)
+
+
+def _sensitive(asked: Question, facet: int) -> dict[str, Any]:
+    """Ask for every block as a group, or for the one block as a value set."""
+    name, blocks = asked.axes[facet], asked.block_names(facet)
+    return {"column": name, "values": [blocks]} if len(blocks) == 1 else {"column": name}
+
+
+def _coded(axis: Axis, asked: Question, outcomes: dict[Role, _Coded]) -> _Coded:
+    if axis.role in outcomes:
+        return outcomes[axis.role]
+    if axis.role is Role.STRATUM:
+        assert asked.strata is not None
+        return _Coded(asked.strata.codes, _distinct(asked.strata.levels))
+    facet = asked.axes.index(axis.column)
+    names = asked.block_names(facet)
+    codes = asked.facets[facet].codes
+    if len(names) > 1:
+        return _Coded(np.where(codes < 0, -1, codes), names)
+    return _Coded(np.select([codes == -2, codes < 0], [-1, 1], codes), [*names, OTHERS])
+
+
+def _outcomes(asked: Question) -> tuple[dict[Role, _Coded], tuple[Value, ...]]:
+    """Return label and prediction as codes of shared values, and which of these are positive."""
+    every = [
+        (role, each)
+        for role, each in ((Role.LABEL, asked.label), (Role.PREDICTION, asked.prediction))
+        if each is not None
+    ]
+    shared = _shared_classes([each for _, each in every])
+    if shared is None:
+        return {role: _Coded(each.states, (0, 1)) for role, each in every}, (1,)
+    levels, positive = shared
+    position = {_identity(level): i for i, level in enumerate(levels)}
+    coded = {}
+    for role, each in every:
+        values = [position[_identity(canonical(level))] for level in each.column.levels]
+        coded[role] = _Coded(np.array([*values, -1])[each.column.codes], levels)
+    return coded, positive
+
+
+def _shared_classes(
+    every: Sequence[Outcome],
+) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
+    """Return the classes of label and prediction and the positive ones; None if two will do."""
+    if any(e.of is DataType.CONTINUOUS or len(e.column.levels) > _MOST_CLASSES for e in every):
+        return None
+    found: dict[Any, tuple[Value, bool]] = {}
+    for each in every:
+        for raw, positive in zip(each.column.levels, each.positive.tolist(), strict=True):
+            level = canonical(raw)
+            known = found.setdefault(_identity(level), (level, positive))
+            if known[1] != positive:
+                return None
+    levels = tuple(level for level, _ in found.values())
+    chosen = tuple(level for level, positive in found.values() if positive)
+    if not chosen or len({name_of(level) for level in levels}) < len(levels):
+        return None
+    return (levels, chosen) if all(_means_itself(c, levels) for c in chosen) else None
+
+
+def _means_itself(value: Value, levels: Sequence[Value]) -> bool:
+    try:
+        return match(value, levels) is value
+    except LookupError:
+        return False
+
+
+def _identity(level: Value) -> tuple[bool, Value]:
+    return (isinstance(level, bool), level)
+
+
+def _distinct(levels: Sequence[Any]) -> list[str]:
+    """Name strata; two values of one name stay two strata."""
+    names: dict[str, None] = {}
+    for level in levels:
+        name = name_of(canonical(level)) if canonical(level) is not None else str(level)
+        while name in names:
+            name += " "
+        names[name] = None
+    return list(names)
+
+
+def _count(coded: Sequence[_Coded], rows: int) -> Counted:
+    """Count the rows of every cell, and keep each value in a cell without rows."""
+    most = max(len(each.levels) for each in coded)
+    columns = [
+        np.concatenate([each.codes, np.arange(most) % max(len(each.levels), 1)]) for each in coded
+    ]
+    real = np.concatenate([np.ones(rows), np.zeros(most)])
+    cells, sums = _cells(columns, [len(each.levels) + 1 for each in coded], real)
+    keys = [
+        [None if code < 0 else each.levels[code] for code in column.tolist()]
+        for each, column in zip(coded, cells, strict=True)
+    ]
+    return Counted(keys, {"rows": sums})
+
+
+def _cells(
+    columns: Sequence[Codes], sizes: Sequence[int], real: NDArray[np.float64]
+) -> tuple[Iterator[Codes], NDArray[np.float64]]:
+    """Combine codes to one number a row, and add up the rows of each."""
+    combined = np.zeros(len(real), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        combined = combined * size + (column + 1)
+    held, inverse = np.unique(combined, return_inverse=True)
+    sums = np.bincount(inverse.reshape(-1), weights=real, minlength=len(held)).astype(np.float64)
+    parts = []
+    for size in reversed(sizes):
+        parts.append(held % size - 1)
+        held = held // size
+    return reversed(parts), sums

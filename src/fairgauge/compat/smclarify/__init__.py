@@ -1,0 +1,6 @@
+"""The public names of smclarify 0.5: put ``fairgauge.compat.`` before an import and it works.
+
+>>> from fairgauge.compat.smclarify.bias import report
+>>> report.StageType.PRE_TRAINING.value
+'pre_training'
+"""

@@ -1,0 +1,179 @@
+"""What smclarify's metrics share: divisions, checks, types of columns."""
+
+# ruff: noqa: N802 - the names are smclarify's
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat.columns import from_series
+from fairgauge.compat.guess import DataType, as_type, converted, data_type
+from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
+from fairgauge.compat.smclarify.bias.metrics.flags import flag, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+__all__ = [
+    "CDD",
+    "DCO",
+    "DLA",
+    "DLR",
+    "DPL",
+    "DataType",
+    "binary_confusion_matrix",
+    "calc_confusion_matrix_quadrants",
+    "convert_positive_label_values",
+    "divide",
+    "ensure_series_data_type",
+    "metric_description",
+    "require",
+    "series_datatype",
+]
+
+
+def divide(a: float, b: float) -> float:
+    """Divide; 0/0 is 0 and x/0 is an infinity."""
+    if b == 0:
+        return 0.0 if a == 0 else (-INFINITY if a < 0 else INFINITY)
+    return a / b
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise a ValueError with the message unless the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def metric_description(metric: Callable[..., float]) -> str:
+    """Return the first line of a metric's docstring, which is its name in results."""
+    return (metric.__doc__ or "").lstrip().split("\n")[0]
+
+
+def series_datatype(series: pd.Series, values: list[Any] | None = None) -> DataType:
+    """Guess whether a column holds categories or numbers."""
+    return data_type(from_series(series), values)
+
+
+def ensure_series_data_type(
+    series: pd.Series, values: list[Any] | None = None
+) -> tuple[DataType, pd.Series]:
+    """Guess what a column holds, and convert it to that.
+
+    Raises
+    ------
+    ValueError
+        The column holds numbers, and the listed value is none.
+    """
+    import pandas as pd
+
+    found, _, _ = as_type(from_series(series), values)
+    if found is DataType.CATEGORICAL:
+        return found, series.astype("category")
+    return found, pd.to_numeric(series)
+
+
+def convert_positive_label_values(
+    series: pd.Series, positive_label_values: list[str | int | float]
+) -> list[Any]:
+    """Return listed values in the type of the column's values.
+
+    Raises
+    ------
+    ValueError
+        A value cannot be converted.
+    """
+    return converted(from_series(series), positive_label_values)
+
+
+def calc_confusion_matrix_quadrants(
+    feature: pd.Series, positive_label_index: pd.Series, positive_predicted_label_index: pd.Series
+) -> tuple[int, int, int, int]:
+    """Return the counts of TP, TN, FP and FN."""
+    del feature
+    label, prediction = positive_label_index, positive_predicted_label_index
+    return (
+        int((label & prediction).sum()),
+        int((~label & ~prediction).sum()),
+        int((~label & prediction).sum()),
+        int((label & ~prediction).sum()),
+    )
+
+
+def binary_confusion_matrix(
+    feature: pd.Series, positive_label_index: pd.Series, positive_predicted_label_index: pd.Series
+) -> list[float]:
+    """Return the shares of TP, FP, FN and TN."""
+    tp, tn, fp, fn = calc_confusion_matrix_quadrants(
+        feature, positive_label_index, positive_predicted_label_index
+    )
+    return [divide(count, len(feature)) for count in (tp, fp, fn, tn)]
+
+
+def DPL(
+    feature: pd.Series, sensitive_facet_index: pd.Series, positive_label_index: pd.Series
+) -> float:
+    """Return the difference in shares of true, of labels or of predictions."""
+    del feature
+    return measure(["DPL"], sensitive_facet_index, flag(positive_label_index, "label_index"))[0]
+
+
+def CDD(
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    label_index: pd.Series,
+    group_variable: pd.Series,
+) -> float:
+    """Return the conditional demographic disparity, of labels or of predictions."""
+    del feature
+    label = flag(label_index, "label_index")
+    return measure(["CDDL"], sensitive_facet_index, label, group_variable=group_variable)[0]
+
+
+def DCO(
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    positive_label_index: pd.Series,
+    positive_predicted_label_index: pd.Series,
+) -> tuple[float, float]:
+    """Difference in Conditional Outcomes (DCO): DCA and DCR."""
+    return _both("DCA", "DCR", feature, sensitive_facet_index, positive_label_index,
+                 positive_predicted_label_index)  # fmt: skip
+
+
+def DLR(
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    positive_label_index: pd.Series,
+    positive_predicted_label_index: pd.Series,
+) -> tuple[float, float]:
+    """Difference in Label Rates (DLR): DAR and DRR."""
+    return _both("DAR", "DRR", feature, sensitive_facet_index, positive_label_index,
+                 positive_predicted_label_index)  # fmt: skip
+
+
+def DLA(
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    positive_label_index: pd.Series,
+    positive_predicted_label_index: pd.Series,
+) -> tuple[float, float]:
+    """Difference in Label Accuracy (DLA): RD and SD."""
+    return _both("RD", "SD", feature, sensitive_facet_index, positive_label_index,
+                 positive_predicted_label_index)  # fmt: skip
+
+
+def _both(
+    first: str,
+    second: str,
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    positive_label_index: pd.Series,
+    positive_predicted_label_index: pd.Series,
+) -> tuple[float, float]:
+    del feature
+    label = flag(positive_label_index, "positive_label_index")
+    prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
+    one, other = measure([first, second], sensitive_facet_index, label, prediction)
+    return one, other

@@ -1,0 +1,75 @@
+"""Metrics of boolean columns: what smclarify's metric functions take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.compat.blocks import REST, Blocks, Outcome
+from fairgauge.compat.columns import Column, Kind, from_series
+from fairgauge.compat.counted import Question, count_question
+from fairgauge.compat.guess import DataType
+from fairgauge.compat.measured import Measured, unsortable
+from fairgauge.compat.wording import read
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+
+def flag(series: pd.Series, name: str) -> Outcome:
+    """Read a column of true and false as a collapsed label.
+
+    Raises
+    ------
+    ValueError
+        It holds something else.
+    """
+    if series.dtype != bool:
+        raise ValueError(f"{name} must be of type bool")
+    codes = series.to_numpy().astype(np.int64)
+    column = Column(name, Kind.INTEGER, codes, (0, 1))
+    return Outcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
+
+
+def facet(series: pd.Series) -> Blocks:
+    """Read ``sensitive_facet_index``: true for the sensitive facet."""
+    inside = flag(series, "sensitive_facet_index").column.codes
+    return Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST), DataType.CATEGORICAL)
+
+
+def group(series: pd.Series | None) -> Column | None:
+    """Read ``group_variable``; nothing, or an empty column, is none."""
+    return None if series is None or series.empty else from_series(series, "group")
+
+
+def measure(
+    metrics: Sequence[str],
+    sensitive_facet_index: pd.Series,
+    label: Outcome | None = None,
+    prediction: Outcome | None = None,
+    group_variable: pd.Series | None = None,
+) -> tuple[float, ...]:
+    """Compute metrics of one sensitive facet.
+
+    Raises
+    ------
+    ValueError
+        A metric has no value; the text says why.
+    """
+    asked = Question((facet(sensitive_facet_index),), label, prediction, group(group_variable))
+    cube = count_question(asked, Profile.CLARIFY)
+    problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
+    measured = Measured(asked, cube, metrics, Profile.CLARIFY, strata_problem=problem)
+    return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
+
+
+def _value(entry: dict[str, Any]) -> float:
+    if "error" in entry:
+        raise ValueError(entry["error"])
+    value = read(entry["value"])
+    assert value is not None
+    return value

@@ -1,0 +1,87 @@
+"""The metrics of labels, before training.
+
+Every function takes boolean columns of the same rows; the formulas, ranges and edge rules are in
+``fairgauge metrics NAME``. Where a metric has no value, it raises ValueError with smclarify's text.
+"""
+
+# ruff: noqa: N802 - the names are smclarify's
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.compat.columns import from_series
+from fairgauge.compat.smclarify.bias.metrics import common
+from fairgauge.compat.smclarify.bias.metrics.common import require
+from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure
+from fairgauge.compat.wording import NO_SHARED
+from fairgauge.metrics.distances import DISTANCES, Distances
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def CI(feature: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Class Imbalance (CI)."""
+    del feature
+    return measure(["CI"], sensitive_facet_index)[0]
+
+
+def DPL(
+    feature: pd.Series, sensitive_facet_index: pd.Series, positive_label_index: pd.Series
+) -> float:
+    """Difference in Positive Proportions in Labels (DPL)."""
+    del feature
+    label = flag(positive_label_index, "positive_label_index")
+    return measure(["DPL"], sensitive_facet_index, label)[0]
+
+
+def KL(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Kullback-Liebler Divergence (KL)."""
+    return _distance("kl", label, sensitive_facet_index)
+
+
+def JS(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Jensen-Shannon Divergence (JS)."""
+    return _distance("js", label, sensitive_facet_index)
+
+
+def LP(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """L-p Norm (LP)."""
+    return _distance("lp", label, sensitive_facet_index)
+
+
+def TVD(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Total Variation Distance (TVD)."""
+    return _distance("tvd", label, sensitive_facet_index)
+
+
+def KS(label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Kolmogorov-Smirnov Distance (KS)."""
+    return _distance("ks", label, sensitive_facet_index)
+
+
+def CDDL(
+    feature: pd.Series,
+    sensitive_facet_index: pd.Series,
+    positive_label_index: pd.Series,
+    group_variable: pd.Series,
+) -> float:
+    """Conditional Demographic Disparity in Labels (CDDL)."""
+    return common.CDD(feature, sensitive_facet_index, positive_label_index, group_variable)
+
+
+def _distance(by: Distances, label: pd.Series, sensitive_facet_index: pd.Series) -> float:
+    """Compare the full distributions of the labels: these functions do not collapse them."""
+    column = from_series(label, "label")
+    inside = facet(sensitive_facet_index).codes >= 0
+    known = column.codes >= 0
+    group, reference = (
+        np.bincount(column.codes[known & side], minlength=len(column.levels)).astype(np.float64)
+        for side in (inside, ~inside)
+    )
+    found = DISTANCES[by].between(reference[None], group[None], Profile.CLARIFY)[0]
+    require(bool(found == found), NO_SHARED)
+    return float(found)

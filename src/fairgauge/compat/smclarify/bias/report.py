@@ -1,0 +1,324 @@
+"""smclarify's reports: the same arguments, dictionaries and error texts, counted by fairgauge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat import wording
+from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, outcome, predicted
+from fairgauge.compat.columns import from_frame, from_series
+from fairgauge.compat.counted import Question, count_question
+from fairgauge.compat.flip import Features
+from fairgauge.compat.guess import NO_THRESHOLD, DataType
+from fairgauge.compat.measured import Measured, unsortable
+from fairgauge.compat.smclarify import doubts
+from fairgauge.compat.smclarify.bias.metrics import POSTTRAINING_METRICS, PRETRAINING_METRICS
+from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
+from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
+from fairgauge.compat.smclarify.bias.results import (
+    Column,
+    FacetColumn,
+    FacetContinuousColumn,
+    FacetReport,
+    LabelColumn,
+    MetricError,
+    MetricResult,
+    ModelPerformanceReport,
+    ProblemType,
+    StageType,
+    inf_as_str,
+)
+from fairgauge.compat.smclarify.notice import SmclarifyWarning, warn_once
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pandas as pd
+
+__all__ = [
+    "Column",
+    "FacetColumn",
+    "FacetContinuousColumn",
+    "FacetReport",
+    "LabelColumn",
+    "MetricError",
+    "MetricResult",
+    "ModelPerformanceReport",
+    "ProblemType",
+    "SmclarifyWarning",
+    "StageType",
+    "bias_basic_stats",
+    "bias_report",
+    "fetch_metrics_to_run",
+    "inf_as_str",
+    "label_value_or_threshold",
+    "model_performance_report",
+    "problem_type",
+]
+
+_BINARY = 2
+_ALL = ("all",)
+
+
+def problem_type(labels: pd.Series) -> ProblemType:
+    """Return BINARY for two distinct labels, OTHER for any other number."""
+    distinct = labels.dropna().nunique()
+    return ProblemType.BINARY if distinct == _BINARY else ProblemType.OTHER
+
+
+def fetch_metrics_to_run(
+    full_metrics: list[Callable[..., Any]], metric_names: list[str]
+) -> list[Callable[..., Any]]:
+    """Return the metric functions of some names, in registered order.
+
+    Raises
+    ------
+    ValueError
+        A name is none of the registered metrics.
+    """
+    known = tuple(metric.__name__ for metric in full_metrics)
+    if not set(metric_names) <= set(known):
+        raise ValueError(wording.unknown_metric(known))
+    return [metric for metric in full_metrics if metric.__name__ in metric_names]
+
+
+def label_value_or_threshold(label_series: pd.Series, positive_values: list[Any]) -> str:
+    """Return the positive values, or the interval above a threshold, as results write them.
+
+    Raises
+    ------
+    ValueError
+        No positive value is given, or it does not fit the column.
+    """
+    _require_positive(positive_values)
+    return outcome(from_series(label_series), positive_values)[0].text
+
+
+def bias_report(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None = None,
+    metrics: Sequence[Any] = _ALL,
+    group_variable: pd.Series | None = None,
+) -> list[dict[str, Any]]:
+    """Measure the bias of a data set, or of a model's predictions, for one facet.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame
+        The data; every column but facet, label and prediction is a feature of the flip test.
+    facet_column, label_column, predicted_label_column : FacetColumn, LabelColumn
+        What is compared, and what counts as positive.
+    stage_type : StageType
+    metrics : list of str
+        Names of metrics, or ``["all"]``.
+    group_variable : pandas.Series, optional
+        The strata of CDDL and CDDPL.
+
+    Returns
+    -------
+    list of dict
+        For every facet value: ``value_or_threshold`` and its ``metrics``.
+
+    Raises
+    ------
+    ValueError
+        The whole report fails, as smclarify's does; the text says why.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"sex": ["F", "M"] * 40, "y": ["no", "yes", "yes", "yes"] * 20})
+    >>> report = bias_report(rows, FacetColumn("sex", ["F"]), LabelColumn("y", rows["y"], ["yes"]),
+    ...                      StageType.PRE_TRAINING, metrics=["DPL"])
+    >>> report[0]["metrics"][0]["value"]
+    0.5
+    """
+    after = predicted_label_column is not None and stage_type is StageType.POST_TRAINING
+    registered = POSTTRAINING_METRICS if after else PRETRAINING_METRICS
+    chosen = (
+        registered if list(metrics) == ["all"] else fetch_metrics_to_run(registered, list(metrics))
+    )
+    names = sorted(metric.__name__ for metric in chosen)
+    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    question = made.question(group_variable)
+    cube = count_question(question, Profile.CLARIFY)
+    problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
+    measured = Measured(question, cube, names, Profile.CLARIFY, made.features, problem)
+    found = [
+        {
+            "value_or_threshold": block,
+            "metrics": [measured.result(name, 0, i) for name in names],
+        }
+        for i, block in enumerate(made.facet.names)
+    ]
+    warn_once([*made.doubts(), *doubts.of_results(found)])
+    return found
+
+
+def bias_basic_stats(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None = None,
+) -> list[dict[str, Any]]:
+    """Return the size, labels and (after training) confusion matrix of every facet value.
+
+    Takes the arguments of `bias_report`, and raises its errors.
+    """
+    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    question = made.question(None)
+    cube = count_question(question, Profile.CLARIFY)
+    measured = Measured(question, cube, ["CI"], Profile.CLARIFY)
+    found = [
+        FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
+        for i, block in enumerate(made.facet.names)
+    ]
+    warn_once(made.doubts())
+    return found
+
+
+def model_performance_report(
+    df: pd.DataFrame, label_column: LabelColumn, predicted_label_column: LabelColumn
+) -> dict[str, Any]:
+    """Return the performance of a model on all rows.
+
+    Raises
+    ------
+    ValueError
+        The labels and predictions do not fit together; the text says why.
+    """
+    del df
+    _require_positive(label_column.positive_label_values)
+    positive = list(label_column.positive_label_values or ())
+    label, listed = outcome(from_series(label_column.series), positive)
+    prediction = predicted(from_series(predicted_label_column.series), label, listed)
+    true, shown = label.states == 1, prediction.states == 1
+    cells = {
+        "TP": int((true & shown).sum()),
+        "FP": int((~true & shown).sum()),
+        "FN": int((true & ~shown).sum()),
+        "TN": int((~true & ~shown).sum()),
+    }
+    measured = [
+        MetricResult(name, metric_description(function), function(**_taken(function, cells)))
+        for name, function in stats.PERFORMANCE.items()
+    ]
+    shares = [divide(count, len(true)) for count in cells.values()]
+    matrix: dict[str, Any] | None = None
+    if label.of is DataType.CATEGORICAL:
+        try:
+            matrix = stats.class_matrix(label.column, prediction.column)
+        except TypeError as error:
+            matrix = {"error": {str(error): 0.0}}
+    report: dict[str, Any] = ModelPerformanceReport(
+        label_column.name, measured, shares, matrix
+    ).to_json()
+    warn_once(doubts.of_reading(label.column, label_column.positive_label_values, label.of))
+    return report
+
+
+class _Asked:
+    """The arguments of a report, checked and collapsed."""
+
+    def __init__(
+        self,
+        df: pd.DataFrame,
+        facet_column: FacetColumn,
+        label_column: LabelColumn,
+        stage_type: StageType,
+        predicted_label_column: LabelColumn | None,
+    ) -> None:
+        _check(df, facet_column, label_column, stage_type, predicted_label_column)
+        self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
+        self._column = from_series(df[facet_column.name])
+        self.label: Outcome
+        self.prediction: Outcome | None = None
+        try:
+            self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
+        except ValueError as error:
+            if str(error) != NO_THRESHOLD:
+                raise
+            postponed: ValueError | None = error  # the label's errors come first
+        else:
+            postponed = None
+        label_series = from_series(label_column.series, label_column.name)
+        positive = list(label_column.positive_label_values or ())
+        self.label, listed = outcome(label_series, positive)
+        if predicted_label_column is not None and stage_type is StageType.POST_TRAINING:
+            series = from_series(predicted_label_column.series, predicted_label_column.name)
+            self.prediction = predicted(series, self.label, listed)
+        if postponed is not None:
+            raise postponed
+        named = [facet_column, label_column, predicted_label_column]
+        dropped = {column.name for column in named if column is not None}
+        self._others = df[[name for name in df.columns if name not in dropped]]
+
+    @property
+    def features(self) -> Features:
+        """Return the columns that the flip test compares rows by."""
+        return Features(from_frame(self._others))
+
+    def question(self, group_variable: pd.Series | None) -> Question:
+        """Return what is counted."""
+        strata = None
+        if group_variable is not None and not group_variable.empty:
+            strata = from_series(group_variable, "group_variable")
+        return Question((self.facet,), self.label, self.prediction, strata)
+
+    def doubts(self) -> Iterator[str]:
+        """Say what is doubtful in how the columns were read."""
+        yield from doubts.of_reading(self._column, self._listed[0], self.facet.of)
+        yield from doubts.of_reading(self.label.column, self._listed[1], self.label.of)
+        yield from doubts.of_missing([self.label, self.prediction])
+
+
+def _check(
+    df: pd.DataFrame,
+    facet_column: FacetColumn,
+    label_column: LabelColumn,
+    stage_type: StageType,
+    predicted_label_column: LabelColumn | None,
+) -> None:
+    if facet_column and facet_column.name not in df.columns:
+        raise ValueError(f"Facet column {facet_column.name} is not present in the dataset")
+    _require_positive(label_column.positive_label_values)
+    if predicted_label_column is not None and predicted_label_column.positive_label_values:
+        same = predicted_label_column.positive_label_values == label_column.positive_label_values
+        if not same:
+            raise ValueError(
+                "Positive predicted label values or threshold should be empty or same as label "
+                "values or thresholds"
+            )
+    if not isinstance(stage_type, StageType):
+        raise ValueError("stage_type should be a Enum value of StageType")  # noqa: TRY004 - as there
+    if predicted_label_column is None and stage_type is StageType.POST_TRAINING:
+        raise ValueError("predicted_label_column has to be provided for Post training metrics")
+
+
+def _require_positive(values: Any) -> None:
+    if not values:
+        raise ValueError("Positive label values or thresholds are empty for Label column")
+
+
+def _basic(measured: Measured, block: int, after: bool) -> Iterator[MetricResult]:
+    group = measured.group(0, block)
+    positive = group.rates["base_rate"].value or 0.0
+    values: list[tuple[Callable[..., Any], Any]] = [
+        (stats.proportion, group.share or 0.0),
+        (stats.observed_label_distribution, [positive, 1 - positive]),
+    ]
+    if after:
+        cells = group.counts or {}
+        values.append((stats.confusion_matrix, [divide(n, group.n) for n in cells.values()]))
+    for function, value in values:
+        yield MetricResult(function.__name__, metric_description(function), value)
+
+
+def _taken(function: Callable[..., Any], cells: dict[str, int]) -> dict[str, int]:
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return {name: cells[name] for name in names}
