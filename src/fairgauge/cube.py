@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from fairgauge.plan import Axis, Plan
 from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Sums = NDArray[np.float64]
 
 SCHEMA = "fairgauge.cube/1"
+_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,15 +79,14 @@ class Cube:
         difference = self.plan.difference(other.plan)
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
-        levels = {
-            axis: _sorted_levels([*self.levels[axis], *other.levels[axis]])
-            for axis in self.plan.axes
-        }
+        levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
         tables = tuple(
-            _aggregate(
-                mine.axes,
-                np.concatenate([_recode(mine, self, levels), _recode(theirs, other, levels)]),
-                {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
+            _settled(
+                _aggregate(
+                    mine.axes,
+                    np.concatenate([_recode(mine, self, levels), _recode(theirs, other, levels)]),
+                    {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
+                )
             )
             for mine, theirs in zip(self.tables, other.tables, strict=True)
         )
@@ -212,38 +212,45 @@ def build(
     *,
     rows: int,
     excluded: Mapping[str, int] | None = None,
-    texts: bool = False,
+    texts: Collection[str] = (),
     limit: int = 1_000,
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
+    Cells that hold no counted row are dropped. Sums of weights are rounded to 12 significant
+    digits, so that the order of rows, in which engines differ, does not show.
+
     Parameters
     ----------
-    texts : bool
-        The engine read untyped text (CSV): an axis whose values are all plain numbers is numeric.
+    texts : names of columns
+        Columns of untyped text (CSV): numeric if all values are plain numbers.
     limit : int
         The most values that an axis may have.
 
     Raises
     ------
     DataError
-        An axis has too many values, or two values with one name.
+        An axis has too many values, two values with one name, or values that are not plain.
     """
+    counted = [_held(each) for each in counted]
     levels: dict[Axis, tuple[Value, ...]] = {}
     codes: dict[tuple[int, int], Codes] = {}
     for axis in plan.axes:
         holding = [i for i, table in enumerate(plan.tables) if plan.axes.index(axis) in table]
         columns = {i: counted[i].keys[plan.tables[i].index(plan.axes.index(axis))] for i in holding}
-        levels[axis], coded = _encode(axis, columns, texts=texts)
-        _check_levels(axis, levels[axis], limit)
+        levels[axis], coded = _encode(axis, columns, texts=axis.column in texts)
+        if not axis.bins:
+            check_levels(axis, levels[axis], limit)
         codes |= {(i, plan.axes.index(axis)): each for i, each in coded.items()}
     tables = tuple(
-        _aggregate(
-            tuple(plan.axes[a] for a in positions),
-            np.stack([codes[i, a] for a in positions], axis=-1)
-            if positions
-            else np.zeros((len(counted[i].sums["rows"]), 0), dtype=np.int64),
-            {m: np.asarray(s, dtype=np.float64) for m, s in counted[i].sums.items()},
+        _settled(
+            _aggregate(
+                tuple(plan.axes[a] for a in positions),
+                np.stack([codes[i, a] for a in positions], axis=-1)
+                if positions
+                else np.zeros((len(counted[i].sums["rows"]), 0), dtype=np.int64),
+                {m: np.asarray(s, dtype=np.float64) for m, s in counted[i].sums.items()},
+            )
         )
         for i, positions in enumerate(plan.tables)
     )
@@ -255,16 +262,16 @@ def _encode(
     axis: Axis, columns: Mapping[int, Sequence[Any]], *, texts: bool
 ) -> tuple[tuple[Value, ...], dict[int, Codes]]:
     """Give every value of an axis its code in the sorted levels."""
-    raw = list({(type(value), value): value for column in columns.values() for value in column})
+    try:
+        raw = list({(type(value), value) for column in columns.values() for value in column})
+    except TypeError:
+        raise not_plain(axis) from None
     values: list[Value]
     if axis.bins:
         values = [canonical(value) for _, value in raw]
         levels: tuple[Value, ...] = tuple(range(axis.bins))
     else:
-        plain = [canonical(value) for _, value in raw]
-        if texts and all(value is None or isinstance(value, str) for value in plain):
-            plain = typed_texts([value if isinstance(value, str) else None for value in plain])
-        values = plain
+        values = _typed([value for _, value in raw], text=texts)
         levels = _sorted_levels(values)
     position = {_identity(level): i for i, level in enumerate(levels)}
     code = {
@@ -278,6 +285,26 @@ def _encode(
     return levels, coded
 
 
+def not_plain(axis: Axis) -> DataError:
+    """Return the error of an axis whose values are lists or objects."""
+    return DataError(
+        f"column {quote(axis.column)} ({axis.role}) holds values that are not plain "
+        "(lists, objects); name a column of texts, numbers, dates or true and false"
+    )
+
+
+def levels_of(values: Iterable[Any], *, text: bool = False) -> tuple[Value, ...]:
+    """Return the levels that raw values make; untyped text is numeric if all of it is."""
+    return _sorted_levels(_typed(list(values), text=text))
+
+
+def _typed(raw: Sequence[Any], *, text: bool) -> list[Value]:
+    values = [canonical(value) for value in raw]
+    if text and all(value is None or isinstance(value, str) for value in values):
+        return typed_texts([value if isinstance(value, str) else None for value in values])
+    return values
+
+
 def _identity(value: Value) -> tuple[bool, Value]:
     return (isinstance(value, bool), value)  # True and 1 are equal in Python, not in data
 
@@ -287,11 +314,19 @@ def _sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
     return tuple(sorted(unique.values(), key=sort_key))
 
 
-def _check_levels(axis: Axis, levels: tuple[Value, ...], limit: int) -> None:
+def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
+    """Check the values of an axis: not too many, and no two with one name.
+
+    Raises
+    ------
+    DataError
+        The column has more than ``limit`` values, or one value as two types.
+    """
+    levels = list(levels)
     if len(levels) > limit:
         raise DataError(
-            f"column {quote(axis.column)} ({axis.role}) has {len(levels):,} different values, more "
-            f"than {limit:,}; cut a numeric column into intervals "
+            f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} different values; "
+            "cut a numeric column into intervals "
             "(fairgauge.cut, --sensitive COL:40,60, --positive '>x'), or raise max_groups"
         )
     names: dict[str, Value] = {}
@@ -306,13 +341,61 @@ def _check_levels(axis: Axis, levels: tuple[Value, ...], limit: int) -> None:
         names[name] = level
 
 
+def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:
+    """Join the levels of two cubes; numbers become text where the other cube has texts.
+
+    A column of a CSV file is text if any of its values is: one shard alone may have looked numeric.
+    """
+    levels = [*one.levels[axis], *other.levels[axis]]
+    joined = _sorted_levels([_as_text(level) for level in levels] if _mixed(levels) else levels)
+    if not axis.bins:
+        try:
+            check_levels(axis, joined, len(joined))
+        except DataError as error:
+            raise CubeError(str(error)) from None
+    return joined
+
+
+def _mixed(levels: Sequence[Value]) -> bool:
+    return any(isinstance(level, str) for level in levels)
+
+
+def _as_text(level: Value) -> Value:
+    return level if isinstance(level, bool) or level is None else name_of(level)
+
+
 def _recode(table: Table, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
     columns = []
     for i, axis in enumerate(table.axes):
         position = {_identity(level): p for p, level in enumerate(levels[axis])}
-        mapping = np.array([*(position[_identity(v)] for v in cube.levels[axis]), -1])
+        read = _as_text if _mixed(levels[axis]) else _same
+        mapping = np.array([*(position[_identity(read(v))] for v in cube.levels[axis]), -1])
         columns.append(mapping[table.codes[:, i]])  # code -1 reads the last entry
     return np.stack(columns, axis=-1) if columns else table.codes
+
+
+def _same(level: Value) -> Value:
+    return level
+
+
+def _held(counted: Counted) -> Counted:
+    """Return the cells that hold a counted row."""
+    rows = np.asarray(counted.sums["rows"], dtype=np.float64)
+    if rows.all():
+        return counted
+    held = np.flatnonzero(rows).tolist()
+    sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
+    return Counted([[column[i] for i in held] for column in counted.keys], sums)
+
+
+def _settled(table: Table) -> Table:
+    """Round sums that are not whole to 12 significant digits."""
+    sums = {m: s if (s == np.floor(s)).all() else _rounded(s) for m, s in table.sums.items()}
+    return Table(table.axes, table.codes, sums)
+
+
+def _rounded(sums: Sums) -> Sums:
+    return np.array([float(f"{each:.{_DIGITS}g}") for each in sums.tolist()])
 
 
 def _aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> Table:

@@ -44,10 +44,10 @@ def canonical(raw: Any) -> Value:
     if isinstance(raw, (float, Decimal)):
         return _canonical_number(float(raw) if isinstance(raw, float) else raw)
     if isinstance(raw, (dt.date, dt.time)):  # datetimes are dates
-        return None if raw != raw else _iso(raw)  # noqa: PLR0124 - NaT differs from itself
+        return None if raw != raw else _iso(raw)
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "backslashreplace")
-    if raw != raw or type(raw).__name__ in {"NAType", "NaTType"}:  # noqa: PLR0124
+    if raw != raw or type(raw).__name__ in {"NAType", "NaTType"}:
         return None
     return str(raw)
 
@@ -64,6 +64,8 @@ def _canonical_number(raw: float | Decimal) -> Value:
 def _iso(raw: dt.date | dt.time) -> str:
     if isinstance(raw, dt.datetime) and not raw.tzinfo and raw.time() == dt.time():
         return raw.date().isoformat()  # engines disagree on date against midnight
+    if isinstance(raw, dt.datetime) and raw.tzinfo:
+        return raw.astimezone(dt.UTC).isoformat()  # and on the zone that they show
     return raw.isoformat()
 
 

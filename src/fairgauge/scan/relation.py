@@ -1,26 +1,87 @@
-"""A DuckDB relation, counted where it is."""
+"""A DuckDB relation, counted where it is; and how columns that have types are written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, listing, quote
+from fairgauge.scan.duck import FETCHED, reason
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
+    from fairgauge.scan.source import Source
 
 _VIEW = "fairgauge_rows"
+_WHOLE = {
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+}
+_UTC = "TIMESTAMP WITH TIME ZONE"
 
 
-def typed_columns() -> Columns:
-    """Write the columns of a relation that has types."""
-    return Columns(
-        key=identifier,
-        number=lambda column: f"TRY_CAST({identifier(column)} AS DOUBLE)",
-    )
+def open_relation(relation: Any, name: str | None = None) -> Source:
+    """Open a DuckDB relation.
+
+    Raises
+    ------
+    DataError
+        The relation has two columns of one name.
+    """
+    columns = tuple(relation.columns)
+    twice = {column for column in columns if columns.count(column) > 1}
+    if twice:
+        raise DataError(f"the relation has the columns {listing(sorted(twice))} twice")
+    return Relation(name or "DuckDB relation", columns, relation)
+
+
+def text_as_number(text: str) -> str:
+    """Write a text as a double: NULL where it is missing, NaN or not a number."""
+    return f"CASE WHEN NOT isnan(TRY_CAST({text} AS DOUBLE)) THEN TRY_CAST({text} AS DOUBLE) END"
+
+
+def not_a_number(text: str) -> str:
+    """Write a text where it is not a number, else NULL."""
+    return f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NULL THEN {text} END"
+
+
+def typed_columns(
+    written: Mapping[str, tuple[str, str]], texts: frozenset[str] = frozenset()
+) -> Columns:
+    """Write the columns of a relation that has types.
+
+    Parameters
+    ----------
+    written : mapping
+        For every column its expression and its DuckDB type.
+    texts : set of str
+        Columns that are untyped text after all: partitions, which are read from names of folders.
+    """
+
+    def key(column: str) -> str:
+        expression, kind = written[column]
+        if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
+            moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
+            return f"replace({moment}, '.000000', '') || '+00:00'"
+        return expression
+
+    def number(column: str) -> str:
+        expression, kind = written[column]
+        if column in texts:
+            return text_as_number(expression)
+        if kind in _WHOLE or kind.startswith("DECIMAL"):
+            return f"CAST({expression} AS DOUBLE)"
+        if kind not in ("FLOAT", "DOUBLE", '"NULL"'):
+            raise DataError(
+                f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
+            )
+        return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
+
+    return Columns(key, number, texts=texts)
 
 
 @dataclass(frozen=True)
@@ -33,14 +94,19 @@ class Relation:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        return count_by_sql(plan, _VIEW, typed_columns(), self._run, limit)
+        kinds = (str(kind) for kind in self.relation.types)
+        written = {
+            column: (identifier(column), kind)
+            for column, kind in zip(self.columns, kinds, strict=True)
+        }
+        return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
 
-    def _run(self, query: str) -> list[tuple[Any, ...]]:
+    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
         import duckdb
 
         try:
-            found: list[tuple[Any, ...]] = self.relation.query(_VIEW, query).fetchall()
+            found = self.relation.query(_VIEW, query)
+            while records := found.fetchmany(FETCHED):
+                yield from records
         except duckdb.Error as error:
-            first = str(error).splitlines()[0]
-            raise DataError(f"cannot read {quote(self.name)}: {first}") from None
-        return found
+            raise DataError(f"cannot read {quote(self.name)}: {reason(error)}") from None

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from fairgauge.cube import check_levels, levels_of
 from fairgauge.errors import DataError, quote
 from fairgauge.words import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from fairgauge.cube import Cube
-    from fairgauge.plan import Plan
+    from fairgauge.plan import Axis, Plan
+
+
+Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[Any]]]
+"""Takes axes and a number of rows; returns the different values of each axis in as many rows."""
+
+ROWS_PER_VALUE = 20
+"""How many rows are looked at for every value that an axis may have."""
 
 
 class Source(Protocol):
     """Data of one engine."""
 
-    name: str
-    columns: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """Return what the data are called in messages."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows once; at most ``limit`` values on an axis."""
@@ -36,6 +52,33 @@ class Seen:
 
 LEAST_LOG = 2.0**-52
 """Probabilities are kept this far from 0 in logarithms, as scikit-learn's log loss does."""
+
+
+def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
+    """Look at the first rows, so that a column of too many values is told before it is counted.
+
+    Raises
+    ------
+    DataError
+        An axis has more than ``limit`` values in the first rows already.
+    """
+    axes = [axis for axis in plan.axes if not axis.bins]
+    if axes:
+        found = head(axes, ROWS_PER_VALUE * limit)
+        check_values(dict(zip(axes, found, strict=True)), texts, limit)
+
+
+def check_values(found: Mapping[Axis, Sequence[Any]], texts: Collection[str], limit: int) -> None:
+    """Check that no axis has too many values; ``found`` may leave out those of few.
+
+    Raises
+    ------
+    DataError
+        An axis has more than ``limit`` values.
+    """
+    for axis, values in found.items():
+        if len(values) > limit:
+            check_levels(axis, levels_of(values, text=axis.column in texts), limit)
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
@@ -56,11 +99,15 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         if each.column in (plan.count, plan.weight) and each.low < 0:
             what = "count" if each.column == plan.count else "weight"
             raise DataError(
-                f"column {quote(each.column)} is the {what}, but has the negative value {each.low:g}"
+                f"column {quote(each.column)} is the {what}, "
+                f"but has the negative value {each.low:g}"
             )
+        summed = any(each.column in moment.columns for moment in plan.moments)
         for axis in plan.axes:
             if axis.column == each.column and axis.bounds:
                 _check_bounds(each, axis.bounds, axis.role)
+        if summed and (math.isinf(each.low) or math.isinf(each.high)):
+            raise DataError(f"column {quote(each.column)} is averaged, but has an infinite value")
 
 
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:

@@ -1,18 +1,32 @@
-"""One SELECT for a plan, in DuckDB's SQL: every table of it from one scan of the rows."""
+"""One SELECT for a plan: every table of it from one scan of the rows, in the database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.cube import Counted, Cube, build
-from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
+from fairgauge.scan.source import (
+    LEAST_LOG,
+    ROWS_PER_VALUE,
+    Seen,
+    check_counts,
+    check_head,
+    check_numbers,
+    check_values,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.plan import Axis, Moment, Plan
 
-Run = Callable[[str], list[tuple[Any, ...]]]
+Run = Callable[[str], Iterator[tuple[Any, ...]]]
+
+_FEW_CELLS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +36,26 @@ class Columns:
     Attributes
     ----------
     key : the expression to group by.
-    number : the expression as a DOUBLE, NULL where it is missing or not a number.
-    texts : whether the values are untyped text (CSV, JSON).
+    number : the expression as a double, NULL where it is missing or not a number; raises
+        DataError where the type of the column is none of a number.
+    wrong : the expression of a text that should have been a number; none in typed columns.
+    texts : the columns that are untyped text (CSV, JSON).
     decode : turns a fetched key to a plain value, if the engine's own will not do.
+    double : the type of double-precision numbers.
+    grouping : the function that tells the grouping sets apart.
     """
 
     key: Callable[[str], str]
     number: Callable[[str], str]
-    texts: bool = False
+    wrong: Callable[[str], str] | None = None
+    texts: frozenset[str] = frozenset()
     decode: Callable[[Any], Any] | None = None
+    double: str = "DOUBLE"
+    grouping: str = "grouping"
+
+    def constant(self, number: float) -> str:
+        """Write a number so that every engine reads the same double."""
+        return f"CAST('{number!r}' AS {self.double})"
 
 
 def identifier(name: str) -> str:
@@ -44,146 +69,207 @@ def literal(text: str) -> str:
 
 
 def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: int) -> Cube:
-    """Count a relation (a FROM clause) in one query."""
-    query = select(plan, relation, columns)
-    records = run(query)
-    return _cube(plan, records, columns, limit)
+    """Count a relation (what follows FROM): a look at its first rows, then one scan.
+
+    Raises
+    ------
+    DataError
+        A column has more than ``limit`` values (usually told from the first rows alone, before
+        anything grows large), or values that the plan does not allow.
+    """
+    check_head(
+        plan, lambda axes, rows: _head(axes, rows, relation, columns, run), columns.texts, limit
+    )
+    records = run(select(plan, relation, columns))
+    return _cube(plan, _fetched(plan, records, columns, limit), columns, limit)
 
 
 def select(plan: Plan, relation: str, columns: Columns) -> str:
     """Write the query: keys of every axis, the number of the table, and all sums."""
-    keys = [f"{_key(axis, columns)} AS k{i}" for i, axis in enumerate(plan.axes)]
     numbers = plan.numeric_columns
-    values = [f"{_finite_or_null(columns, c)} AS v{i}" for i, c in enumerate(numbers)]
-    bad = [
-        f"CASE WHEN {columns.key(c)} IS NOT NULL AND {columns.number(c)} IS NULL "
-        f"THEN CAST({columns.key(c)} AS VARCHAR) END AS b{i}"
-        for i, c in enumerate(numbers)
+    read = [f"{columns.key(a.column)} AS k{i}" for i, a in enumerate(plan.axes) if not a.bins]
+    read += [f"{columns.number(c)} AS v{i}" for i, c in enumerate(numbers)]
+    if columns.wrong:
+        read += [f"{columns.wrong(c)} AS b{i}" for i, c in enumerate(numbers)]
+    keys = [
+        f"{_bin(f'v{numbers.index(axis.column)}', axis, columns)} AS k{i}" if axis.bins else f"k{i}"
+        for i, axis in enumerate(plan.axes)
     ]
-    inner = f"SELECT {', '.join([*keys, *values, *bad]) or '1'} FROM {relation}"
-    weight = _value(plan.weight, numbers)
-    cases = _value(plan.count, numbers)
-    counted = " AND ".join(f"{v} IS NOT NULL AND isfinite({v})" for v in (cases, weight) if v)
-    only = f" FILTER ({counted})" if counted else ""
+    values = [f"v{i}" for i in range(len(numbers))]
+    values += [f"b{i}" for i in range(len(numbers))] if columns.wrong else []
+    names = [f"k{i}" for i in range(len(plan.axes))]
+    sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
+    which, by = "0", ", ".join(names)
+    if len(sets) > 1:
+        which = "grouping_id()" if columns.grouping == "grouping_id" else f"grouping({by})"
+        by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
+    sums = ", ".join([*names, which, *_sums(plan, columns)])
+    return (
+        f"WITH r AS (SELECT {', '.join(read)} FROM {relation}), "
+        f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
+        f"SELECT {sums} FROM s GROUP BY {by}"
+    )
+
+
+def _sums(plan: Plan, columns: Columns) -> list[str]:
+    """Write the sums: all rows, counted rows, measures; then what must be checked."""
+    numbers = plan.numeric_columns
+    cases = None if plan.count is None else f"v{numbers.index(plan.count)}"
+    weight = None if plan.weight is None else f"v{numbers.index(plan.weight)}"
+    most = columns.constant(sys.float_info.max)
+    usable = {v: f"{v} BETWEEN -{most} AND {most}" for v in (cases, weight) if v}
+    counted = " AND ".join(usable.values())
+    only = f" FILTER (WHERE {counted})" if counted else ""
     times = f"{cases} * " if cases else ""
     sums = ["count(*)", f"count(*){only}"]
     sums += [f"sum({cases}){only}"] if cases else []
     sums += (
         [f"sum({times}{weight}){only}", f"sum({times}{weight} * {weight}){only}"] if weight else []
     )
-    sums += [
-        f"sum({times}{f'{weight} * ' if weight else ''}{_moment(m, numbers)}){only}"
-        for m in plan.moments
-    ]
-    sums += [f"any_value({cases}) FILTER ({cases} <> floor({cases}))" if cases else "NULL"]
-    for name in (cases, weight):
-        sums.append(f"count(*) FILTER ({name} IS NULL OR NOT isfinite({name}))" if name else "0")
-    for i in range(len(numbers)):
-        sums += [f"min(v{i})", f"max(v{i})", f"min(b{i})"]
-    every = [f"k{i}" for i in range(len(plan.axes))]
-    grouping = ", ".join(f"({', '.join(f'k{i}' for i in table)})" for table in plan.tables)
-    which = f"grouping({', '.join(every)})" if len(plan.tables) > 1 else "0"
-    by = f"GROUPING SETS ({grouping})" if len(plan.tables) > 1 else ", ".join(every)
-    return f"WITH r AS ({inner}) SELECT {', '.join([*every, which, *sums])} FROM r GROUP BY {by}"
-
-
-def _key(axis: Axis, columns: Columns) -> str:
-    if not axis.bins:
-        return columns.key(axis.column)
-    number = columns.number(axis.column)
-    if axis.grid and axis.bounds:
-        return _grid_code(number, axis.grid, *axis.bounds)
-    sign = ">=" if axis.closed == "left" else ">"
-    steps = " + ".join(f"CAST({number} {sign} {point!r} AS INTEGER)" for point in axis.cuts)
-    return f"CASE WHEN {number} IS NOT NULL AND NOT isnan({number}) THEN {steps} END"
-
-
-def _grid_code(number: str, grid: int, low: float, high: float) -> str:
-    """Find the nearest edge, then tell below, on and above it."""
-    nearest = f"CAST(round(({number} - {low!r}) / {high - low!r} * {grid}) AS BIGINT)"
-    edge = f"({nearest} * {high - low!r} / {grid} + {low!r})"
-    code = (
-        f"2 * {nearest} + CAST({number} >= {edge} AS INTEGER) + CAST({number} > {edge} AS INTEGER)"
+    times += f"{weight} * " if weight else ""
+    sums += [f"sum({times}{_moment(m, numbers, columns)}){only}" for m in plan.moments]
+    sums.append(
+        f"max(CASE WHEN {usable[cases]} AND {cases} <> floor({cases}) THEN {cases} END)"
+        if cases
+        else "NULL"
     )
-    return f"CASE WHEN isfinite({number}) THEN {code} END"
+    for name in (cases, weight):
+        sums.append(f"count(*) - count(CASE WHEN {usable[name]} THEN 1 END)" if name else "0")
+    for i in range(len(numbers)):
+        sums += [f"min(v{i})", f"max(v{i})", f"min(b{i})" if columns.wrong else "NULL"]
+    return sums
 
 
-def _moment(moment: Moment, numbers: Sequence[str]) -> str:
+def _bin(value: str, axis: Axis, columns: Columns) -> str:
+    """Write the number of the bin that a value falls in."""
+    if axis.grid:
+        return _grid_code(value, axis, columns)
+    return f"CASE WHEN {value} IS NOT NULL THEN {_search(value, axis, columns)} END"
+
+
+def _search(value: str, axis: Axis, columns: Columns) -> str:
+    """Write a search tree over the cut points."""
+    sign = ">=" if axis.closed == "left" else ">"
+
+    def search(low: int, high: int) -> str:
+        if low == high:
+            return str(low)
+        middle = (low + high) // 2
+        over, under = search(middle + 1, high), search(low, middle)
+        point = columns.constant(axis.cuts[middle])
+        return f"CASE WHEN {value} {sign} {point} THEN {over} ELSE {under} END"
+
+    return search(0, len(axis.cuts))
+
+
+def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
+    """Find the nearest edge, then tell below, on and above it."""
+    assert axis.bounds is not None
+    low, high = (columns.constant(bound) for bound in axis.bounds)
+    width = columns.constant(axis.bounds[1] - axis.bounds[0])
+    grid = columns.constant(float(axis.grid))
+    nearest = f"round(({value} - {low}) / {width} * {grid})"
+    edge = f"({nearest} * {width} / {grid} + {low})"
+    over = " + ".join(f"CASE WHEN {value} {sign} {edge} THEN 1 ELSE 0 END" for sign in (">=", ">"))
+    inside = f"{value} BETWEEN {low} AND {high}"
+    return f"CASE WHEN {inside} THEN CAST(2 * {nearest} + {over} AS BIGINT) END"
+
+
+def _moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
     x, y = (f"v{numbers.index(c)}" for c in (moment.columns * 2)[:2])
+    least = columns.constant(LEAST_LOG)
+    p = x if moment.shape == "log" else f"(1 - {x})"
     return {
         "value": x,
         "square": f"{x} * {x}",
-        "product": f"{x} * {y}",
         "gap": f"abs({y} - {x})",
-        "log": f"ln(greatest({x}, {LEAST_LOG!r}))",
-        "log_rest": f"ln(greatest(1 - {x}, {LEAST_LOG!r}))",
+        "squared_gap": f"({y} - {x}) * ({y} - {x})",
+        "log": f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)",
+        "log_rest": f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)",
     }[moment.shape]
 
 
-def _finite_or_null(columns: Columns, column: str) -> str:
-    number = columns.number(column)
-    return f"CASE WHEN NOT isnan({number}) THEN {number} END"
+def _head(
+    axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
+) -> list[list[Any]]:
+    """Return the different values that each axis has in the first rows."""
+    keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
+    head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
+    counts = ", ".join(f"count(DISTINCT k{i})" for i in range(len(axes)))
+    many = next(run(f"SELECT {counts} FROM {head}"))
+    found = []
+    for i, count in enumerate(many):
+        query = f"SELECT DISTINCT k{i} FROM {head}"
+        several = run(query) if count > rows // ROWS_PER_VALUE else ()
+        found.append([_decoded(record[0], columns) for record in several])
+    return found
 
 
-def _value(column: str | None, numbers: Sequence[str]) -> str | None:
-    return None if column is None else f"v{numbers.index(column)}"
+def _fetched(
+    plan: Plan, records: Iterator[tuple[Any, ...]], columns: Columns, limit: int
+) -> list[tuple[Any, ...]]:
+    """Fetch the cells; a column of too many values is told before they fill the memory."""
+    cells: list[tuple[Any, ...]] = []
+    while more := list(islice(records, max(len(cells), _FEW_CELLS))):
+        cells += more
+        if len(cells) > _FEW_CELLS:
+            found = {
+                axis: list({_decoded(cell[i], columns) for cell in cells})
+                for i, axis in enumerate(plan.axes)
+                if not axis.bins
+            }
+            check_values(found, columns.texts, limit)
+    return cells
 
 
 def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int) -> Cube:
     axes = len(plan.axes)
     masks = [_grouping_mask(table, axes) for table in plan.tables]
-    numbers = plan.numeric_columns
-    at = axes + 1  # all rows, counted rows, sums ...
-    sums = len(plan.measures)
-    first = [r for r in records if len(masks) == 1 or r[axes] == masks[0]]
-    rest = at + 1 + sums
-    seen = [
-        Seen(
-            column,
-            _least(r[rest + 3 + 3 * i] for r in first),
-            _most(r[rest + 4 + 3 * i] for r in first),
-            next((r[rest + 5 + 3 * i] for r in first if r[rest + 5 + 3 * i] is not None), None),
-        )
-        for i, column in enumerate(numbers)
-    ]
-    check_numbers(plan, seen)
-    rows = sum(r[at] for r in first)
-    total = {m: sum(float(r[at + 1 + i] or 0) for r in first) for i, m in enumerate(plan.measures)}
-    fractional = next((r[rest] for r in first if r[rest] is not None), None)
+    by_table = [[r for r in records if len(masks) == 1 or r[axes] == mask] for mask in masks]
+    first = by_table[0]
+    sums = slice(axes + 2, axes + 2 + len(plan.measures))
+    check_numbers(plan, list(_seen(plan, first, sums.stop + 3)))
+    total = {m: sum(float(r[sums][i] or 0) for r in first) for i, m in enumerate(plan.measures)}
+    rows = sum(r[axes + 1] for r in first)
+    fractional = next((r[sums.stop] for r in first if r[sums.stop] is not None), None)
     check_counts(plan, fractional, total.get("n", 0.0), total.get("w", 0.0), rows)
     excluded = {
-        "missing count": sum(r[rest + 1] for r in first),
-        "missing weight": sum(r[rest + 2] for r in first),
+        "missing count": sum(r[sums.stop + 1] for r in first),
+        "missing weight": sum(r[sums.stop + 2] for r in first),
     }
     counted = [
-        _counted(plan, table, [r for r in records if len(masks) == 1 or r[axes] == mask], columns)
-        for table, mask in zip(plan.tables, masks, strict=True)
+        Counted(
+            [
+                [r[i] if plan.axes[i].bins else _decoded(r[i], columns) for r in cells]
+                for i in table
+            ],
+            {m: [float(r[sums][i] or 0) for r in cells] for i, m in enumerate(plan.measures)},
+        )
+        for table, cells in zip(plan.tables, by_table, strict=True)
     ]
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
-def _counted(
-    plan: Plan, table: tuple[int, ...], records: list[tuple[Any, ...]], columns: Columns
-) -> Counted:
-    kept = [r for r in records if r[len(plan.axes) + 2]]
-    decode = columns.decode
-    keys = []
-    for i in table:
-        column = [r[i] for r in kept]
-        keys.append([decode(v) for v in column] if decode and not plan.axes[i].bins else column)
-    first = len(plan.axes) + 2
-    sums = {m: [float(r[first + i] or 0) for r in kept] for i, m in enumerate(plan.measures)}
-    return Counted(keys, sums)
+def _seen(plan: Plan, records: list[tuple[Any, ...]], at: int) -> Iterator[Seen]:
+    """Return the range of every numeric column, and a text that is not a number."""
+    for i, column in enumerate(plan.numeric_columns):
+        low, high, wrong = ([r[at + 3 * i + j] for r in records] for j in range(3))
+        yield Seen(
+            column,
+            min((float(v) for v in low if v is not None), default=None),
+            max((float(v) for v in high if v is not None), default=None),
+            min((v for v in wrong if v is not None), default=None),
+        )
+
+
+def _keys(axis: Axis, fetched: list[Any], columns: Columns) -> list[Any]:
+    return fetched if axis.bins else [_decoded(value, columns) for value in fetched]
+
+
+def _decoded(value: Any, columns: Columns) -> Any:
+    return columns.decode(value) if columns.decode else value
 
 
 def _grouping_mask(table: tuple[int, ...], axes: int) -> int:
-    """Return DuckDB's grouping(...) of a grouping set: a bit for every axis left out."""
+    """Return the grouping(...) of a grouping set: a bit for every axis left out."""
     return sum(1 << (axes - 1 - i) for i in range(axes) if i not in table)
-
-
-def _least(values: Any) -> float | None:
-    return min((float(v) for v in values if v is not None), default=None)
-
-
-def _most(values: Any) -> float | None:
-    return max((float(v) for v in values if v is not None), default=None)

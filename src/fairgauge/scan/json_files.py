@@ -1,0 +1,137 @@
+"""JSON files: one object a line, or a list of objects; typed when all rows are known."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, quote
+from fairgauge.scan.relation import not_a_number, text_as_number
+from fairgauge.scan.sql import Columns, literal
+from fairgauge.scan.tables import DuckFiles, check_no_twins, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from fairgauge.cube import Cube
+    from fairgauge.plan import Plan
+    from fairgauge.scan.source import Source
+
+_SNIFFED = 1 << 20
+
+
+def open_json(paths: list[Path], name: str) -> Source:
+    """Open JSON files; the columns are the keys of the first objects of each.
+
+    Raises
+    ------
+    DataError
+        A file holds no objects, or an object with a key twice.
+    """
+    held = {path: _columns(path) for path in paths}
+    columns = tuple(dict.fromkeys(column for found in held.values() for column in found))
+    parts = [
+        f"SELECT json FROM read_json_objects({listed([path])}, format={literal(shape)})"
+        for path in paths
+        for shape in [_shape(path)]
+    ]
+    written = Columns(
+        key=lambda column: f"json -> {_path(column)}",
+        number=lambda column: text_as_number(f"(json ->> {_path(column)})"),
+        wrong=lambda column: not_a_number(f"(json ->> {_path(column)})"),
+        texts=frozenset(columns),
+        decode=_decoded,
+    )
+    return JsonFiles(DuckFiles(name, columns, f"({' UNION ALL '.join(parts)})", written), held)
+
+
+@dataclass(frozen=True)
+class JsonFiles:
+    """JSON files: a key may be left out of an object, but not of a whole file."""
+
+    files: DuckFiles
+    held: dict[Path, tuple[str, ...]]
+
+    @property
+    def name(self) -> str:
+        """Return what the files are called."""
+        return self.files.name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the keys of the first objects."""
+        return self.files.columns
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        for path, columns in self.held.items():
+            for column in plan.columns:
+                if column not in columns:
+                    raise DataError(
+                        f"the files have different columns: {quote(path)} lacks {quote(column)}"
+                    )
+        return self.files.count(plan, limit)
+
+
+def _path(column: str) -> str:
+    """Write a key as a JSON pointer, in which no character is special but these two."""
+    return literal("/" + column.replace("~", "~0").replace("/", "~1"))
+
+
+def _shape(path: Path) -> str:
+    start = _head(path).lstrip()[:1]
+    if start == "[":
+        return "array"
+    return "unstructured" if ".json" in path.suffixes else "newline_delimited"
+
+
+def _head(path: Path) -> str:
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opened(path, mode="rt", encoding="utf-8-sig") as handle:
+            return str(handle.read(_SNIFFED))
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    keys: dict[str, None] = {}
+    for pairs in _objects(_head(path)):
+        if not isinstance(pairs, _Pairs):
+            raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
+        names = [name for name, _ in pairs]
+        check_no_twins(names, path)
+        keys |= dict.fromkeys(names)
+    if not keys:
+        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is cut off")
+    return tuple(keys)
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """The keys and values of an object, as they were written."""
+
+
+def _objects(head: str) -> Iterator[Any]:
+    """Read whole values from the start of a file, in or out of a list."""
+    decoder, at = json.JSONDecoder(object_pairs_hook=_Pairs), 0
+    body = head.lstrip().removeprefix("[")
+    while True:
+        while at < len(body) and body[at] in " \t\r\n,":
+            at += 1
+        try:
+            found, at = decoder.raw_decode(body, at)
+        except ValueError:
+            return
+        yield found
+
+
+def _decoded(text: str | None) -> Any:
+    """Return texts and numbers as their text, true and false as they are."""
+    if text is None or text == "null":
+        return None
+    if text[:1] in ('"', "[", "{"):
+        return json.loads(text)
+    return {"true": True, "false": False}.get(text, text)

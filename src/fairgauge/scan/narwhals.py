@@ -1,0 +1,284 @@
+"""Frames of any engine that narwhals knows: one group-by for each table, collected together."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+
+from fairgauge.cube import Counted, Cube, build
+from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.scan.duck import reason
+from fairgauge.scan.source import (
+    LEAST_LOG,
+    Seen,
+    check_counts,
+    check_head,
+    check_numbers,
+    check_values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.plan import Axis, Moment, Plan
+
+    Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+
+
+@dataclass(frozen=True)
+class NarwhalsFrame:
+    """A frame of any engine."""
+
+    name: str
+    frame: Frame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        with _told(self.name):
+            return tuple(self.frame.collect_schema().names())
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        with _told(self.name):
+            frame = _ready(self.frame, plan.columns)
+            schema = frame.collect_schema()
+            numbers = plan.numeric_columns
+            for column in numbers:
+                _check_numeric(column, schema[_held(plan, column)])
+            if isinstance(self.frame, nw.DataFrame):  # a query would be run twice
+                check_head(plan, lambda axes, rows: _head(plan, frame, axes, rows), (), limit)
+            tables = _collected(_grouped(plan, frame, numbers))
+            for table in tables:
+                _check_size(plan, table, limit)
+            return _cube(plan, tables, numbers, limit)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Tell what an engine could not do as an error of the data."""
+    try:
+        yield
+    except FairgaugeError:
+        raise
+    except Exception as error:
+        raise DataError(f"cannot count the {name}: {reason(error)}") from error
+
+
+def _ready(frame: Frame, columns: Sequence[str]) -> Frame:
+    """Return the columns by number (names may hold wildcards), in a form that groups well."""
+    names = frame.collect_schema().names()
+    chosen = frame.select(
+        *(nw.nth(names.index(column)).alias(f"fg_c{i}") for i, column in enumerate(columns))
+    )
+    if chosen.implementation.is_polars():
+        return chosen.lazy()
+    if chosen.implementation.is_pyarrow():
+        grouped: Frame = nw.from_native(_groupable(chosen.to_native()), eager_only=True)
+        return grouped
+    return chosen
+
+
+def _groupable(table: Any) -> Any:
+    """Give chunks one dictionary, and columns of no type or of string views one that groups."""
+    import pyarrow as pa
+
+    instead = {pa.null(): pa.float64(), pa.string_view(): pa.large_string()}
+    fields = [field.with_type(instead.get(field.type, field.type)) for field in table.schema]
+    schema = pa.schema(fields)
+    return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
+
+
+def _check_numeric(column: str, dtype: Any) -> None:
+    if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
+        raise DataError(f"column {quote(column)} must hold numbers, but has the type {dtype}")
+
+
+def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[Any]]:
+    """Return the different values that each axis has in the first rows."""
+    head = frame.head(rows)
+    read = head.collect() if isinstance(head, nw.LazyFrame) else head
+    return [read[_held(plan, axis.column)].unique().to_list() for axis in axes]
+
+
+def _check_size(plan: Plan, table: nw.DataFrame[Any], limit: int) -> None:
+    """Check that no axis has too many values, before the cells become Python values."""
+    if len(table) <= limit:
+        return
+    keys = {a: table[f"fg_k{i}"] for i, a in enumerate(plan.axes) if f"fg_k{i}" in table.columns}
+    many = {axis: key for axis, key in keys.items() if key.n_unique() > limit}
+    check_values({axis: key.unique().to_list() for axis, key in many.items()}, (), limit)
+
+
+def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
+    """Write one group-by for each table, all over the same prepared columns."""
+    keys = [f"fg_k{i}" for i in range(len(plan.axes))]
+    prepared = frame.select(
+        *(
+            _key(axis, _held(plan, axis.column)).alias(key)
+            for axis, key in zip(plan.axes, keys, strict=True)
+        ),
+        *(_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
+    )
+    sums = _sums(plan, numbers)
+    if sums:
+        prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
+    totals = [
+        nw.len().alias("fg_all"),
+        *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
+        *(nw.col(name).max() for name in sums if name == "fg_fraction"),
+        *(nw.col(f"fg_v{i}").min().alias(f"fg_low{i}") for i in range(len(numbers))),
+        *(nw.col(f"fg_v{i}").max().alias(f"fg_high{i}") for i in range(len(numbers))),
+    ]
+    return [prepared.group_by(*(keys[i] for i in table)).agg(*totals) for table in plan.tables]
+
+
+def _collected(tables: Sequence[Frame]) -> list[nw.DataFrame[Any]]:
+    """Collect the tables together, so that the engine reads the rows once."""
+    lazy = [table for table in tables if isinstance(table, nw.LazyFrame)]
+    if not lazy:
+        return [table for table in tables if isinstance(table, nw.DataFrame)]
+    if lazy[0].implementation.is_polars():
+        import polars as pl
+
+        natives = [table.to_native() for table in lazy]
+        return [nw.from_native(each) for each in pl.collect_all(natives, engine="streaming")]
+    if lazy[0].implementation.is_dask():
+        import dask  # type: ignore[import-not-found, unused-ignore]
+
+        return [nw.from_native(each) for each in dask.compute(*(t.to_native() for t in lazy))]
+    return [table.collect() for table in lazy]
+
+
+def _held(plan: Plan, column: str) -> str:
+    """Return the name under which `_ready` keeps a column."""
+    return f"fg_c{plan.columns.index(column)}"
+
+
+def _key(axis: Axis, column: str) -> nw.Expr:
+    if not axis.bins:
+        return nw.col(column)
+    number = _number(column)
+    if axis.grid and axis.bounds:
+        low, high = axis.bounds
+        inside = (_flag(number >= low) * _flag(number <= high)) == 1
+        return _grid_code(nw.when(inside).then(number), axis.grid, low, high)
+    code = nw.lit(0)
+    for point in axis.cuts:
+        over = number >= point if axis.closed == "left" else number > point
+        code = code + _flag(over)
+    return nw.when(~number.is_null()).then(code)
+
+
+def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
+    """Find the nearest edge, then tell below, on and above it."""
+    nearest = ((number - low) / (high - low) * grid).round()
+    edge = nearest * (high - low) / grid + low
+    code = nearest * 2 + _flag(number >= edge) + _flag(number > edge)
+    return nw.when(~number.is_null()).then(code).cast(nw.Int64)
+
+
+def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
+    x, y = (nw.col(f"fg_v{numbers.index(c)}") for c in (moment.columns * 2)[:2])
+    if moment.shape == "value":
+        return x
+    if moment.shape == "square":
+        return x * x
+    if moment.shape == "squared_gap":
+        return (y - x) * (y - x)
+    if moment.shape == "gap":
+        return (y - x).abs()
+    p, least = x if moment.shape == "log" else 1 - x, nw.lit(LEAST_LOG)
+    return nw.when(p > least).then(p).otherwise(least).log()
+
+
+def _number(column: str) -> nw.Expr:
+    """Return a column as floats, null where missing or NaN."""
+    number = nw.col(column).cast(nw.Float64)
+    return nw.when(~number.is_nan().fill_null(value=True)).then(number)
+
+
+def _flag(condition: nw.Expr) -> nw.Expr:
+    """Return 1 or 0; engines disagree on what a comparison with a missing value is."""
+    one, zero = nw.lit(1, nw.Int64), nw.lit(0, nw.Int64)
+    return nw.when(condition.fill_null(value=False)).then(one).otherwise(zero)
+
+
+def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
+    """Return the columns that are summed: 0 in rows that cannot be counted."""
+
+    def finite(column: str | None) -> tuple[nw.Expr, nw.Expr] | None:
+        if column is None:
+            return None
+        value = nw.col(f"fg_v{numbers.index(column)}")
+        return value, _flag((value > float("-inf")) & (value < float("inf")))
+
+    cases, weight = finite(plan.count), finite(plan.weight)
+    known = [each for each in (cases, weight) if each]
+    counted = nw.lit(1, nw.Int64)
+    for _, usable in known:
+        counted = counted * usable
+
+    def counted_only(value: nw.Expr) -> nw.Expr:
+        return nw.when(counted == 1).then(value).otherwise(nw.lit(0.0)) if known else value
+
+    found = {"fg_rows": counted} if known else {}
+    if cases:
+        found["fg_n"] = counted_only(cases[0])
+        found["fg_no_count"] = nw.lit(1, nw.Int64) - cases[1]
+        fractional = _flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
+        found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
+    if weight:
+        times = weight[0] if cases is None else cases[0] * weight[0]
+        found["fg_w"] = counted_only(times)
+        found["fg_w2"] = counted_only(times * weight[0])
+        found["fg_no_weight"] = nw.lit(1, nw.Int64) - weight[1]
+    for moment in plan.moments:
+        value = _moment(moment, numbers)
+        for factor, _ in known:
+            value = value * factor
+        for column in moment.columns:
+            missing = nw.col(f"fg_v{numbers.index(column)}").is_null()
+            value = nw.when(~missing).then(value).otherwise(nw.lit(0.0))
+        found[f"fg_{moment.name}"] = counted_only(value)
+    return found
+
+
+def _cube(
+    plan: Plan, tables: Sequence[nw.DataFrame[Any]], numbers: tuple[str, ...], limit: int
+) -> Cube:
+    cells = [table.rows(named=False) for table in tables]
+    names = [table.columns for table in tables]
+    first = dict(zip(names[0], zip(*cells[0], strict=True), strict=True)) if cells[0] else {}
+
+    def known(name: str) -> list[float]:
+        return [float(value) for value in first.get(name, ()) if value is not None]
+
+    check_numbers(
+        plan,
+        [
+            Seen(c, min(known(f"fg_low{i}"), default=None), max(known(f"fg_high{i}"), default=None))
+            for i, c in enumerate(numbers)
+        ],
+    )
+    rows = int(sum(known("fg_all")))
+    fractional = max(known("fg_fraction"), default=None)
+    check_counts(plan, fractional, sum(known("fg_n")), sum(known("fg_w")), rows)
+    excluded = {
+        "missing count": int(sum(known("fg_no_count"))),
+        "missing weight": int(sum(known("fg_no_weight"))),
+    }
+    counted = [
+        _counted(plan, table, dict(zip(columns, zip(*found, strict=True), strict=True)))
+        for table, columns, found in zip(plan.tables, names, cells, strict=True)
+    ]
+    return build(plan, counted, rows=rows, excluded=excluded, limit=limit)
+
+
+def _counted(plan: Plan, table: tuple[int, ...], cells: dict[str, tuple[Any, ...]]) -> Counted:
+    rows = "fg_rows" if "fg_rows" in cells else "fg_all"
+    sums = {m: list(cells[rows if m == "rows" else f"fg_{m}"]) for m in plan.measures}
+    return Counted([cells[f"fg_k{i}"] for i in table], sums)

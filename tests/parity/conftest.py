@@ -1,0 +1,218 @@
+"""The same rows as every kind of input; `rows_as` turns an Arrow table into the kind under test."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RowsAs = Callable[[pa.Table], Any]
+
+
+def pandas_objects(table: pa.Table, folder: Path) -> Any:
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    return pd.DataFrame({name: pd.Series(v, dtype=object) for name, v in columns.items()})
+
+
+def pandas_default(table: pa.Table, folder: Path) -> Any:
+    return table.to_pandas()
+
+
+def pandas_own_strings(table: pa.Table, folder: Path) -> Any:
+    frame = pandas_objects(table, folder)
+    for column in frame:
+        frame[column] = frame[column].map(lambda v: (v + " ")[:-1] if isinstance(v, str) else v)
+        frame[column] = frame[column].astype(object)
+    return frame
+
+
+def pandas_nullable(table: pa.Table, folder: Path) -> Any:
+    return pandas_objects(table, folder).convert_dtypes(dtype_backend="numpy_nullable")
+
+
+def pandas_arrow(table: pa.Table, folder: Path) -> Any:
+    return table.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def pandas_categorical(table: pa.Table, folder: Path) -> Any:
+    frame = pandas_objects(table, folder)
+    for name in table.column_names:
+        if pa.types.is_string(table.schema.field(name).type):
+            frame[name] = frame[name].astype("category").cat.add_categories("never seen")
+        else:
+            frame[name] = table[name].to_pandas()
+    return frame
+
+
+def polars_frame(table: pa.Table, folder: Path) -> Any:
+    return pl.from_arrow(table)
+
+
+def polars_lazy(table: pa.Table, folder: Path) -> Any:
+    return pl.DataFrame(pl.from_arrow(table)).lazy()
+
+
+def polars_categorical(table: pa.Table, folder: Path) -> Any:
+    return pl.DataFrame(pl.from_arrow(table)).with_columns(pl.col(pl.String).cast(pl.Categorical))
+
+
+def pyarrow_table(table: pa.Table, folder: Path) -> Any:
+    return table
+
+
+def pyarrow_dictionaries(table: pa.Table, folder: Path) -> Any:
+    """Strings as dictionaries, and another dictionary in each chunk."""
+    half = len(table) // 2
+    parts = []
+    for part in (table.slice(0, half), table.slice(half)):
+        columns = [
+            c.combine_chunks().dictionary_encode() if pa.types.is_string(c.type) else c
+            for c in part.columns
+        ]
+        parts.append(pa.table(columns, names=part.column_names))
+    return pa.concat_tables(parts)
+
+
+def duckdb_relation(table: pa.Table, folder: Path) -> Any:
+    return duckdb.connect().from_arrow(table)
+
+
+def duckdb_file(table: pa.Table, folder: Path) -> Any:
+    connection = duckdb.connect(folder / "rows.duckdb")
+    connection.register("given", table)
+    connection.execute("CREATE TABLE kept AS FROM given")
+    return connection.table("kept")
+
+
+def parquet(table: pa.Table, folder: Path) -> Any:
+    pq.write_table(table, folder / "rows.parquet", row_group_size=7)
+    return folder / "rows.parquet"
+
+
+def parquet_folder(table: pa.Table, folder: Path) -> Any:
+    """Two files, the columns of the second in another order."""
+    half = len(table) // 2
+    (folder / "set").mkdir()
+    pq.write_table(table.slice(0, half), folder / "set" / "a.parquet")
+    second = table.slice(half).select(table.column_names[::-1])
+    pq.write_table(second, folder / "set" / "b.parquet")
+    return folder / "set"
+
+
+def arrow_file(table: pa.Table, folder: Path) -> Any:
+    feather.write_feather(table, folder / "rows.arrow")
+    return folder / "rows.arrow"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None or value != value else str(value)
+
+
+def _write_csv(table: pa.Table, path: Path, delimiter: str = ",") -> None:
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows([_text(v) for v in row.values()] for row in table.to_pylist())
+
+
+def csv_file(table: pa.Table, folder: Path) -> Any:
+    _write_csv(table, folder / "rows.csv")
+    return str(folder / "rows.csv")
+
+
+def csv_glob(table: pa.Table, folder: Path) -> Any:
+    half = len(table) // 2
+    _write_csv(table.slice(0, half), folder / "day-1.csv")
+    _write_csv(table.slice(half).select(table.column_names[::-1]), folder / "day-2.csv", ";")
+    return str(folder / "day-*.csv")
+
+
+def csv_gzip(table: pa.Table, folder: Path) -> Any:
+    _write_csv(table, folder / "rows.csv")
+    (folder / "rows.csv.gz").write_bytes(gzip.compress((folder / "rows.csv").read_bytes()))
+    return folder / "rows.csv.gz"
+
+
+def tsv_file(table: pa.Table, folder: Path) -> Any:
+    _write_csv(table, folder / "rows.tsv", "\t")
+    return folder / "rows.tsv"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, int, float)) or value is None:
+        return None if value != value else value
+    return str(value)
+
+
+def _objects(table: pa.Table) -> list[dict[str, Any]]:
+    return [{k: _plain(v) for k, v in row.items()} for row in table.to_pylist()]
+
+
+def json_lines(table: pa.Table, folder: Path) -> Any:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in _objects(table)))
+    return path
+
+
+def json_sparse(table: pa.Table, folder: Path) -> Any:
+    """Missing values as missing keys, after a first object that names every key."""
+    rows = _objects(table)
+    kept = [rows[0], *({k: v for k, v in row.items() if v is not None} for row in rows[1:])]
+    path = folder / "rows.ndjson"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept))
+    return path
+
+
+def json_list(table: pa.Table, folder: Path) -> Any:
+    path = folder / "rows.json"
+    path.write_text(json.dumps(_objects(table), indent=1))
+    return path
+
+
+TYPED = [
+    pandas_objects, pandas_default, pandas_own_strings, pandas_nullable, pandas_arrow,
+    pandas_categorical, polars_frame, polars_lazy, polars_categorical, pyarrow_table,
+    pyarrow_dictionaries, duckdb_relation, duckdb_file, parquet, parquet_folder, arrow_file,
+]  # fmt: skip
+TEXTS = [csv_file, csv_glob, csv_gzip, tsv_file]
+JSON = [json_lines, json_sparse, json_list]
+
+
+def _fixture(kind: Any, folder: Path) -> RowsAs:
+    def rows_as(table: pa.Table) -> Any:
+        return kind(table, folder)
+
+    return rows_as
+
+
+@pytest.fixture(params=TYPED, ids=lambda kind: kind.__name__)
+def typed(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
+    """Kinds whose columns have types."""
+    return _fixture(request.param, tmp_path)
+
+
+@pytest.fixture(params=[*TYPED, *JSON], ids=lambda kind: kind.__name__)
+def typed_or_json(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
+    """Kinds that tell true and false from texts."""
+    return _fixture(request.param, tmp_path)
+
+
+@pytest.fixture(params=[*TYPED, *JSON, *TEXTS], ids=lambda kind: kind.__name__)
+def rows_as(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
+    """Every kind."""
+    return _fixture(request.param, tmp_path)
