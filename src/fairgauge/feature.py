@@ -89,7 +89,7 @@ def above(threshold: float) -> Above:
     >>> fg.above(50_000)
     Above(threshold=50000.0)
     """
-    if not _is_number(threshold):
+    if not is_number(threshold):
         raise SpecError(Problem("above", f"must be a finite number, not {quote(threshold)}"))
     return Above(float(threshold))
 
@@ -174,13 +174,17 @@ def _cuts(points: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
     every = (
         list(points) if isinstance(points, Sequence) and not isinstance(points, str) else [points]
     )
-    if not every or not all(_is_number(p) for p in every):
+    if not every or not all(is_number(p) for p in every):
         problems.append(Problem(path, f"must be finite numbers, not {quote(points)}"))
         return ()
     return tuple(sorted({float(p) for p in every}))
 
 
-def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    ) or (hasattr(value, "item") and math.isfinite(value.item()))
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a finite number (true and false are none)."""
+    if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "item")):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False

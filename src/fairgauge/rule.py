@@ -51,8 +51,8 @@ class Rule:
         }
         kept = {key: value for key, value in bounds.items() if value is not None}
         more = {"features": list(self.features), "groups": list(self.groups)}
-        kept |= {key: value for key, value in more.items() if value}
-        return {"metric": self.metric, **kept, "decide": self.decide}
+        named = {key: value for key, value in more.items() if value}
+        return {"metric": self.metric, **kept, **named, "decide": self.decide}
 
 
 def rule(
@@ -167,11 +167,15 @@ def _bounds(asked: dict[str, Any], path: str, problems: list[Problem]) -> tuple[
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, float))):
             problems.append(Problem(f"{path}.{key}", f"must be a number, not {quote(bound)}"))
             return -math.inf, math.inf
-        if bound is not None and math.isnan(bound):
+        if isinstance(bound, float) and math.isnan(bound):
             problems.append(Problem(f"{path}.{key}", "must be a number, not NaN"))
             return -math.inf, math.inf
-    lowest = -math.inf if low is None else float(low)
-    highest = math.inf if high is None else float(high)
+    try:
+        lowest = -math.inf if low is None else float(low)
+        highest = math.inf if high is None else float(high)
+    except OverflowError:
+        problems.append(Problem(path, "has a limit too large for a number"))
+        return -math.inf, math.inf
     if lowest > highest:
         problems.append(
             Problem(path, f"is impossible: at least {lowest:g} and at most {highest:g}")

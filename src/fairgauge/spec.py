@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.feature import Above, Feature, check_features
+from fairgauge.feature import Above, Feature, check_features, is_number
 from fairgauge.metrics.lookup import expand
 from fairgauge.rule import Rule, check_rule
 from fairgauge.values import Value, canonical
@@ -211,7 +212,7 @@ def _positive(value: Any, path: str, problems: list[Problem]) -> tuple[Value, ..
     if isinstance(value, Above):
         return value
     if isinstance(value, Mapping):
-        if set(value) != {"above"} or not isinstance(value["above"], (int, float)):
+        if set(value) != {"above"} or not is_number(value["above"]):
             problems.append(Problem(path, "must be values, or {above = NUMBER}"))
             return ()
         return Above(float(value["above"]))
@@ -273,6 +274,8 @@ def _number(low: float, high: float, *, inside: bool = False, whole: bool = Fals
     def read(value: Any, path: str, problems: list[Problem]) -> float | int:
         kind = (int,) if whole else (int, float)
         fits = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+        if fits and not whole:
+            fits = abs(value) <= sys.float_info.max
         if not fits or (inside and value in (low, high)):
             what = "a whole number" if whole else "a number"
             limits = _limits(low, high)
@@ -285,16 +288,16 @@ def _number(low: float, high: float, *, inside: bool = False, whole: bool = Fals
 
 def _limits(low: float, high: float) -> str:
     if high < float("inf"):
-        return f"between {low:g} and {high:g}"
+        return f"between {low:,.10g} and {high:,.10g}"
     return f"from {low:g} up" if low > float("-inf") else "that is finite"
 
 
 def _range(value: Any, path: str, problems: list[Problem]) -> tuple[float, float]:
     try:
         low, high = (float(v) for v in value)
-        if not low < high:
-            raise ValueError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
+        low = high = 0.0
+    if not low < high:
         problems.append(Problem(path, f"must be two rising numbers, not {quote(value)}"))
         return (0.0, 1.0)
     return low, high
@@ -311,7 +314,11 @@ def _thresholds(value: Any, path: str, problems: list[Problem]) -> tuple[float, 
 
 def _rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
     found = []
-    for i, item in enumerate([value] if isinstance(value, (Rule, Mapping)) else value):
+    items = [value] if isinstance(value, (Rule, Mapping)) else value
+    if not isinstance(items, Sequence) or isinstance(items, str):
+        problems.append(Problem(path, f"must be a list of rules, not {quote(value)}"))
+        return ()
+    for i, item in enumerate(items):
         if isinstance(item, Rule):
             found.append(item)
             continue

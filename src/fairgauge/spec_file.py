@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+_LONGEST_SHOWN = 60
 _LARGEST = 1_000_000  # bytes; a specification is written by hand
 _NAMES = [*SETS, *(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
 
@@ -180,9 +181,10 @@ def read_options(path: str | Path) -> tuple[dict[str, Any], tuple[Problem, ...]]
     SpecError
         The file cannot be read at all.
     """
-    document = _parse(Path(path)) or {}
+    document = _parse(Path(path))
+    document = {} if document is None else document  # an empty YAML file
     if not isinstance(document, dict):
-        message = f"must be a table of keys such as label and sensitive, not {quote(document)}"
+        message = f"must be a table of keys such as label and sensitive, not {_shown(document)}"
         raise SpecError(Problem(str(path), message))
     document = _dates_as_text(document)
     return {k: v for k, v in document.items() if k in Document.model_fields}, _misshapen(document)
@@ -241,8 +243,14 @@ def _parse(path: Path) -> Any:
         raise SpecError(Problem(str(path), "is nested too deeply")) from None
     except (ValueError, yaml.YAMLError) as error:
         what = path.suffix.lower().removeprefix(".").upper().replace("YML", "YAML")
-        reason = " ".join(str(error).split())[:300]
+        reason = _yaml_reason(error) if isinstance(error, yaml.MarkedYAMLError) else str(error)
+        reason = " ".join(reason.split())[:300]
         raise SpecError(Problem(str(path), f"is not valid {what}: {reason}")) from None
+
+
+def _yaml_reason(error: yaml.MarkedYAMLError) -> str:
+    line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+    return f"{error.problem}{line}"
 
 
 def _read_json(text: str) -> Any:
@@ -375,4 +383,12 @@ def _explain(errors: Sequence[ErrorDetails]) -> str:
         for kind, shape in _SHAPES.items()
         if kind in types and not (shapes and kind in _ONE_VALUE)
     ]
-    return f"must be {' or '.join(shapes) or 'something else'}, not {quote(first['input'])}"
+    return f"must be {' or '.join(shapes) or 'something else'}, not {_shown(first['input'])}"
+
+
+def _shown(value: Any) -> str:
+    """Show a value so that text can be told from a number: 'abc', 5, [1, 2]."""
+    if isinstance(value, str):
+        return quote(value)
+    text = json.dumps(value, default=str)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
