@@ -72,20 +72,19 @@ def is_signed(name: str) -> bool:
 
 def is_directed(name: str) -> bool:
     """Tell whether a metric compares two rates, so that one side fares better."""
-    return _compared(name) is not None
+    return compared(name) is not None
 
 
 def headline_rank(name: str) -> int | None:
     """Return the place of a metric among those that a summary names first; None if not of them."""
-    rate = _compared(name)
+    rate = compared(name)
     return _HEADLINES.index(rate) if rate in _HEADLINES else None
 
 
-def _compared(name: str) -> str | None:
+def compared(name: str) -> str | None:
     """Return the rate that a metric compares, if it compares one."""
-    of = getattr(metric_row(name), "of", None)
-    rate: str | None = getattr(of, "name", None)
-    return rate
+    row = metric_row(name)
+    return row.of.name if isinstance(row, Contrast) else None
 
 
 def has_margin(pooled: str, metric: str) -> bool:

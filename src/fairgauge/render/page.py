@@ -1,0 +1,267 @@
+"""The HTML report: one file that asks nothing of any other, under a strict content policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from fairgauge.metrics.catalogue import RATES
+from fairgauge.render import asked, numbers
+from fairgauge.render.command import command
+from fairgauge.render.glossary import anchor, metric_entries, rate_entries
+from fairgauge.render.meaning import distance, is_signed, title
+from fairgauge.render.names import printable, shorten
+from fairgauge.render.outline import outline, verdicts_by_rule
+from fairgauge.render.panels import disparity_panels, rate_panels, size_panel
+from fairgauge.render.pictures import heat, matrices, stratified
+from fairgauge.render.wording import (
+    central_rates,
+    certainty,
+    rate_shown,
+    reading,
+    sentence,
+    tallied,
+    turning,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairgauge.estimate import Estimate
+    from fairgauge.render.outline import Outline, Section
+    from fairgauge.report import Report
+
+_NAME = 60
+_LONGEST = 400
+_MOST_SECTIONS = 24
+_MOST_ROWS = 900
+_MOST_VERDICTS = 200
+_MOST_NOTES = 100
+_SENTENCES = 3
+_SECTIONS_IN_SHORT = 3
+_LONGEST_SPEC = 20_000
+
+
+def to_html(report: Report) -> str:
+    """Write the report as one self-contained HTML page."""
+    return _environment().get_template("page.html.j2").render(**_context(report)) + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("fairgauge.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"called": called, "count": numbers.count, "printable": printable}
+    environment.globals |= {"anchor": anchor, "title": title}
+    return environment
+
+
+def called(name: object) -> Markup:
+    """Return a name of the user as HTML: harmless, not too long, and of its own direction."""
+    return Markup("<bdi>{}</bdi>").format(shorten(printable(name), _NAME))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A row of the table of all estimates."""
+
+    metric: str
+    feature: str
+    group: str
+    against: str
+    stratum: str
+    value: str
+    interval: str
+    p_value: str
+    n: str
+    status: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A section with its charts."""
+
+    section: Section
+    at: str
+    heading: str
+    against: str
+    says: Sequence[str]
+    panels: Sequence[Any]
+    rates: Sequence[Any]
+    sizes: Any
+    table: tuple[Sequence[str], Sequence[Sequence[str]]]
+    matrices: Sequence[Any]
+    more_matrices: int
+    heat: Sequence[Any]
+    stratified: Sequence[Any]
+    turns: Sequence[str]
+
+
+def _context(report: Report) -> dict[str, Any]:
+    told = outline(report)
+    column = asked.name(report.spec.get("strata") or "the stratum")
+    views = [
+        _view(i, section, told, report, column)
+        for i, section in enumerate(told.sections[:_MOST_SECTIONS])
+    ]
+    listed = _listed(report.estimates)
+    style, script = _asset("style.css"), _asset("script.js")
+    used = dict.fromkeys(each.metric for each in report.estimates)
+    rates = {name for group in report.groups for name in group.rates}
+    verdicts = [
+        (rule, tallied(found), found[:_MOST_VERDICTS], max(0, len(found) - _MOST_VERDICTS))
+        for rule, found in verdicts_by_rule(report)
+    ]
+    return {
+        "report": report,
+        "source": asked.source(report),
+        "style": Markup(style),  # noqa: S704 - our own file
+        "script": Markup(script),  # noqa: S704 - our own file
+        "policy": _policy(style, script),
+        "question": asked.question(report),
+        "excluded": asked.excluded(report),
+        "verdicts": verdicts,
+        "short": _short(told.sections, column),
+        "views": views,
+        "more_views": max(0, len(told.sections) - _MOST_SECTIONS),
+        "whole": told.whole,
+        "column": column,
+        "listed": listed,
+        "more_listed": len(report.estimates) - len(listed),
+        "features": list(dict.fromkeys(view.heading for view in views)),
+        "metrics": list(used),
+        "methods": _methods(report.estimates),
+        "levels": sorted({e.confidence for e in report.estimates if e.confidence}),
+        "notes": report.diagnostics[:_MOST_NOTES],
+        "metric_entries": metric_entries(used),
+        "rate_entries": rate_entries(row.name for row in RATES if row.name in rates),
+        "spec": _spec(report),
+        "command": command(report),
+    }
+
+
+def _view(i: int, section: Section, told: Outline, report: Report, column: str) -> _View:
+    of = f", class {asked.name(section.class_)}" if section.class_ is not None else ""
+    others = {s.threshold for s in told.sections if s.feature == section.feature}
+    at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
+    references = {each.reference for each in section.estimates}
+    shown, more = matrices(section)
+    rates = central_rates(section.groups)
+    rows = [
+        [
+            group.group,
+            numbers.count(group.n),
+            numbers.percent(group.share),
+            *(rate_shown(group, rate) for rate in rates),
+        ]
+        for group in section.groups
+    ]
+    return _View(
+        section=section,
+        at=f"section-{i}",
+        heading=f"{shorten(printable(section.feature), _NAME)}{of}{at}",
+        against=reading(references.pop()) if len(references) == 1 else "its reference",
+        says=[f"{sentence(each)}{certainty(each)}" for each in section.headlines()],
+        panels=disparity_panels(section, report.spec.get("rules", ())),
+        rates=rate_panels(section),
+        sizes=size_panel(section),
+        table=(rates, rows),
+        matrices=shown,
+        more_matrices=more,
+        heat=heat(section, told.sections),
+        stratified=stratified(section),
+        turns=[turning(*pair, column) for pair in section.turns()],
+    )
+
+
+def _short(sections: Sequence[Section], column: str) -> list[str]:
+    """Return the few sentences that matter."""
+    said = []
+    for section in sections[:_SECTIONS_IN_SHORT]:
+        turns = section.turns() if section.focus else []
+        told = {margin.metric for margin, _ in turns}
+        said += [turning(*pair, column) for pair in turns]
+        headlines = [each for each in section.headlines() if each.metric not in told]
+        said += [f"{sentence(e, named=True)}{certainty(e)}" for e in headlines[:_SENTENCES]]
+    return list(dict.fromkeys(said))
+
+
+def _listed(estimates: Sequence[Estimate]) -> list[_Listed]:
+    """Return the rows of the table of all estimates; of very many, those over all rows first."""
+    kept = estimates
+    if len(estimates) > _MOST_ROWS:
+        order = sorted(
+            estimates, key=lambda e: (e.stratum not in (None, "pooled"), -distance(e)[1])
+        )
+        far = {id(each) for each in order[:_MOST_ROWS]}
+        kept = [each for each in estimates if id(each) in far]
+    return [_row(each) for each in kept]
+
+
+def _row(each: Estimate) -> _Listed:
+    signed = is_signed(each.metric)
+    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
+    sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
+    at = f" at {each.threshold:g}" if each.threshold is not None else ""
+    of = f" class {printable(each.class_)}" if each.class_ is not None else ""
+    said = words(each) if each.value is not None else printable(each.reason or "")
+    return _Listed(
+        each.metric,
+        f"{each.feature or 'all rows'}{of}{at}",
+        each.group,
+        reading(each.reference),
+        each.stratum or "",
+        numbers.number(each.value, signed=signed),
+        numbers.interval(each.low, each.high, signed=signed),
+        numbers.probability(p_value),
+        " / ".join(sizes),
+        str(each.status).replace("_", " "),
+        shorten(said, _LONGEST),
+    )
+
+
+def _methods(estimates: Iterable[Estimate]) -> list[tuple[str, list[str]]]:
+    """Return how intervals were made, with the metrics they were made for."""
+    found: dict[str, dict[str, None]] = {}
+    for each in estimates:
+        if each.method and each.low is not None:
+            found.setdefault(each.method, {})[each.metric] = None
+    return [(method, list(names)) for method, names in found.items()]
+
+
+def _spec(report: Report) -> str:
+    text = json.dumps(report.to_dict()["spec"], indent=2, ensure_ascii=False)
+    shown = "\n".join(printable(line) for line in text.split("\n"))
+    return shown if len(shown) <= _LONGEST_SPEC else f"{shown[:_LONGEST_SPEC]} ..."
+
+
+def _asset(name: str) -> str:
+    return files("fairgauge.render").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy: our own style and script, and nothing else."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,119 @@
+"""Geometry of the charts: where on an axis, in per cent of its width, a number stands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_STEPS = (1, 2, 2.5, 5, 10)
+_MARGIN = 4.0
+_MOST_TICKS = 5
+_FEWEST_TICKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A labelled place on an axis."""
+
+    at: float
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear axis from ``low`` to ``high``; logarithmic for ratios."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Return the place of a value in per cent of the width, held inside the axis."""
+        low, high = self._turned(self.low), self._turned(self.high)
+        share = (self._turned(min(max(value, self.low), self.high)) - low) / (high - low)
+        return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value lies on the axis."""
+        return self.low <= value <= self.high
+
+    def _turned(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A dot with its interval, in per cent of the width.
+
+    Attributes
+    ----------
+    at : the dot; None where the value is infinite or there is none.
+    low, high : the ends of the interval; None without one.
+    faint : whether it rests on too few rows.
+    shape : the number of the group, for its colour and shape; None where there is only one.
+    size : radius of the dot.
+    """
+
+    at: float | None
+    low: float | None = None
+    high: float | None = None
+    faint: bool = False
+    shape: int | None = None
+    size: float = 5.0
+
+
+def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
+    """Return an axis with round ends that holds the finite values and those to include."""
+    found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
+    if log:
+        found = [v for v in found if v > 0]
+        most = max([2.0, *(max(v, 1 / v) for v in found)])
+        most = min(most * 1.05, 100.0)
+        return Scale(1 / most, most, log=True)
+    low, high = min(found), max(found)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = _step(low, high)
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
+
+
+def ticks(axis: Scale, *, percent: bool = False) -> list[Tick]:
+    """Return a few round places on an axis."""
+    if axis.log:
+        ladder = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
+        places = [v for v in ladder if axis.holds(v)]
+        if len(places) > _MOST_TICKS:
+            places = [v for v in places if f"{v:g}"[-1] == "1" or v == 1]
+    else:
+        step = _step(axis.low, axis.high)
+        count = round((axis.high - axis.low) / step)
+        places = [axis.low + i * step for i in range(count + 1)]
+        if len(places) > _MOST_TICKS:
+            zero = round(-axis.low / step) if axis.holds(0) else 0
+            places = [p for i, p in enumerate(places) if (i - zero) % 2 == 0]
+    return [Tick(axis.at(v), _label(v, percent=percent), _anchor(axis.at(v))) for v in places]
+
+
+def _step(low: float, high: float) -> float:
+    """Return a round step that divides a range into a few parts."""
+    rough = (high - low) / _MOST_TICKS
+    size = 10.0 ** math.floor(math.log10(rough))
+    return next(size * step for step in _STEPS if size * step >= rough * 0.999)
+
+
+def _label(value: float, *, percent: bool) -> str:
+    if abs(value) < 1e-12:
+        value = 0.0
+    return f"{value * 100:.3g}%" if percent else f"{value:.3g}"
+
+
+def _anchor(at: float) -> str:
+    """Return how a label stands to its tick, so that it stays inside the chart."""
+    if at <= 10:
+        return "start"
+    return "end" if at >= 90 else "middle"
