@@ -18,7 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.metrics.catalogue import METRICS, RATES
@@ -33,15 +41,16 @@ if TYPE_CHECKING:
 
 _LONGEST_SHOWN = 60
 _LARGEST = 1_000_000  # bytes; a specification is written by hand
-_NAMES = [*SETS, *(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
+_METRICS = [metric.name for metric in METRICS]
+_NAMES = {"Name": [*SETS, *_METRICS, *(rate.name for rate in RATES)], "Metric": _METRICS}
+_REFERENCE = "x-defined-as"  # replaced by a $ref to what `_NAMES` lists, in `schema`
 
+_PAIR: dict[str, Any] = {"minItems": 2, "maxItems": 2}
 Lax = Field(strict=False)  # a word may be written as text
 Scalar = str | bool | int | float
 Column = Annotated[str, Field(description="The name of a column.")]
-Name = Annotated[
-    str,
-    Field(description="A metric, a rate, or a synonym.", json_schema_extra={"examples": _NAMES}),
-]
+Name = Annotated[str, WithJsonSchema({_REFERENCE: "Name"})]
+MetricName = Annotated[str, WithJsonSchema({_REFERENCE: "Metric"})]
 
 
 class _Table(BaseModel):
@@ -83,10 +92,12 @@ SensitiveItem = Annotated[
 class Limit(_Table):
     """A limit that a metric is held to."""
 
-    metric: Name
+    metric: MetricName
     at_least: float | None = None
     at_most: float | None = None
-    between: list[float] | None = Field(None, description="Both limits: [low, high].")
+    between: list[float] | None = Field(
+        None, description="Both limits: [low, high].", json_schema_extra=_PAIR
+    )
     features: str | list[str] | None = Field(None, description="Only these features.")
     groups: str | list[str] | None = Field(None, description="Only these groups.")
     decide: Literal["interval", "point"] | None = Field(
@@ -104,7 +115,7 @@ class Document(_Table):
         None, description="The label value that the score is the probability of."
     )
     score_range: list[float] | None = Field(
-        None, description="The range of the score, if not [0, 1]."
+        None, description="The range of the score, if not [0, 1].", json_schema_extra=_PAIR
     )
     threshold: float | list[float] | None = Field(
         None, description="Scores from here up are positive; several are audited each."
@@ -130,16 +141,28 @@ class Document(_Table):
         None, description="Columns for the metrics that compare rows."
     )
     task: Annotated[Task, Lax] | None = None
-    confidence: float | None = Field(None, description="Level of the intervals, inside (0, 1).")
+    confidence: float | None = Field(
+        None,
+        description="Level of the intervals.",
+        json_schema_extra={"exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    )
     method: Annotated[Method, Lax] | None = Field(None, description="How intervals are made.")
-    seed: int | None = None
-    replicates: int | None = None
+    seed: int | None = Field(
+        None, description="Of methods that draw random numbers.", json_schema_extra={"minimum": 0}
+    )
+    replicates: int | None = Field(
+        None, description="Of methods that resample.", json_schema_extra={"minimum": 1}
+    )
     profile: Annotated[Profile, Lax] | None = None
     missing: Annotated[Missing, Lax] | None = Field(
         None, description="What happens to rows without a group."
     )
     rules: list[Limit] | None = Field(None, description="Limits that metrics are held to.")
-    max_groups: int | None = Field(None, description="The most values that a column may have.")
+    max_groups: int | None = Field(
+        None,
+        description="The most values that a column may have.",
+        json_schema_extra={"minimum": 1},
+    )
 
 
 def schema() -> dict[str, Any]:
@@ -150,7 +173,13 @@ def schema() -> dict[str, Any]:
     >>> schema()["properties"]["label"]["description"]
     'Column of the observed outcome.'
     """
-    found = Document.model_json_schema()
+    text = json.dumps(Document.model_json_schema())
+    found = json.loads(re.sub(rf'"{_REFERENCE}": "(\w+)"', r'"$ref": "#/$defs/\1"', text))
+    for name, listed in _NAMES.items():
+        found["$defs"][name] = {
+            "description": "A catalogue name (listed), or a synonym; see: fairgauge metrics.",
+            "anyOf": [{"enum": listed}, {"type": "string"}],
+        }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
 
 

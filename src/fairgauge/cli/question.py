@@ -33,14 +33,19 @@ class Asked:
             Something could not be read, or is wrong.
         """
         from fairgauge.cube import Cube
+        from fairgauge.plan import plan
         from fairgauge.scan import open_source
+        from fairgauge.scan.types import check_types
         from fairgauge.spec_file import check
 
         if rows is None:
             return check(self.options, self.problems)
         if isinstance(rows, Cube):
             return check(self.options, self.problems, base=rows.plan.asked)
-        return check(self.options, self.problems, columns=open_source(rows).columns)
+        source = open_source(rows)
+        spec = check(self.options, self.problems, columns=source.columns)
+        check_types(source, plan(spec))
+        return spec
 
 
 def question(command: Callable[..., Any]) -> Callable[..., Any]:

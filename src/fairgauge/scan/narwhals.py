@@ -48,7 +48,7 @@ class NarwhalsFrame:
             schema = frame.collect_schema()
             numbers = plan.numeric_columns
             for column in numbers:
-                _check_numeric(column, schema[_held(plan, column)])
+                check_numeric(column, schema[_held(plan, column)])
             if isinstance(self.frame, nw.DataFrame):  # a query would be run twice
                 check_head(plan, lambda axes, rows: _head(plan, frame, axes, rows), (), limit)
             tables = _collected(_grouped(plan, frame, numbers))
@@ -92,7 +92,14 @@ def _groupable(table: Any) -> Any:
     return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
 
 
-def _check_numeric(column: str, dtype: Any) -> None:
+def check_numeric(column: str, dtype: Any) -> None:
+    """Check that a type is one of numbers.
+
+    Raises
+    ------
+    DataError
+        It is not.
+    """
     if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
         raise DataError(f"column {quote(column)} must hold numbers, but has the type {dtype}")
 
