@@ -13,9 +13,9 @@ from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
     central_rates,
     certainty,
+    in_short,
     rate_shown,
     reading,
-    sentence,
     tallied,
     turning,
     value,
@@ -74,13 +74,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# Fairness audit of {_name(asked.source(report))}"
     yield from _verdicts(report)
     column = asked.name(report.spec.get("strata") or "the stratum")
-    said = []
-    for section in told.sections:
-        said += [turning(*pair, column) for pair in section.turns() if section.focus]
-        said += [f"{sentence(e, named=True)}{certainty(e)}" for e in section.headlines()[:2]]
+    said = in_short(told.sections, column)
     if said:
         yield ""
-        yield from (f"- {escape(each)}" for each in dict.fromkeys(said))
+        yield from (f"- {escape(each)}" for each in said)
     yield ""
     yield from _table(
         ["asked", ""], [[word, escape(text)] for word, text in asked.question(report)]

@@ -106,7 +106,7 @@ class Section:
         return max(sound or found, key=distance, default=None)
 
     def headlines(self) -> list[Estimate]:
-        """Return the few estimates to speak of first."""
+        """Return the few estimates to speak of first: of those that are sure, if any are."""
         ranked: dict[str, tuple[int, Estimate]] = {}
         for metric in self.metrics:
             rank, found = headline_rank(metric), self.farthest(metric)
@@ -115,8 +115,9 @@ class Section:
                 continue
             if row.of.name not in ranked or row.by == "difference":
                 ranked[row.of.name] = (rank, found)
-        best = sorted(ranked.values(), key=lambda each: each[0])
-        return [found for _, found in best[:_MOST_HEADLINES]]
+        best = [found for _, found in sorted(ranked.values(), key=lambda each: each[0])]
+        sure = [found for found in best if distance(found)[0] > 0]
+        return (sure or best[:1] if any(e.interval for e in best) else best)[:_MOST_HEADLINES]
 
     def turns(self) -> list[tuple[Estimate, Estimate]]:
         """Return pairs of an estimate over all rows and its counterpart with strata held fixed."""

@@ -23,8 +23,10 @@ from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.panels import disparity_panels, rate_panels, size_panel
 from fairgauge.render.pictures import heat, matrices, stratified
 from fairgauge.render.wording import (
+    IN_SHORT,
     central_rates,
     certainty,
+    in_short,
     rate_shown,
     reading,
     sentence,
@@ -46,18 +48,17 @@ _MOST_SECTIONS = 24
 _MOST_ROWS = 900
 _MOST_VERDICTS = 200
 _MOST_NOTES = 100
-_SENTENCES = 3
-_SECTIONS_IN_SHORT = 3
 _LONGEST_SPEC = 20_000
 
 
 def to_html(report: Report) -> str:
     """Write the report as one self-contained HTML page."""
-    return _environment().get_template("page.html.j2").render(**_context(report)) + "\n"
+    return environment().get_template("page.html.j2").render(**_context(report)) + "\n"
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates; every value is escaped."""
     environment = Environment(
         loader=PackageLoader("fairgauge.render"),
         autoescape=True,
@@ -136,7 +137,7 @@ def _context(report: Report) -> dict[str, Any]:
         "question": asked.question(report),
         "excluded": asked.excluded(report),
         "verdicts": verdicts,
-        "short": _short(told.sections, column),
+        "short": in_short(told.sections, column),
         "views": views,
         "more_views": max(0, len(told.sections) - _MOST_SECTIONS),
         "whole": told.whole,
@@ -176,7 +177,9 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         at=f"section-{i}",
         heading=f"{shorten(printable(section.feature), _NAME)}{of}{at}",
         against=reading(references.pop()) if len(references) == 1 else "its reference",
-        says=[f"{sentence(each)}{certainty(each)}" for each in section.headlines()],
+        says=[]
+        if i < IN_SHORT
+        else [f"{sentence(each)}{certainty(each)}" for each in section.headlines()],
         panels=disparity_panels(section, report.spec.get("rules", ())),
         rates=rate_panels(section),
         sizes=size_panel(section),
@@ -187,18 +190,6 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         stratified=stratified(section),
         turns=[turning(*pair, column) for pair in section.turns()],
     )
-
-
-def _short(sections: Sequence[Section], column: str) -> list[str]:
-    """Return the few sentences that matter."""
-    said = []
-    for section in sections[:_SECTIONS_IN_SHORT]:
-        turns = section.turns() if section.focus else []
-        told = {margin.metric for margin, _ in turns}
-        said += [turning(*pair, column) for pair in turns]
-        headlines = [each for each in section.headlines() if each.metric not in told]
-        said += [f"{sentence(e, named=True)}{certainty(e)}" for e in headlines[:_SENTENCES]]
-    return list(dict.fromkeys(said))
 
 
 def _listed(estimates: Sequence[Estimate]) -> list[_Listed]:

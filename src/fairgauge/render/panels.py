@@ -83,9 +83,9 @@ def estimate_row(each: Estimate, axis: Scale, name: str) -> Row:
     signed = is_signed(each.metric)
     beside = []
     if each.p_adjusted is not None:
-        beside.append(f"adjusted p {numbers.probability(each.p_adjusted)}")
+        beside.append(_unbroken(f"adj. p {numbers.probability(each.p_adjusted)}"))
     elif each.p_value is not None:
-        beside.append(f"p {numbers.probability(each.p_value)}")
+        beside.append(_unbroken(f"p {numbers.probability(each.p_value)}"))
     if each.status is not Status.OK:
         beside.append(str(each.status).replace("_", " "))
     return Row(
@@ -227,6 +227,10 @@ def _rate(name: str, found: RateValue | None, axis: Scale, *, share: bool) -> Ro
 def _largest(groups: Sequence[Group]) -> list[Group]:
     kept = {id(group) for group in sorted(groups, key=lambda each: -each.n)[:MOST_ROWS]}
     return [group for group in groups if id(group) in kept]
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _of_shares(metric: str) -> bool:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
-_MOST_TICKS = 5
-_FEWEST_TICKS = 2
+_MOST_TICKS = 4
+_CLOSE = 1e-9
+_DECADES = (0.01, 0.1, 1, 10, 100)
+_LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +81,21 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     if low == high:
         low, high = low - 0.5, high + 0.5
     step = _step(low, high)
-    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
+    return Scale(math.floor(low / step + _CLOSE) * step, math.ceil(high / step - _CLOSE) * step)
 
 
 def ticks(axis: Scale, *, percent: bool = False) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
-        ladder = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
-        places = [v for v in ladder if axis.holds(v)]
+        places: list[float] = [v for v in _LADDER if axis.holds(v)]
         if len(places) > _MOST_TICKS:
-            places = [v for v in places if f"{v:g}"[-1] == "1" or v == 1]
+            places = [v for v in places if v in _DECADES]
     else:
         step = _step(axis.low, axis.high)
-        count = round((axis.high - axis.low) / step)
-        places = [axis.low + i * step for i in range(count + 1)]
+        first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)
+        places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS:
-            zero = round(-axis.low / step) if axis.holds(0) else 0
-            places = [p for i, p in enumerate(places) if (i - zero) % 2 == 0]
+            places = [i * step for i in range(first, last + 1) if i % 2 == 0]
     return [Tick(axis.at(v), _label(v, percent=percent), _anchor(axis.at(v))) for v in places]
 
 
@@ -107,8 +107,6 @@ def _step(low: float, high: float) -> float:
 
 
 def _label(value: float, *, percent: bool) -> str:
-    if abs(value) < 1e-12:
-        value = 0.0
     return f"{value * 100:.3g}%" if percent else f"{value:.3g}"
 
 

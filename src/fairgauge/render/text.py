@@ -14,9 +14,9 @@ from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
     central_rates,
     certainty,
+    in_short,
     rate_shown,
     reading,
-    sentence,
     tallied,
     turning,
     value,
@@ -40,8 +40,6 @@ _MOST_NOTES = 12
 _LONGEST_NOTE = 400
 _NAME = 30
 _RATES = 6
-_MOST_IN_SHORT = 3
-_SENTENCES = 2
 _OUTCOMES = {
     Outcome.PASS: "good",
     Outcome.FAIL: "bad",
@@ -141,16 +139,8 @@ class _Writer:
 
     def _short(self, sections: Sequence[Section]) -> Iterator[str]:
         """Yield the few sentences that matter."""
-        said = []
-        for section in sections[:_MOST_IN_SHORT]:
-            turns = section.turns() if section.focus else []
-            told = {margin.metric for margin, _ in turns}
-            said += [turning(*pair, self._column) for pair in turns]
-            headlines = [each for each in section.headlines() if each.metric not in told]
-            said += [
-                f"{sentence(each, named=True)}{certainty(each)}" for each in headlines[:_SENTENCES]
-            ]
-        for each in dict.fromkeys(said):
+        said = in_short(sections, self._column)
+        for each in said:
             yield from self._bulleted(each)
         if said:
             yield ""

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairgauge.estimate import Estimate, Group
+    from fairgauge.render.outline import Section
     from fairgauge.verdict import Verdict
 
+IN_SHORT = 3
+"""How many features the few sentences speak of."""
+
+_SENTENCES = 2
 _LONGEST_NAME = 40
 _CENTRAL = (
     "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy",
@@ -99,6 +104,18 @@ def tallied(verdicts: Sequence[Verdict]) -> str:
     """Say how often each outcome was reached: ``2 fail, 1 pass``."""
     outcomes = [str(each.outcome) for each in verdicts]
     return ", ".join(f"{outcomes.count(each):,} {each}" for each in dict.fromkeys(outcomes))
+
+
+def in_short(sections: Sequence[Section], column: str) -> list[str]:
+    """Return the few sentences that matter: of the first features, what is farthest and sure."""
+    said = []
+    for section in sections[:IN_SHORT]:
+        turns = section.turns() if section.focus else []
+        told = {margin.metric for margin, _ in turns}
+        said += [turning(*pair, column) for pair in turns]
+        headlines = [each for each in section.headlines() if each.metric not in told]
+        said += [f"{sentence(e, named=True)}{certainty(e)}" for e in headlines[:_SENTENCES]]
+    return list(dict.fromkeys(said))
 
 
 def central_rates(groups: Iterable[Group]) -> list[str]:
