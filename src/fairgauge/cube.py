@@ -179,6 +179,13 @@ def read_cube(text: str, name: str) -> Cube:
     digest = found.pop("digest", None)
     if digest != _digest(found):
         raise CubeError(f"{quote(name)} was changed or damaged: its digest does not fit its counts")
+    try:
+        return _from_dict(found)
+    except (KeyError, TypeError, ValueError):
+        raise CubeError(f"{quote(name)} is not a fairgauge cube file") from None
+
+
+def _from_dict(found: Mapping[str, Any]) -> Cube:
     plan = Plan.from_dict(found["plan"])
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
     tables = tuple(

@@ -69,7 +69,7 @@ class MissingExtra(FairgaugeError, ImportError):
 def quote(value: object) -> str:
     """Show a name or value in a message: quoted, printable, never longer than a line."""
     text = str(value)
-    shown = text if len(text) <= _LONGEST_QUOTE else text[: _LONGEST_QUOTE - 3] + "..."
+    shown = text if len(text) <= _LONGEST_QUOTE else f"{text[:20]}...{text[23 - _LONGEST_QUOTE :]}"
     return repr(shown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 FETCHED = 65_536
 """How many records are fetched at a time."""
+
+_CSV_ERRORS = {
+    r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
+    "unterminated quote": "a quote is not closed, or text follows a closing quote",
+    "Invalid unicode|not utf-8": "not UTF-8 text; convert it, for example with iconv",
+    "invalid state": "quotes or line ends are not those of a CSV file (RFC 4180)",
+}
 
 
 def run(query: str, name: str) -> Iterator[tuple[Any, ...]]:
@@ -36,6 +44,11 @@ def run(query: str, name: str) -> Iterator[tuple[Any, ...]]:
 def reason(error: Exception) -> str:
     """Return what an engine said was wrong, short and without its query."""
     text = str(error).partition("\n\nLINE ")[0]
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    for said, meant in _CSV_ERRORS.items():
+        found = re.search(said, text)
+        if found:
+            return f"{f'line {line[1]}: ' if line else ''}{found.expand(meant)}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = " ".join(lines[:3])
     kind, _, rest = said.partition(": ")

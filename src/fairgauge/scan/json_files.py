@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 _SNIFFED = 1 << 20
+_LARGEST_OBJECT = 1 << 24
 
 
 def open_json(paths: list[Path], name: str) -> Source:
@@ -82,24 +83,24 @@ def _path(column: str) -> str:
 
 
 def _shape(path: Path) -> str:
-    start = _head(path).lstrip()[:1]
-    if start == "[":
+    if _head(path, 1 << 10).lstrip()[:1] == "[":
         return "array"
     return "unstructured" if ".json" in path.suffixes else "newline_delimited"
 
 
-def _head(path: Path) -> str:
+def _head(path: Path, length: int) -> str:
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opened(path, mode="rt", encoding="utf-8-sig") as handle:
-            return str(handle.read(_SNIFFED))
+            return str(handle.read(length))
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
 
 
 def _columns(path: Path) -> tuple[str, ...]:
+    found = list(_objects(_head(path, _SNIFFED))) or list(_objects(_head(path, _LARGEST_OBJECT)))
     keys: dict[str, None] = {}
-    for pairs in _objects(_head(path)):
+    for pairs in found:
         if not isinstance(pairs, _Pairs):
             raise DataError(f"{quote(path)} must hold objects, each a row, not {quote(pairs)}")
         names = [name for name, _ in pairs]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 _MAGIC = b"PAR1"
+_SMALLEST = 12
 
 
 def open_parquet(paths: list[Path], name: str) -> Source:
@@ -59,10 +60,10 @@ def _rows(paths: list[Path]) -> str:
 def _check_whole(path: Path) -> None:
     with path.open("rb") as handle:
         start = handle.read(4)
-        handle.seek(0, 2)
-        handle.seek(max(handle.tell() - 4, 0))
+        size = handle.seek(0, 2)
+        handle.seek(max(size - 4, 0))
         end = handle.read(4)
-    if (start, end) != (_MAGIC, _MAGIC):
+    if (start, end) != (_MAGIC, _MAGIC) or size < _SMALLEST:
         raise DataError(f"{quote(path)} is cut off, or not a Parquet file")
 
 

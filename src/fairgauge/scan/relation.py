@@ -41,12 +41,16 @@ def open_relation(relation: Any, name: str | None = None) -> Source:
 
 def text_as_number(text: str) -> str:
     """Write a text as a double: NULL where it is missing, NaN or not a number."""
-    return f"CASE WHEN NOT isnan(TRY_CAST({text} AS DOUBLE)) THEN TRY_CAST({text} AS DOUBLE) END"
+    return f"CASE WHEN NOT isnan({_read(text)}) THEN {_read(text)} END"
 
 
 def not_a_number(text: str) -> str:
     """Write a text where it is not a number, else NULL."""
-    return f"CASE WHEN TRY_CAST({text} AS DOUBLE) IS NULL THEN {text} END"
+    return f"CASE WHEN {_read(text)} IS NULL THEN {text} END"
+
+
+def _read(text: str) -> str:
+    return f"TRY_CAST(replace({text}, '_', ' ') AS DOUBLE)"  # DuckDB would read 1_0 as 10
 
 
 def typed_columns(

@@ -53,7 +53,9 @@ def check_same_columns(
     missing, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
     if missing or more:
         what = f"lacks {listing(missing)}" if missing else f"also has {listing(more)}"
-        raise DataError(f"the files have different columns: {quote(second)} {what}, unlike {path}")
+        raise DataError(
+            f"the files have different columns: {quote(second)} {what}, unlike {quote(path)}"
+        )
 
 
 def check_no_twins(columns: Collection[str], path: Path) -> None:

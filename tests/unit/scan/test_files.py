@@ -1,0 +1,322 @@
+"""Files as people have them: right numbers, or one clear message."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather, ipc
+
+import fairgauge as fg
+from fairgauge.errors import DataError, SpecError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file and return its path."""
+
+    def write(content: str | bytes, name: str = "rows.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def cells(data: Any, **options: Any) -> dict[tuple[Any, ...], float]:
+    cube = fg.count(data, **({"label": "y", "sensitive": "g"} | options))
+    table = cube.tables[0]
+    levels = [(*cube.levels[axis], None) for axis in table.axes]
+    keys = [tuple(values[i] for values, i in zip(levels, row, strict=True)) for row in table.codes]
+    return dict(zip(keys, table.sums["rows"].tolist(), strict=True))
+
+
+READ_RIGHT = {
+    "byte order mark": ("\ufeffg,y\na,1\n", {("a", 1): 1}),
+    "CRLF": ("g,y\r\na,1\r\nb,0\r\n", {("a", 1): 1, ("b", 0): 1}),
+    "no line end at the end": ("g,y\na,1\nb,0", {("a", 1): 1, ("b", 0): 1}),
+    "blank lines": ("g,y\na,1\n\nb,0\n\n", {("a", 1): 1, ("b", 0): 1}),
+    "lines in quotes": ('g,y\n"a\nb",1\n"c\r\nd",0\n', {("a\nb", 1): 1, ("c\r\nd", 0): 1}),
+    "quotes in quotes": ('g,y\n"say ""a""",1\n', {('say "a"', 1): 1}),
+    "a quote inside": ('g,y\na"b,1\n', {('a"b', 1): 1}),
+    "semicolons": ('g;y\n"1,5";1\na,b;0\n', {("1,5", 1): 1, ("a,b", 0): 1}),
+    "tabs": ("g\ty\na\t1\n", {("a", 1): 1}),
+    "bars": ("g|y\na|1\n", {("a", 1): 1}),
+    "empty is missing": ("g,y\n,0\na,\n", {(None, 0): 1, ("a", None): 1}),
+    "empty is missing, quoted too": ('g,y\n"",1\n,0\n', {(None, 1): 1, (None, 0): 1}),
+    "NA and null are text": ("g,y\nNA,1\nnull,0\n", {("NA", 1): 1, ("null", 0): 1}),
+    "yes and no are text": ("g,y\nyes,true\nno,false\n", {("yes", "true"): 1, ("no", "false"): 1}),
+    "leading zeros are text": ("g,y\n01,1\n1,0\n", {("01", 1): 1, ("1", 0): 1}),
+    "one number": ("g,y\n1,1\n1.0,0\n1e0,1\n", {(1, 1): 2, (1, 0): 1}),
+    "a comment sign": ("g,y\n#a,1\n", {("#a", 1): 1}),
+    "blanks are kept": ("g,y\n a ,1\na,1\n", {(" a ", 1): 1, ("a", 1): 1}),
+    "more columns than asked": ("x,g,z,y\n1,a,2,1\n", {("a", 1): 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", READ_RIGHT)
+def test_csv_read_right(write, what):
+    content, expected = READ_RIGHT[what]
+    assert cells(write(content)) == expected
+
+
+def test_long_ids_never_merge(write):
+    ones = "1" * 29
+    assert len(cells(write(f"g,y\n{ones}1,1\n{ones}2,1\n"))) == 2
+    assert len(cells(write(f'{{"g":{ones}1,"y":1}}\n{{"g":{ones}2,"y":1}}\n', "r.jsonl"))) == 2
+
+
+def test_a_csv_column_is_typed_by_all_of_its_rows(write):
+    found = cells(write("g,y\n" + "1,1\n" * 300_000 + "x,0\n"))
+    assert found == {("1", 1): 300_000, ("x", 0): 1}
+
+
+def test_a_csv_column_name_in_quotes(write):
+    found = cells(write('"the, group",y\na,1\n'), sensitive="the, group")
+    assert found == {("a", 1): 1}
+
+
+REFUSED = {
+    "empty": ("", r"'.*rows.csv' is empty"),
+    "no header": ("\ng,y\na,1\n", r"'.*rows.csv' has no header: its first line is empty"),
+    "header only": ("g,y\n", "the data have no rows"),
+    "twice": ("g,g,y\na,b,1\n", r"'.*rows.csv' has the column 'g' twice"),
+    "short line": ("g,y\na,1\nb\n", r"rows.csv': line 3: the header has 2 columns, this line 1$"),
+    "long line": ("g,y\na,1\nb,0,1\n", r"rows.csv': line 3: the header has 2 columns, this line 3"),
+    "open quote": ('g,y\na,1\n"b,0\n', r"rows.csv': line 3: a quote is not closed"),
+    "open quote inside": ('g,y\na,1\n"b,0\nc,1\nd,1\n', r"rows.csv': line 3: "),
+    "open quote in header": ('g,"y\na,1\n', "the header of .* cannot be read: a quote is not"),
+    "text after a quote": ('g,y\n"a"b,1\nc,0\n', r"line 2: a quote is not closed, or text follows"),
+    "latin": (b"g,y\n\xe9,1\n", r"rows.csv' is not UTF-8 text; convert it"),
+    "latin, late": (b"g,y\n" + b"a,1\n" * 3_000 + b"\xe9,1\n", "line 3002: not UTF-8 text"),
+    "mixed line ends": ("g,y\r\na,1\nb,0\r\n", "line ends are not those of a CSV file"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_csv_refused(write, what):
+    content, message = REFUSED[what]
+    with pytest.raises(DataError, match=message):
+        cells(write(content))
+
+
+@pytest.mark.parametrize("text", ["NA", "0_1", "0x1", "1,5", "-"])
+def test_text_in_a_score_is_refused(write, text):
+    path = write(f'g,y,s\na,1,0.5\nb,0,"{text}"\n')
+    with pytest.raises(DataError, match=f"column 's' must hold numbers, but has '{text}'"):
+        cells(path, score="s")
+
+
+def test_scores_as_programs_write_them(write):
+    path = write("g,y,s\na,1, 0.5\na,1,.75\na,1,1e-3\na,1,0.12345678901234567\na,1,nan\na,1,\n")
+    assert cells(path, score="s") == {("a", 1, 1): 2, ("a", 1, 0): 2, ("a", 1, None): 2}
+
+
+def test_gzip(write):
+    whole = gzip.compress("".join(f"{i % 7},1\n" for i in range(100_000)).encode())
+    with pytest.raises(DataError, match="is cut off or not a gzip file"):
+        cells(write(whole[:-20], "rows.csv.gz"))
+    with pytest.raises(DataError, match="is cut off or not a gzip file"):
+        cells(write("g,y\na,1\n", "rows.csv.gz"))
+    assert cells(write(gzip.compress(b"g,y\na,1\n"), "rows.csv.gz")) == {("a", 1): 1}
+    assert cells(write(gzip.compress(b'{"g":"a","y":1}\n'), "rows.jsonl.gz")) == {("a", 1): 1}
+
+
+JSON_RIGHT = {
+    "missing keys": ('{"g":"a","y":1}\n{"y":0}\n', {("a", 1): 1, (None, 0): 1}),
+    "null": ('{"g":null,"y":1}\n', {(None, 1): 1}),
+    "the text null": ('{"g":"null","y":1}\n', {("null", 1): 1}),
+    "no line end at the end": ('{"g":"a","y":1}\n{"g":"b","y":0}', {("a", 1): 1, ("b", 0): 1}),
+    "numbers as texts": ('{"g":"1","y":"1"}\n{"g":2,"y":0}\n', {(1, 1): 1, (2, 0): 1}),
+    "one number": ('{"g":1.0,"y":1}\n{"g":1,"y":1}\n{"g":1e0,"y":1}\n', {(1, 1): 3}),
+    "negative zero": ('{"g":-0.0,"y":1}\n{"g":0,"y":1}\n', {(0, 1): 2}),
+    "escapes": ('{"g":"\\u00e4\\n\\"","y":1}\n', {('ä\n"', 1): 1}),
+    "CRLF and blank lines": ('{"g":"a","y":1}\r\n\r\n{"g":"a","y":1}\r\n', {("a", 1): 2}),
+    "a list in .jsonl": ('[{"g":"a","y":1},\n{"g":"b","y":1}]', {("a", 1): 1, ("b", 1): 1}),
+    "nested columns that are not asked": ('{"g":"a","y":1,"z":{"a":[1]}}\n', {("a", 1): 1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", JSON_RIGHT)
+def test_json_lines_read_right(write, what):
+    content, expected = JSON_RIGHT[what]
+    assert cells(write(content, "rows.jsonl")) == expected
+
+
+def test_a_large_text_in_json(write):
+    found = cells(
+        write('{{"g":"{}","y":1}}\n{{"g":"a","y":0}}\n'.format("z" * 3_000_000), "r.jsonl")
+    )
+    assert sorted(found.values()) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['[{"g":"a","y":1}, {"g":"b","y":0}]', '{"g":"a","y":1}\n{"g":"b",\n"y":0}\n'],
+)
+def test_json_files(write, content):
+    assert cells(write(content, "rows.json")) == {("a", 1): 1, ("b", 0): 1}
+
+
+JSON_REFUSED = {
+    "cut off": ('{"g":"a","y":1}\n{"g":"b","y"', "Malformed JSON"),
+    "malformed": ('{"g":"a","y":1}\n{"g":b}\n{"g":"a","y":1}\n', "Malformed JSON"),
+    "cut off in the first": ('{"g":"a",', "holds no JSON objects with columns, or is cut off"),
+    "no objects": ("[]", "holds no JSON objects with columns"),
+    "a number": ("[1, 2]", "must hold objects, each a row, not '1'"),
+    "a list cut off": ('[{"g":"a","y":1},{"g":"b","y":1}', "Malformed JSON"),
+    "a key twice": ('{"g":1,"g":2,"y":1}\n', "has the column 'g' twice"),
+    "nested": ('{"g":{"a":1},"y":1}\n', r"'g' \(feature\) holds values that are not plain"),
+    "two types": ('{"g":true,"y":1}\n{"g":"true","y":0}\n', "'true' as two types"),
+    "latin": (b'{"g":"\xe9","y":1}\n', "is not UTF-8 text"),
+    "byte order mark": ('\ufeff{"g":"a","y":1}\n', "byte order mark"),
+}
+
+
+@pytest.mark.parametrize("what", JSON_REFUSED)
+def test_json_refused(write, what):
+    content, message = JSON_REFUSED[what]
+    name = "rows.json" if isinstance(content, str) and content[0] == "[" else "rows.jsonl"
+    with pytest.raises(DataError, match=message):
+        cells(write(content, name))
+
+
+def test_parquet_refused(tmp_path, write):
+    path = tmp_path / "whole.parquet"
+    pq.write_table(pa.table({"g": ["a"] * 1_000, "y": [1] * 1_000}), path)
+    whole = path.read_bytes()
+    for content in (whole[:-100], b"g,y\na,1\n", b"PAR1"):
+        with pytest.raises(DataError, match=r"rows.parquet' is cut off, or not a Parquet file"):
+            cells(write(content, "rows.parquet"))
+    for garbled in (
+        whole[:60] + b"\x00" * 40 + whole[100:],
+        whole[:-60] + b"\x07" * 40 + whole[-20:],
+    ):
+        with pytest.raises(DataError, match=r"cannot read '.*rows.parquet'"):
+            cells(write(garbled, "rows.parquet"))
+
+
+def test_arrow_files(tmp_path, write):
+    table = pa.table({"g": ["a", "b"], "y": [1, 0]})
+    feather.write_feather(table, tmp_path / "rows.feather")
+    with ipc.new_stream(tmp_path / "rows.arrow", table.schema) as stream:
+        stream.write_table(table)
+    for name in ("rows.feather", "rows.arrow"):
+        assert cells(tmp_path / name) == {("a", 1): 1, ("b", 0): 1}
+    whole = (tmp_path / "rows.feather").read_bytes()
+    for content in (whole[:-50], b"hello"):
+        with pytest.raises(DataError, match=r"is cut off, or not an Arrow file"):
+            cells(write(content, "cut.feather"))
+
+
+def test_arrow_files_without_pyarrow(tmp_path, monkeypatch):
+    feather.write_feather(pa.table({"g": ["a"], "y": [1]}), tmp_path / "rows.arrow")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cells(tmp_path / "rows.arrow") == {("a", 1): 1}
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(fg.MissingExtra, match=r"needs an optional library: pip install 'fairgauge"):
+        cells(tmp_path / "rows.arrow")
+
+
+def test_several_files_with_their_columns_in_another_order(write):
+    one = write("g,y\na,1\n", "1.csv")
+    two = write("y;g\n0;b\n", "2.csv")
+    assert cells([one, two]) == {("a", 1): 1, ("b", 0): 1}
+    assert cells(str(one.parent / "*.csv")) == {("a", 1): 1, ("b", 0): 1}
+    assert cells([str(one.parent / "*.csv"), one]) == {("a", 1): 1, ("b", 0): 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "two", "message"),
+    [
+        ("csv", "g,y\na,1\n", "g,x\na,1\n", r"2.csv' lacks 'y', unlike "),
+        ("csv", "g,y\na,1\n", "g,y,z\na,1,2\n", r"2.csv' also has 'z', unlike "),
+        ("csv", "g,y\na,1\n", "g,y,y\na,1,2\n", r"2.csv' has the column 'y' twice"),
+        ("jsonl", '{"g":1,"y":1}\n', '{"g":1,"z":1}\n', r"2.jsonl' lacks 'y'"),
+    ],
+)
+def test_a_second_file_with_other_columns(write, name, one, two, message):
+    paths = [write(one, f"1.{name}"), write(two, f"2.{name}")]
+    with pytest.raises(DataError, match=message):
+        cells(paths)
+
+
+def test_parquet_files_of_different_types_and_columns(tmp_path):
+    pq.write_table(pa.table({"g": ["a"], "y": [1], "w": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"w": [1.5], "y": [0], "g": ["b"]}), tmp_path / "2.parquet")
+    cube = fg.count(tmp_path, label="y", sensitive="g", weight="w")
+    assert sorted(cube.tables[0].sums["w"].tolist()) == [1, 1.5]
+    pq.write_table(pa.table({"y": [0], "g": ["b"]}), tmp_path / "3.parquet")
+    with pytest.raises(DataError, match=r"3.parquet' lacks 'w', unlike "):
+        fg.count(tmp_path, label="y", sensitive="g")
+
+
+def test_a_folder_in_partitions(tmp_path):
+    for country, year in [("DE", "01"), ("DE", "1"), ("FR", "1")]:
+        folder = tmp_path / f"country={country}" / f"year={year}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"y": [1, 0]}), folder / "part.parquet")
+    assert cells(tmp_path, sensitive="country") == {
+        ("DE", 0): 2, ("DE", 1): 2, ("FR", 0): 1, ("FR", 1): 1,
+    }  # fmt: skip
+    assert cells(tmp_path, sensitive="year") == {
+        ("01", 0): 1, ("01", 1): 1, ("1", 0): 2, ("1", 1): 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "it's.csv", "ä b.csv"])
+def test_names_of_files_mean_themselves(write, name):
+    path = write("g,y\na,1\n", name)
+    write("g,y\nother,1\n", "a1.csv")
+    assert cells(path) == {("a", 1): 1}
+
+
+def test_files_that_are_not_there(write, tmp_path):
+    with pytest.raises(DataError, match=r"no file '.*nothing.csv'"):
+        cells(tmp_path / "nothing.csv")
+    with pytest.raises(DataError, match=r"no file '.*\*.csv'"):
+        cells(str(tmp_path / "*.csv"))
+    with pytest.raises(DataError, match=r"the folder '.*' holds no .parquet files"):
+        cells(tmp_path)
+    with pytest.raises(DataError, match=r"cannot tell the format of '.*rows.xlsx'; known: .csv"):
+        cells(write("x", "rows.xlsx"))
+    with pytest.raises(DataError, match="files of different formats cannot be read together"):
+        cells([write("g,y\na,1\n", "1.csv"), write('{"g":1,"y":1}', "2.jsonl")])
+
+
+def test_a_column_that_is_not_there(write):
+    with pytest.raises(SpecError, match=r"no column 'y' in the data. Did you mean 'Y'\?"):
+        cells(write("g,Y\na,1\n"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"g,y\na,1\n", b'{"g":"a","y":1}\n', gzip.compress(b"g,y\na,1\n")]
+)
+def test_standard_input(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert cells("-") == {("a", 1): 1}
+
+
+def test_empty_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(DataError, match="standard input is empty"):
+        cells("-")
+
+
+@pytest.mark.parametrize("data", [None, 5, 2.5, b"g,y"])
+def test_what_is_no_data(data):
+    with pytest.raises(DataError, match=r"cannot audit a .*; give a frame, a path or a Cube"):
+        cells(data)
+
+
+def test_an_object_that_is_no_frame():
+    with pytest.raises(DataError, match="cannot audit a dict; give a frame"):
+        cells({"g": ["a"]})

@@ -1,0 +1,174 @@
+"""The cube: canonical values and order, adding, saving, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.cube import Counted, Cube, _aggregate, _digest, build, read_cube
+from fairgauge.errors import CubeError, DataError
+from fairgauge.plan import plan
+from fairgauge.spec import ask
+from fairgauge.words import Role
+
+ASKED = {"label": "y", "sensitive": "g"}
+
+
+def made(
+    groups: list[Any], labels: list[Any], rows: list[float] | None = None, **options: Any
+) -> Cube:
+    """Build a cube of cells that an engine might have counted."""
+    sums = {"rows": rows or [1.0] * len(groups)}
+    total = int(sum(sums["rows"]))
+    return build(plan(ask(**ASKED)), [Counted([groups, labels], sums)], rows=total, **options)
+
+
+def levels(cube: Cube) -> list[tuple[Any, ...]]:
+    return [cube.levels[axis] for axis in cube.plan.axes]
+
+
+def test_values_are_canonical_sorted_and_merged():
+    cube = made([2.0, 2, Decimal("2.00"), -0.0, None, float("nan"), 10], [1, 1, 1, 0, 1, 1, 0])
+    assert levels(cube) == [(0, 2, 10), (0, 1)]
+    assert cube.tables[0].codes.tolist() == [[-1, 1], [0, 0], [1, 1], [2, 0]]
+    assert cube.tables[0].sums["rows"].tolist() == [2, 1, 3, 1]
+
+
+def test_the_order_of_cells_is_of_no_account():
+    one = made(["a", "b", "b"], [1, 0, 1])
+    other = made(["b", "a", "b"], [1, 1, 0])
+    assert (one, one.digest, hash(one)) == (other, other.digest, hash(other))
+    assert one != made(["a", "b", "b"], [1, 1, 1])
+
+
+def test_untyped_texts_are_numbers_only_if_all_are():
+    assert levels(made(["1", "2.0"], [1, 0], texts={"g"}))[0] == (1, 2)
+    assert levels(made(["1", "x"], [1, 0], texts={"g"}))[0] == ("1", "x")
+    assert levels(made(["1", "01"], [1, 0], texts={"g"}))[0] == ("01", "1")
+    assert levels(made(["1", "2"], [1, 0]))[0] == ("1", "2")
+
+
+def test_cells_without_counted_rows_are_dropped():
+    cube = made(["a", "b"], [1, 0], rows=[2.0, 0.0])
+    assert levels(cube) == [("a",), (1,)]
+
+
+def test_sums_of_weights_do_not_show_their_order():
+    asked = plan(ask(**ASKED, weight="w"))
+    forward, backward = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
+    assert forward != backward
+    cubes = [
+        build(asked, [Counted([["a"], [1]], {"rows": [3], "w": [w], "w2": [0.14]})], rows=3)
+        for w in (forward, backward)
+    ]
+    assert cubes[0] == cubes[1]
+    assert cubes[0].tables[0].sums["w"].tolist() == [0.6]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, "1"], r"column 'g' holds '1' as two types \(int and str\); make the column one type"),
+        ([True, "true"], r"column 'g' holds 'true' as two types \(bool and str\)"),
+        ([["a"], ["b"]], r"column 'g' \(feature\) holds values that are not plain"),
+    ],
+)
+def test_values_that_cannot_be_groups(groups, message):
+    with pytest.raises(DataError, match=message):
+        made(groups, [0, 1])
+
+
+def test_too_many_values():
+    with pytest.raises(DataError, match=r"column 'g' \(feature\) has more than 3 different values"):
+        made(["a", "b", "c", "d"], [1, 1, 1, 1], limit=3)
+    assert len(levels(made(["a", "b", "c", None], [1, 1, 1, 1], limit=3))[0]) == 3
+
+
+def test_adding_joins_levels():
+    cube = made(["a", "b"], [1, 0]) + made(["c", "b", None], [1, 0, 1])
+    assert levels(cube)[0] == ("a", "b", "c")
+    assert cube == made(["a", "b", "c", "b", None], [1, 0, 1, 0, 1])
+    assert cube.rows == 5
+
+
+def test_a_shard_that_looked_numeric_alone_becomes_text():
+    numeric = made(["1", "2"], [1, 0], texts={"g"})
+    texts = made(["1", "x"], [1, 0], texts={"g"})
+    assert levels(numeric)[0] == (1, 2)
+    whole = made(["1", "2", "1", "x"], [1, 0, 1, 0], texts={"g"})
+    assert numeric + texts == texts + numeric == whole
+    assert (numeric + numeric) + texts == numeric + (numeric + texts)
+
+
+def test_adding_true_and_the_text_true_is_refused():
+    with pytest.raises(CubeError, match="holds 'true' as two types"):
+        made([True], [1]) + made(["true"], [1])
+
+
+def test_adding_cubes_that_count_different_things():
+    other = fg.confusion("g", {"a": {"tp": 1}})
+    with pytest.raises(CubeError, match="the cubes count different things: label is 'y' in one"):
+        made(["a"], [1]) + other
+    with pytest.raises(TypeError, match="unsupported operand"):
+        made(["a"], [1]) + 1
+
+
+def test_marginals():
+    cube = made(["a", "a", "b", None], [1, 0, 1, 1], rows=[2, 3, 4, 5])
+    feature, label = cube.plan.axis(Role.FEATURE), cube.plan.axis(Role.LABEL)
+    assert cube.marginal([feature]).sums["rows"].tolist() == [5, 5, 4]
+    assert cube.marginal([label, feature]).codes.tolist() == [[0, 0], [1, -1], [1, 0], [1, 1]]
+    assert cube.marginal([]).sums["rows"].tolist() == [14]
+    wide = plan(ask(label="y", sensitive=["a", "b", "c", "d"]))
+    with pytest.raises(CubeError, match="this cube does not hold feature a x feature b; count"):
+        build(
+            wide,
+            [Counted([["v"], [1]], {"rows": [1]}) for _ in wide.tables],
+            rows=1,
+        ).marginal(wide.axes[:2])
+
+
+def test_cells_beyond_a_machine_word():
+    wide = plan(ask(label="y", sensitive=["a", "b", "c"])).axes
+    codes = np.array([[2**21, 2**21, 2**21, 0], [-1, 5, 0, 0], [2**21, 2**21, 2**21, 0]])
+    table = _aggregate(wide, codes, {"rows": np.ones(3)})
+    assert table.codes.tolist() == [codes[1].tolist(), codes[0].tolist()]
+    assert table.sums["rows"].tolist() == [1, 2]
+
+
+def test_saving_and_loading(tmp_path):
+    cube = made(["a", "b", None, True], [1, 0, 1, 0])
+    cube.save(tmp_path / "day.cube.json")
+    found = fg.load(tmp_path / "day.cube.json")
+    assert (found, found.digest) == (cube, cube.digest)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:-40], "'day' is not a fairgauge cube file, or is cut off"),
+        (lambda text: "[1]", "'day' is not a fairgauge cube file"),
+        (lambda text: text.replace('"rows":3', '"rows":4'), "was changed or damaged: its digest"),
+        (lambda text: text.replace("cube/1", "cube/9"), "has format 'fairgauge.cube/9'; this"),
+    ],
+)
+def test_damaged_files(change, message):
+    text = change(made(["a", "b", "b"], [1, 0, 1]).to_json())
+    with pytest.raises(CubeError, match=message):
+        read_cube(text, "day")
+
+
+def test_a_file_that_is_whole_but_makes_no_sense():
+    found = made(["a"], [1]).to_dict()
+    del found["levels"]
+    with pytest.raises(CubeError, match="'day' is not a fairgauge cube file"):
+        read_cube(json.dumps(found | {"digest": _digest(found)}), "day")
+
+
+def test_how_it_shows_itself():
+    assert repr(made(["a", "b"], [1, 0])) == "<Cube of 2 rows in 2 cells: feature g, label y>"
