@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 from fairgauge.cube import Cube
 from fairgauge.errors import CubeError, quote
-from fairgauge.estimate import Diagnostic, measure
+from fairgauge.estimate import Diagnostic
+from fairgauge.measure import measure
 from fairgauge.plan import plan
 from fairgauge.report import Data, Report
 from fairgauge.scan import open_source
@@ -103,14 +104,14 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=spec.profile,
-        task=spec.task or Task.BINARY,
+        task=measured.task,
         data=Data(source, cube.digest, cube.rows, cube.cases, used, left_out),
         spec=spec.to_dict(),
         groups=measured.groups,
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),
-        diagnostics=(*_told(spec, left_out), *measured.diagnostics),
+        diagnostics=(*_told(spec, measured.task, left_out), *measured.diagnostics),
     )
 
 
@@ -151,14 +152,22 @@ def _check_held(cube: Cube, spec: Spec) -> None:
             )
 
 
-def _told(spec: Spec, left_out: dict[str, int]) -> list[Diagnostic]:
+def _told(spec: Spec, task: Task, left_out: dict[str, int]) -> list[Diagnostic]:
     """Return what a reader should know of the question and of the rows left out."""
     found = []
     if spec.task is None:
-        message = "label and prediction are read as two classes; task='...' says otherwise"
-        found.append(Diagnostic(Level.NOTE, "task", message))
+        level = Level.NOTE if task is Task.BINARY else Level.WARNING
+        message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
+        found.append(Diagnostic(level, "task", message))
     found += [
         Diagnostic(Level.NOTE, "excluded", f"{rows:,} rows have a {reason}")
         for reason, rows in left_out.items()
     ]
     return found
+
+
+_TASKS = {
+    Task.BINARY: "two classes, positive and negative",
+    Task.MULTICLASS: "classes, each against the rest",
+    Task.REGRESSION: "numbers, a regression",
+}

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from fairgauge.feature import Above, interval_names
 from fairgauge.spec import Spec, ask
 from fairgauge.values import Value, name_of
-from fairgauge.words import Profile, Role
+from fairgauge.words import Profile, Role, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
 _MOST_JOINT_FEATURES = 3
+_GRID = 1_000
 
 COUNTED = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
@@ -55,6 +60,17 @@ class Axis:
         low, high = self.bounds
         return k * (high - low) / self.grid + low
 
+    def edges(
+        self, codes: NDArray[np.int64], levels: tuple[Value, ...]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lower and upper edges of coded scores; equal where the score is exact."""
+        if not self.grid:
+            exact = np.array([float(levels[c] or 0) for c in codes.tolist()])
+            return exact, exact
+        below = np.array([self.edge((c - 1) // 2) for c in codes.tolist()])
+        above = np.array([self.edge(c // 2) for c in codes.tolist()])
+        return below, above
+
     def names(self, levels: tuple[Value, ...]) -> list[str]:
         """Return the names of levels as people see them."""
         if not self.cuts:
@@ -67,12 +83,12 @@ class Axis:
 class Moment:
     """A number of each row that is summed, times its count and weight; 0 where it is missing.
 
-    ``shape`` is of columns x (and y): value x, square x², product xy, gap |y - x|, and the
-    logarithms ln x and ln(1 - x), kept finite as in log loss.
+    ``shape`` is of columns x (and y): value x, square x², gap |y - x|, squared_gap
+    (y - x)², and the logarithms ln x and ln(1 - x), kept finite as in log loss.
     """
 
     name: str
-    shape: Literal["value", "square", "product", "gap", "log", "log_rest"]
+    shape: Literal["value", "square", "gap", "squared_gap", "log", "log_rest"]
     columns: tuple[str, ...]
 
 
@@ -159,7 +175,8 @@ class Plan:
         moments = tuple(
             Moment(m["name"], m["shape"], tuple(m["columns"])) for m in found["moments"]
         )
-        return cls(axes, tables, ask(**found["asked"]), moments)
+        asked = {key: value for key, value in found["asked"].items() if value != []}
+        return cls(axes, tables, ask(**asked), moments)
 
     def difference(self, other: Plan) -> str:
         """Say in what two plans differ; empty when they count the same."""
@@ -174,28 +191,36 @@ def plan(spec: Spec) -> Plan:
     """Return what must be counted to answer a specification.
 
     A few features are counted together, so that every intersection comes from one table; many are
-    counted in one table for each margin that is asked for.
+    counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
+    table of their own for each margin.
     """
     outcome = _outcome_axes(spec)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    columns = list(dict.fromkeys(columns))
-    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in columns}
-    axes = (*features.values(), *outcome)
-    if len(columns) <= _MOST_JOINT_FEATURES:
-        margins: list[tuple[str, ...]] = [tuple(columns)]
-    else:
-        margins = [*((f.column,) for f in spec.sensitive), *spec.intersections]
-    tables = [
-        tuple(sorted(axes.index(axis) for axis in (*(features[c] for c in margin), *outcome)))
-        for margin in margins
-    ]
-    asked = Spec(**{key: getattr(spec, key) for key in COUNTED})
-    return Plan(axes, tuple(dict.fromkeys(tables)), asked)
+    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in dict.fromkeys(columns)}
+    asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
+    margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
+    tables = [[*(features[c] for c in margin), *outcome] for margin in margins]
+    axes = [*features.values(), *outcome]
+    moments: tuple[Moment, ...] = ()
+    if spec.task is Task.REGRESSION and spec.label and spec.prediction:
+        moments = _regression_moments(spec.label, spec.prediction)
+    elif spec.score and spec.task is not Task.MULTICLASS:
+        score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=_GRID)
+        axes.append(score)
+        label = [axis for axis in outcome if axis.role is Role.LABEL]
+        tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
+        tables.append([*label, score])
+        moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
+    positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
+    counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
+    return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
 
 
 def _outcome_axes(spec: Spec) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
+    if spec.task is Task.REGRESSION and not cuts:
+        cuts = (0.0,)  # any cut will do: it tells only which rows have a number
     axes = []
     if spec.strata:
         axes.append(Axis(Role.STRATUM, spec.strata))
@@ -211,3 +236,21 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
             Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
         )
     return axes
+
+
+def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
+    return (
+        Moment("y", "value", (label,)),
+        Moment("p", "value", (prediction,)),
+        Moment("yy", "square", (label,)),
+        Moment("pp", "square", (prediction,)),
+        Moment("gap", "gap", (label, prediction)),
+        Moment("gap2", "squared_gap", (label, prediction)),
+    )
+
+
+def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:
+    found = (Moment("s", "value", (score,)), Moment("s2", "square", (score,)))
+    if not probability:
+        return found
+    return (*found, Moment("ln_s", "log", (score,)), Moment("ln_1s", "log_rest", (score,)))

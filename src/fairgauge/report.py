@@ -74,7 +74,7 @@ class Report:
         for each in self.estimates:
             have = (each.metric, each.feature, each.group, each.stratum)
             pooled = len(wanted) < len(have) and each.stratum == "pooled"
-            if have[: len(wanted)] == wanted and (len(wanted) > 3 or pooled or not each.stratum):  # noqa: PLR2004
+            if have[: len(wanted)] == wanted and (len(wanted) > 3 or pooled or not each.stratum):
                 return each
         have_names = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
         asked = ", ".join(str(part) for part in wanted)

@@ -351,7 +351,7 @@ _READERS: dict[str, Any] = {
     "task": _word(Task),
     "confidence": _number(0, 1, inside=True),
     "method": _word(Method),
-    "seed": _number(0, 2**63, whole=True),
+    "seed": _number(0, float("inf"), whole=True),
     "replicates": _number(1, 10_000_000, whole=True),
     "profile": _word(Profile),
     "missing": _word(Missing),

@@ -7,18 +7,17 @@ metrics in the Google Vertex AI guide.
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
-from fairgauge.metrics.comparisons import (
-    ConditionalDisparity,
-    Contrast,
-    Distance,
-    Imbalance,
-    Inequality,
-    Metric,
-    Order,
-)
+from fairgauge.metrics import moments, scores
+from fairgauge.metrics.comparisons import Contrast, Imbalance, Metric, Order
+from fairgauge.metrics.conditional import ConditionalDisparity
+from fairgauge.metrics.distributions import Distance
+from fairgauge.metrics.inequality import Inequality
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
+from fairgauge.metrics.moments import MomentStatistic
+from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP
 from fairgauge.words import Better
 
@@ -48,6 +47,40 @@ RATES: tuple[Statistic, ...] = (
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="observed positives for each predicted positive", cite=("clarify:DCA",)),
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="observed negatives for each predicted negative", cite=("clarify:DCR",)),
 )
+TPR, FPR, TNR = (
+    next(row for row in RATES if isinstance(row, Rate) and row.name == name)
+    for name in ("true_positive_rate", "false_positive_rate", "true_negative_rate")
+)
+BLENDS: tuple[Statistic, ...] = (
+    Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
+    Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
+)
+
+SCORES: tuple[Statistic, ...] = (
+    ScoreStatistic(name="roc_auc", compute=scores.roc_auc, bound=scores.roc_auc_bound, two_classes=True, written="P(score of a positive > score of a negative) + P(equal) / 2", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
+    ScoreStatistic(name="average_precision", compute=scores.average_precision, bound=scores.average_precision_bound, two_classes=True, written="sum_k (recall_k - recall_k-1) precision_k, from the highest score down", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
+    ScoreStatistic(name="brier_score", compute=scores.brier_score, probability=True, written="mean((score - label)^2)", better=LOWER, aka=("brier", "brier score loss"), says="the mean squared distance of score and label", cite=("sklearn:brier_score_loss",)),
+    ScoreStatistic(name="log_loss", compute=scores.log_loss, probability=True, limits=(0.0, math.inf), written="-mean(label ln(score) + (1 - label) ln(1 - score))", better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
+    ScoreStatistic(name="expected_calibration_error", compute=scores.expected_calibration_error, probability=True, written="sum_b n_b / n |mean score_b - positive share_b| over ten bins (0, 0.1], ... (0.9, 1]", better=LOWER, aka=("ece",), says="the mean distance of score and outcome over ten equal bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
+    ScoreStatistic(name="maximum_calibration_error", compute=scores.maximum_calibration_error, probability=True, written="max_b |mean score_b - positive share_b| over ten bins", better=LOWER, aka=("mce",), says="the largest distance of score and outcome in ten equal bins", cite=("Naeini et al. 2015",)),
+    ScoreStatistic(name="calibration_gap", compute=scores.calibration_gap, probability=True, limits=(-1.0, 1.0), written="mean(score) - share of positive labels", better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score less the share of positive labels", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="calibration_slope", compute=scores.calibration_slope, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="slope b of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the slope of the outcome's log odds on the score's: below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="calibration_intercept", compute=scores.calibration_intercept, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="intercept a of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the intercept of the outcome's log odds on the score's", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="mean_score", compute=scores.mean_score, labelled=False, limits=(-math.inf, math.inf), written="mean(score)", better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
+)
+
+MOMENTS: tuple[Statistic, ...] = (
+    MomentStatistic(name="mean_label", compute=moments.mean_label, written="mean(y)", better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
+    MomentStatistic(name="mean_prediction", compute=moments.mean_prediction, written="mean(p)", better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
+    MomentStatistic(name="mean_error", compute=moments.mean_error, written="mean(p - y)", better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction less label: above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
+    MomentStatistic(name="mean_absolute_error", compute=moments.mean_absolute_error, limits=(0.0, math.inf), written="mean(|p - y|)", better=LOWER, aka=("mae",), says="the mean distance of prediction and label", cite=("sklearn:mean_absolute_error",)),
+    MomentStatistic(name="mean_squared_error", compute=moments.mean_squared_error, limits=(0.0, math.inf), written="mean((p - y)^2)", better=LOWER, aka=("mse",), says="the mean squared distance of prediction and label", cite=("sklearn:mean_squared_error",)),
+    MomentStatistic(name="root_mean_squared_error", compute=moments.root_mean_squared_error, limits=(0.0, math.inf), written="sqrt(mean((p - y)^2))", better=LOWER, aka=("rmse",), says="the root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
+    MomentStatistic(name="r2", compute=moments.r2, at_least=2, limits=(-math.inf, 1.0), written="1 - sum((p - y)^2) / sum((y - mean(y))^2)", better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
+    MomentStatistic(name="residual_spread", compute=moments.residual_spread, at_least=2, limits=(0.0, math.inf), written="sd(p - y)", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
+)
+
+RATES = (*RATES, *BLENDS, *SCORES, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 
@@ -55,18 +88,6 @@ def rate(name: str) -> Statistic:
     """Return a rate by its catalogue name."""
     return _BY_NAME[name]
 
-
-def _share(name: str) -> Rate:
-    row = _BY_NAME[name]
-    assert isinstance(row, Rate)
-    return row
-
-
-RATES = (
-    *RATES,
-    Blend(name="balanced_accuracy", of=(_share("true_positive_rate"), _share("true_negative_rate")), better=HIGHER, aka=("bacc",), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
-)
-_BY_NAME = {row.name: row for row in RATES}
 
 CLARIFY: tuple[Metric, ...] = (
     # before training: sizes and labels
@@ -105,6 +126,21 @@ VERTEX: tuple[Metric, ...] = (
 # fmt: on
 
 
+_HEADLINES = (
+    "roc_auc",
+    "calibration_gap",
+    "mean_prediction",
+    "mean_error",
+    "mean_absolute_error",
+    "r2",
+)
+"""The statistics whose differences are standard, because no vendor's metric holds them."""
+
+
+_TAKEN = frozenset(row.title.casefold() for row in (*CLARIFY, *VERTEX))
+"""What vendors call metrics of theirs, with their sign."""
+
+
 def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
     more = f"the group's {of.title} is higher than its reference's"
     return Contrast(
@@ -115,15 +151,18 @@ def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
         by=by,
         says=f"the group's {of.title} {'less' if by == 'difference' else 'over'} its reference's",
         positive=more if by == "difference" else f"above 1, {more}",
-        aka=tuple(f"{name} {by}" for name in of.aka),
+        aka=tuple(name for each in of.aka if (name := f"{each} {by}") not in _TAKEN),
         cite=of.cite,
+        standard=by == "difference" and of.name in _HEADLINES,
     )
 
 
-NATIVE: tuple[Metric, ...] = tuple(
-    _native(of, by)
-    for of in RATES
-    for by in ("difference", "ratio")  # type: ignore[arg-type]
-)
+_BY: tuple[Literal["difference", "ratio"], ...] = ("difference", "ratio")
+NATIVE: tuple[Metric, ...] = tuple(_native(of, by) for of in RATES for by in _BY)
 
 METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE)
+
+CONDITIONAL: frozenset[str] = frozenset(
+    row.name for row in METRICS if isinstance(row, ConditionalDisparity)
+)
+"""The metrics that hold a stratum fixed by their own definition."""

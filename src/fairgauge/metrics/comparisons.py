@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from fairgauge.metrics.arithmetic import divide, subtract
-from fairgauge.metrics.distances import DISTANCES, Distances
-from fairgauge.words import Profile
+from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
     from fairgauge.metrics.kinds import Statistic
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native"]
+_LARGE = 1_000
+
+Scope = Literal["group", "pooled", "feature", "table"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +53,10 @@ class Metric(ABC):
     cite: tuple[str, ...]
     standard: bool = False
 
-    whole_table: ClassVar[bool] = False
-    """Whether it is one number for all rows, not one per group."""
-    needs_strata: ClassVar[bool] = False
-    """Whether it holds a stratum fixed."""
+    scope: ClassVar[Scope] = "group"
+    """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
+    tasks: ClassVar[frozenset[Task]] = frozenset(Task)
+    """The tasks that it can be asked in."""
 
     @property
     @abstractmethod
@@ -102,6 +104,11 @@ class Metric(ABC):
         del profile
         return group.size, reference.size
 
+    def error(self, group: Side, reference: Side) -> Array | None:
+        """Return the most that `value` can be off by its own making; None where it is exact."""
+        del group, reference
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast(Metric):
@@ -110,6 +117,10 @@ class Contrast(Metric):
     of: Statistic
     by: Literal["difference", "ratio"]
     order: Order = "group - reference"
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return self.of.tasks
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -149,6 +160,16 @@ class Contrast(Metric):
     def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
         return self.of.value(group, profile), self.of.value(reference, profile)
 
+    def error(self, group: Side, reference: Side) -> Array | None:
+        ours, theirs = self.of.error(group), self.of.error(reference)
+        if ours is None or theirs is None:
+            return None
+        if self.by == "difference":
+            return ours + theirs
+        over, under = self.side_values(group, reference, Profile.DOCUMENTED)
+        furthest = divide(over + ours, np.maximum(under - theirs, 0.0), Profile.DOCUMENTED)
+        return furthest - divide(over, under, Profile.DOCUMENTED)
+
     def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
         return self.of.size(group), self.of.size(reference)
 
@@ -171,11 +192,11 @@ class Contrast(Metric):
         if self.by == "ratio":
             return f"{shown}, {_times(value)} that of {against}"
         gap = abs(ours - theirs)
-        size = f"{gap * 100:.1f} points" if self.of.is_share else f"{gap:.3g}"
+        size = f"{gap * 100:.1f} points" if self.of.is_share else _number(gap)
         return f"{shown}, {size} {'higher' if ours > theirs else 'lower'} than {against}"
 
     def _show(self, number: float) -> str:
-        return f"{number:.1%}" if self.of.is_share else f"{number:.3g}"
+        return f"{number:.1%}" if self.of.is_share else _number(number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,173 +244,8 @@ class Imbalance(Metric):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distance(Metric):
-    """How far apart the label (or prediction) distributions of the two sides are."""
-
-    of: Need
-    by: Distances
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({self.of})
-
-    @property
-    def formula(self) -> str:
-        return DISTANCES[self.by].formula
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, DISTANCES[self.by].most)
-
-    @property
-    def edges(self) -> str:
-        unseen = "Infinity if a category of the reference is unseen in the group; "
-        return f"{unseen if self.by == 'kl' else ''}undefined when a side has no rows"
-
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
-        if profile is Profile.CLARIFY:  # smclarify collapses to positive and negative first
-            ours, theirs = (_collapsed(side, self.of) for side in (group, reference))
-        else:
-            ours, theirs = group.classes[self.of], reference.classes[self.of]
-        return DISTANCES[self.by].between(theirs, ours, profile)
-
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
-        return group.classes[self.of].sum(axis=-1), reference.classes[self.of].sum(axis=-1)
-
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
-        ours, _ = self.sizes(group, reference)
-        return f"the {'group' if ours[at] == 0 else 'reference'} has no rows with a {self.of}"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del sides
-        return f"{group}: {self.of}s lie {value:.3g} from those of {reference} ({self.title})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionalDisparity(Metric):
-    """The group's share of the rejected less its share of the accepted, averaged over strata."""
-
-    of: Need
-    needs_strata: ClassVar[bool] = True
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({self.of})
-
-    @property
-    def formula(self) -> str:
-        return "sum_i n_i (n_d,i(0) / n_i(0) - n_d,i(1) / n_i(1)) / sum_i n_i"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (-1.0, 1.0)
-
-    @property
-    def edges(self) -> str:
-        return (
-            "a stratum without accepted or without rejected rows is left out and the coverage said; "
-            "undefined when none is left"
-        )
-
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
-        ours = group.strata[self.of]
-        both = ours + reference.strata[self.of]
-        share = divide(ours, both, profile)  # (n, S, 2): of the positive, of the negative
-        disparity = share[..., 1] - share[..., 0]
-        rows = both.sum(axis=-1)
-        weight = np.where(np.isnan(disparity), 0.0, rows)
-        total = weight.sum(axis=-1)
-        if profile is Profile.CLARIFY:
-            total = np.where((both.sum(axis=-2) > 0).all(axis=-1), total, np.nan)
-        with np.errstate(invalid="ignore"):
-            result: Array = (weight * np.nan_to_num(disparity)).sum(axis=-1) / total
-        return result
-
-    def coverage(self, group: Side, reference: Side) -> Array:
-        """Return the share of rows in strata that have both accepted and rejected rows."""
-        both = group.strata[self.of] + reference.strata[self.of]
-        rows = both.sum(axis=-1)
-        used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
-        return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
-
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
-        return (
-            group.strata[self.of].sum(axis=(-1, -2)),
-            reference.strata[self.of].sum(axis=(-1, -2)),
-        )
-
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
-        both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)
-        for name, count in zip(("positive", "negative"), both, strict=True):
-            if count == 0:
-                return f"there are no {name} {self.of}s"
-        return f"no stratum has both positive and negative {self.of}s"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del reference, sides
-        word = "rejected" if value > 0 else "accepted"
-        other = "accepted" if value > 0 else "rejected"
-        if value == 0:
-            return f"{group}: the same share of the rejected as of the accepted, within strata"
-        return (
-            f"{group}: {abs(value) * 100:.1f} points more of the {word} than of the {other}, "
-            "averaged over strata"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inequality(Metric):
-    """Generalized entropy of the benefits b = prediction - label + 1 over all rows."""
-
-    alpha: int = 2
-    whole_table: ClassVar[bool] = True
-
-    @property
-    def needs(self) -> frozenset[Need]:
-        return frozenset({"label", "prediction"})
-
-    @property
-    def formula(self) -> str:
-        return "mean((b / mean(b))^2 - 1) / 2,  b = 2 for FP, 1 for TP and TN, 0 for FN"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        return (0.0, math.inf)
-
-    @property
-    def edges(self) -> str:
-        return "at most (n - 1) / 2; undefined when every row is a false negative"
-
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
-        del reference, profile
-        counts = group.counts(self.needs)
-        rows = counts.sum(axis=-1)
-        total = 2 * counts[..., 1] + counts[..., 0] + counts[..., 3]
-        squares = 4 * counts[..., 1] + counts[..., 0] + counts[..., 3]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            result: Array = (rows * squares / total**2 - 1) / 2
-        return result
-
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
-        del reference
-        rows = group.counts(self.needs).sum(axis=-1)
-        return rows, np.full_like(rows, np.nan)
-
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
-        del reference
-        if group.counts(self.needs)[at].sum() == 0:
-            return "there are no rows with a label and a prediction"
-        return "every row is a false negative, so the mean benefit is 0"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del reference, sides
-        return f"{group}: benefits are spread with a generalized entropy of {value:.3g} (0 is even)"
-
-
-def _collapsed(side: Side, of: Need) -> Array:
-    counts = side.counts(frozenset({of}))
-    return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
+def _number(number: float) -> str:
+    return f"{number:,.0f}" if _LARGE <= abs(number) < math.inf else f"{number:.3g}"
 
 
 def _times(value: float) -> str:

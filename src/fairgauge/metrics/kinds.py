@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.metrics.arithmetic import divide
-from fairgauge.words import Better, Profile
+from fairgauge.words import Better, Profile, Task
 
 if TYPE_CHECKING:
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Cells, Need
+
+
+_ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +44,14 @@ class Statistic(ABC):
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
+    """The tasks that it is of; in a multiclass audit each class stands against the rest."""
 
     @property
     def title(self) -> str:
         """Return the name as words."""
-        return self.name.replace("_", " ")
+        words = (_ACRONYMS.get(word, word) for word in self.name.split("_"))
+        return " ".join(words)
 
     @property
     @abstractmethod
@@ -65,6 +71,11 @@ class Statistic(ABC):
     @abstractmethod
     def value(self, side: Side, profile: Profile) -> Array:
         """Return one number per group, NaN where undefined; array of shape (n,)."""
+
+    def error(self, side: Side) -> Array | None:
+        """Return the most that `value` can be off by its own making; None where it is exact."""
+        del side
+        return None
 
     @abstractmethod
     def size(self, side: Side) -> Array:

@@ -10,7 +10,7 @@ from fairgauge.errors import nearest, quote
 from fairgauge.metrics.catalogue import METRICS, RATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
@@ -88,9 +88,8 @@ def _rates() -> dict[str, Statistic]:
     return _index(RATES)
 
 
-def _index(rows: Iterable[Row]) -> dict[str, Row]:
-    rows = tuple(rows)
-    index = {_key(row.name): row for row in rows}
+def _index(rows: Sequence[Row]) -> dict[str, Row]:
+    index: dict[str, Row] = {_key(row.name): row for row in rows}
     for row in rows:
         for name in (*row.aka, row.title):
             index.setdefault(_key(name), row)

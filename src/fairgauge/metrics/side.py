@@ -8,7 +8,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fairgauge.metrics.symbols import Array, Need
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Histograms of scores, one per comparison, over bins that all comparisons share.
+
+    Attributes
+    ----------
+    low, high : array of shape (B,)
+        The edges of the bins; equal where a bin is a single value (scores that lie on an edge).
+    counts : array of shape (n, 2, B)
+        Rows with a positive and with a negative label.
+    every : array of shape (n, B)
+        All rows with a score, whatever their label.
+    sums : array of shape (n, 2, B)
+        Sum of the scores in each bin, by label.
+    moments : mapping to arrays of shape (n, 2)
+        Sums over rows by label: score, its square, ln(score), ln(1 - score).
+    total : array of shape (n,)
+        Sum of the scores of all rows.
+    """
+
+    low: Array
+    high: Array
+    counts: Array
+    every: Array
+    sums: Array
+    moments: Mapping[str, Array]
+    total: Array
+
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Return which bins hold an interval of scores, not a single value."""
+        return self.high > self.low
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +63,21 @@ class Side:
         Rows in each category of the labels or of the predictions.
     strata : mapping to arrays of shape (n, S, 2)
         Positive and negative rows in each stratum, of labels or of predictions.
+    per_class : tuple of Side
+        In a multiclass audit, the same groups with each class against the rest.
+    moments : mapping to arrays of shape (n,)
+        In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
+    scores : Scores, optional
+        Histograms of the scores.
     """
 
     size: Array
     cells: Mapping[frozenset[Need], Array] = field(default_factory=dict)
     classes: Mapping[Need, Array] = field(default_factory=dict)
     strata: Mapping[Need, Array] = field(default_factory=dict)
+    per_class: tuple[Side, ...] = ()
+    moments: Mapping[str, Array] = field(default_factory=dict)
+    scores: Scores | None = None
 
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""

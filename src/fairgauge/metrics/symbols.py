@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-Need = Literal["label", "prediction"]
+Need = Literal["label", "prediction", "score"]
 
 _NAMES = ("TP", "FP", "FN", "TN")
 

@@ -1,0 +1,224 @@
+"""Measure: every rate and metric that is asked for, computed from a cube.
+
+Every metric is one vectorised call over all comparisons, so 2,000 strata cost little more than one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.estimate import POOLED, Diagnostic, Estimate, Group, Measured
+from fairgauge.metrics.averages import AVERAGES, agreement, averaged
+from fairgauge.metrics.catalogue import CONDITIONAL, RATES
+from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.metrics.conditional import ConditionalDisparity
+from fairgauge.metrics.lookup import SETS, expand, find_metric
+from fairgauge.reading import Reading, decide_task, readings
+from fairgauge.tally import tally, tally_all
+from fairgauge.view import View, worst_class
+from fairgauge.words import Level, Profile, Role, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube import Cube
+    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.symbols import Need
+    from fairgauge.spec import Spec
+    from fairgauge.tally import Tally
+
+Asked: TypeAlias = "tuple[Metric, str | None]"
+"""A metric, and what stands against computing it."""
+
+_MOST_SHOWN = 4
+_FEWEST_COVERED = 0.9
+
+
+def measure(cube: Cube, spec: Spec) -> Measured:
+    """Compute every rate and metric that is asked for.
+
+    Raises
+    ------
+    SpecError
+        A value set, reference or positive value that the data do not have, or a metric of classes
+        asked of continuous labels.
+    """
+    task = decide_task(cube, spec)
+    asked = _asked(cube, spec, task)
+    reads = readings(cube, spec, task)
+    rates = [rate for rate in RATES if task in rate.tasks and rate.needs <= _available(cube)]
+    groups: list[Group] = []
+    estimates: list[Estimate] = []
+    diagnostics: list[Diagnostic] = []
+    for each in tally(cube, spec):
+        if task is Task.MULTICLASS:
+            measured = _multiclass(each, reads, spec, rates, asked)
+        else:
+            measured = _thresholds([View(each, reading, spec) for reading in reads], rates, asked)
+        groups += measured[0]
+        estimates += measured[1]
+        diagnostics += _coverage(View(each, reads[0], spec), asked)
+        diagnostics += simpsons(measured[1])
+    everyone = tally_all(cube)
+    for reading in reads if task is Task.BINARY else reads[:1]:
+        view = View(everyone, reading, spec)
+        estimates += (
+            estimate
+            for metric, obstacle in asked
+            if metric.scope == "table"
+            for estimate in view.estimates(metric, obstacle)
+        )
+    return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics))
+
+
+def _thresholds(
+    views: list[View], rates: list[Statistic], asked: list[Asked]
+) -> tuple[list[Group], list[Estimate]]:
+    """Measure at every threshold; what does not depend on the prediction, at the first alone."""
+    groups: list[Group] = []
+    estimates: list[Estimate] = []
+    for i, view in enumerate(views):
+        groups += view.groups(rates)
+        for metric, obstacle in asked:
+            if metric.scope != "table" and (i == 0 or "prediction" in metric.needs):
+                estimates += view.estimates(metric, obstacle)
+                estimates += view.pooled(metric, obstacle)
+    return groups, estimates
+
+
+def _multiclass(
+    counted: Tally,
+    reads: tuple[Reading, ...],
+    spec: Spec,
+    rates: list[Statistic],
+    asked: list[Asked],
+) -> tuple[list[Group], list[Estimate]]:
+    """Measure each class against the rest, their averages, the worst class, and all at once."""
+    views = [View(counted, reading, spec) for reading in reads]
+    whole = View(counted, Reading(_none(reads[0].labels), _none(reads[0].predictions)), spec, reads)
+    groups = [group for view in views for group in view.groups(rates)]
+    groups += whole.groups([agreement()])
+    for how in AVERAGES:
+        groups += whole.groups([averaged(rate, how) for rate in rates], how)
+    estimates: list[Estimate] = []
+    for metric, obstacle in asked:
+        if metric.scope == "table":
+            continue
+        if obstacle or not isinstance(metric, (Contrast, ConditionalDisparity)):
+            estimates += whole.estimates(metric, obstacle)
+            continue
+        by_class = [list(view.estimates(metric)) for view in views]
+        estimates += (estimate for each in by_class for estimate in each)
+        estimates += (worst_class(each) for each in zip(*by_class, strict=True))
+        if isinstance(metric, Contrast):
+            estimates += (e for view in views for e in view.pooled(metric))
+            for how in AVERAGES:
+                average = replace(metric, of=averaged(metric.of, how))
+                estimates += whole.estimates(average, class_=how)
+            if metric.of.name == "accuracy":
+                estimates += whole.estimates(replace(metric, of=agreement()))
+    return groups, estimates
+
+
+def simpsons(estimates: list[Estimate]) -> Iterator[Diagnostic]:
+    """Say where a difference turns its sign once strata are held fixed."""
+    pooled = {
+        (e.metric, e.group, e.class_, e.threshold): e for e in estimates if e.stratum == POOLED
+    }
+    turned: dict[tuple[str | None, str], list[str]] = {}
+    for each in estimates:
+        within = pooled.get((each.metric, each.group, each.class_, each.threshold))
+        if each.stratum is not None or within is None or each.metric in CONDITIONAL:
+            continue
+        neutral = find_metric(each.metric).neutral
+        if each.value is None or within.value is None:
+            continue
+        if (each.value - neutral) * (within.value - neutral) < 0:
+            shown = f"{each.metric} {each.value:.3g} but {within.value:.3g} within strata"
+            turned.setdefault((each.feature, each.group), []).append(shown)
+    for (feature, group), every in turned.items():
+        more = f" and {len(every) - _MOST_SHOWN} more" if len(every) > _MOST_SHOWN else ""
+        message = f"{group}: the sign turns when strata are held fixed: "
+        message += "; ".join(every[:_MOST_SHOWN]) + more
+        yield Diagnostic(Level.WARNING, "simpson", message, feature)
+
+
+def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
+    """Return the metrics asked for, with what stands against each.
+
+    Of the standard metrics only those that the data allow are taken.
+
+    Raises
+    ------
+    SpecError
+        A metric of classes is asked by name of a regression.
+    """
+    found: dict[str, Asked] = {}
+    problems = []
+    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
+    named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
+    for path, name in named:
+        for metric in expand([name]):
+            obstacle = _obstacle(metric, cube, task)
+            if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
+                message = (
+                    f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
+                    "say which values are positive (fairgauge.above, --positive '>x')"
+                )
+                problems.append(Problem(path, message))
+            if name != "standard" or obstacle is None:
+                found.setdefault(metric.name, (metric, obstacle))
+    if problems:
+        raise SpecError(problems)
+    return list(found.values())
+
+
+def _available(cube: Cube) -> frozenset[Need]:
+    every: dict[Need, Role] = {
+        "label": Role.LABEL,
+        "prediction": Role.PREDICTION,
+        "score": Role.SCORE,
+    }
+    return frozenset(need for need, role in every.items() if cube.plan.axis(role))
+
+
+def _obstacle(metric: Metric, cube: Cube, task: Task) -> str | None:
+    """Say why a metric cannot be asked of these data, if so."""
+    if task not in metric.tasks:
+        return f"is not a metric of a {task} audit"
+    missing = sorted(metric.needs - _available(cube))
+    if missing:
+        return f"needs a {' and a '.join(missing)}"
+    if isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None:
+        return "needs strata, a column that is held fixed"
+    return None
+
+
+def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
+    """Say how many rows a conditional metric rests on, where it is not all."""
+    if view.spec.profile is not Profile.DOCUMENTED:
+        return
+    for metric, obstacle in asked:
+        if obstacle or not isinstance(metric, ConditionalDisparity):
+            continue
+        group, reference = view.both(view.sides, metric, view.compared(metric))
+        covered = metric.coverage(group, reference)
+        covered = covered[~np.isnan(covered)]
+        least = float(covered.min()) if len(covered) else 1.0
+        if least < 1.0:
+            level = Level.NOTE if least >= _FEWEST_COVERED else Level.WARNING
+            message = (
+                f"{metric.name} covers {least:.1%} of the rows: strata without positive or without "
+                f"negative {metric.of}s say nothing and are left out"
+            )
+            yield Diagnostic(level, "coverage", message, view.tally.feature)
+
+
+def _none(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.zeros_like(mask)

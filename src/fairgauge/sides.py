@@ -1,0 +1,145 @@
+"""Sides: picks the two sides of many comparisons out of a tally, under one reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.metrics.side import Scores, Side
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.metrics.symbols import Array, Need
+    from fairgauge.reading import Reading
+    from fairgauge.tally import Histogram, Tally
+
+    Index = NDArray[np.int64]
+
+LABEL: frozenset[Need] = frozenset({"label"})
+PREDICTION: frozenset[Need] = frozenset({"prediction"})
+BOTH: frozenset[Need] = LABEL | PREDICTION
+
+COUNTS = ("rows", "n", "w", "w2")
+SCORES = ("s", "s2", "ln_s", "ln_1s")
+
+
+class Sides:
+    """Makes `Side` values out of a tally, for one measure and one reading.
+
+    Sides are picked by number: groups come first, then the known values of no group, then the
+    whole (`whole`), then the rest of every group (``rest + group``).
+    """
+
+    def __init__(
+        self,
+        counted: Tally,
+        reading: Reading,
+        profile: Profile,
+        per_class: Sequence[Reading] = (),
+        *,
+        weighted: bool = False,
+    ) -> None:
+        measure = "w" if weighted and counted.weighted else "n"
+        counts = counted.counts[measure]
+        self.whole = len(counts)
+        self.rest = len(counts) + 1
+        self._counts = _with_rest(counts)
+        self._states = _states(self._counts, reading, profile)
+        self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
+            name: _with_rest(sums[..., :-1, :-1].sum(axis=(2, 3)))
+            for name, sums in counted.counts.items()
+            if name not in COUNTS
+        }
+        self._scores = Histograms(counted.histogram, measure, reading)
+        self._per_class = [Sides(counted, r, profile, weighted=weighted) for r in per_class]
+
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Side:
+        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
+        states = self._states[which, slots]
+        label, prediction = states.sum(axis=2), states.sum(axis=1)
+        zero = np.zeros(len(states))
+        raw = self._counts[which, slots]
+        return Side(
+            size=states.sum(axis=(1, 2)),
+            cells={
+                BOTH: states[:, :2, :2].transpose(0, 2, 1).reshape(-1, 4),
+                LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
+                PREDICTION: np.stack([prediction[:, 0], zero, zero, prediction[:, 1]], axis=-1),
+            },
+            classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
+            strata=self._by_stratum(which) if pooled else {},
+            per_class=tuple(each.pick(which, slots) for each in self._per_class),
+            moments={name: sums[which, slots] for name, sums in self._moments.items()},
+            scores=self._scores.pick(which),
+        )
+
+    def _by_stratum(self, which: Index) -> dict[Need, Array]:
+        states = self._states[which, 1:]
+        return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
+
+
+def _with_rest(counts: Array) -> Array:
+    """Append the whole, and for every group the sum of all others.
+
+    The others are added up, not subtracted from the whole, so that weights leave no rounding.
+    """
+    zero = np.zeros_like(counts[:1])
+    before = np.concatenate([zero, np.cumsum(counts, axis=0)])
+    after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])
+    rest = before[:-1] + after[1:]
+    return np.concatenate([counts, before[-1:], rest])
+
+
+class Histograms:
+    """The score histograms of every side, by label."""
+
+    def __init__(self, histogram: Histogram | None, measure: str, reading: Reading) -> None:
+        self._histogram = histogram
+        if histogram is None:
+            return
+        counts = {m: _with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        self._every = counts[measure].sum(axis=1)
+        self._total = counts["s"].sum(axis=(1, 2))
+        by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}
+        self._counts, self._sums = by_label[measure], by_label["s"]
+        self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
+
+    def pick(self, which: Index) -> Scores | None:
+        """Return the histograms of some sides; None without scores."""
+        if self._histogram is None:
+            return None
+        return Scores(
+            low=self._histogram.low,
+            high=self._histogram.high,
+            counts=self._counts[which],
+            every=self._every[which],
+            sums=self._sums[which],
+            moments={m: each[which] for m, each in self._moments.items()},
+            total=self._total[which],
+        )
+
+
+def _by_label(counts: Array, positive: NDArray[np.bool_]) -> Array:
+    """Sum the positive and the negative labels; shape (sides, 2, B)."""
+    known = counts[:, :-1]
+    stacked: Array = np.stack([known[:, positive].sum(axis=1), known[:, ~positive].sum(axis=1)], 1)
+    return stacked
+
+
+def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
+    """Collapse labels and predictions to positive, negative and missing."""
+    states = counts
+    for axis, positive in ((2, reading.labels), (3, reading.predictions)):
+        known = np.take(states, range(states.shape[axis] - 1), axis=axis)
+        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
+        no = np.compress(~positive, known, axis=axis).sum(axis=axis)
+        missing = np.take(states, -1, axis=axis)
+        if profile is Profile.CLARIFY:  # smclarify takes a missing label or prediction as negative
+            no, missing = no + missing, np.zeros_like(missing)
+        states = np.stack([yes, no, missing], axis=axis)
+    return states

@@ -1,0 +1,332 @@
+"""View: one tally under one reading; makes its groups and estimates, a metric at a time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.estimate import POOLED, WORST, Estimate, Group, RateValue
+from fairgauge.metrics.arithmetic import divide
+from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.sides import BOTH, Sides
+from fairgauge.tally import EVERYONE
+from fairgauge.words import Better, Profile, Reference, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.side import Side
+    from fairgauge.metrics.symbols import Array
+    from fairgauge.reading import Reading
+    from fairgauge.sides import Index
+    from fairgauge.spec import Spec
+    from fairgauge.tally import Tally
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """The comparisons of a metric: sides by number, slots, and the names of the references."""
+
+    groups: Index
+    references: Index
+    slots: Index
+    names: Sequence[str | None]
+
+
+class View:
+    """One tally under one reading: what is compared with what."""
+
+    def __init__(
+        self, counted: Tally, reading: Reading, spec: Spec, per_class: Sequence[Reading] = ()
+    ) -> None:
+        self.tally = counted
+        self.reading = reading
+        self.spec = spec
+        self._all_classes = bool(per_class)
+        self.sides = Sides(counted, reading, spec.profile, per_class, weighted=True)
+        self.cases = (
+            Sides(counted, reading, spec.profile, per_class) if counted.weighted else (self.sides)
+        )
+
+    def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
+        """Return the counts and rates of every group in every slot; ``class_`` names an average."""
+        names = [*self.tally.groups]
+        if self.tally.has_others:
+            names.append(str(Reference.REST))
+        which, slots = self._all_slots(np.arange(len(names)))
+        cases, side = self.cases.pick(which, slots), self.sides.pick(which, slots)
+        whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
+        values = {rate.name: self._rate_values(rate, side, slots) for rate in rates}
+        weighted, has_cells = self.tally.weighted, self._has_cells
+        for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
+            yield Group(
+                feature=self.tally.feature,
+                group=names[g],
+                stratum=self.tally.slots[slot],
+                class_=class_ or self.reading.class_,
+                threshold=self.reading.threshold,
+                n=_plain(cases.size[i]),
+                weight=float(side.size[i]) if weighted else None,
+                share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
+                counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
+                weighted_counts=_cells(side.counts(BOTH)[i]) if has_cells and weighted else None,
+                rates={name: rate for name, each in values.items() if (rate := each[i])},
+            )
+
+    def estimates(
+        self, metric: Metric, obstacle: str | None = None, *, class_: str | None = None
+    ) -> Iterator[Estimate]:
+        """Return one estimate of a metric for every comparison; ``class_`` names an average."""
+        compared = self.compared(metric)
+        slots = self.tally.slots
+        threshold = self.reading.threshold if "prediction" in metric.needs else None
+        fields = None if obstacle else self._fields(metric, compared)
+        for i, group in enumerate(compared.groups.tolist()):
+            name, reference = self.tally.groups[group], compared.names[i]
+            found = (
+                {"status": Status.NOT_APPLICABLE, "reason": obstacle}
+                if fields is None
+                else fields(i, name, reference)
+            )
+            yield Estimate(
+                metric=metric.name,
+                set=metric.set,
+                feature=None if metric.scope == "table" else self.tally.feature,
+                group=name,
+                reference=reference,
+                stratum=POOLED if metric.scope == "pooled" else slots[compared.slots[i]],
+                class_=class_ or self.reading.class_,
+                threshold=threshold,
+                **found,
+            )
+
+    def pooled(self, metric: Metric, obstacle: str | None = None) -> Iterator[Estimate]:
+        """Return a contrast with the strata held fixed, for every group.
+
+        Each side is the mean of its strata, with the weights of Mantel and Haenszel,
+        n_d n_a / (n_d + n_a), over the strata in which both sides are known.
+        """
+        strata = len(self.tally.strata)
+        if not strata or obstacle or not isinstance(metric, Contrast) or "score" in metric.needs:
+            return
+        once = self.compared(metric)
+        margin = once.slots == 0
+        compared = Compared(
+            np.repeat(once.groups[margin], strata),
+            np.repeat(once.references[margin], strata),
+            np.tile(np.arange(strata) + 1, margin.sum()),
+            [name for name, kept in zip(once.names, margin, strict=True) if kept],
+        )
+        group, reference = self.both(self.sides, metric, compared)
+        pooled = pool(metric, group, reference, strata, self.spec.profile)
+        cases = metric.sizes(*self.both(self.cases, metric, compared))
+        n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
+        threshold = self.reading.threshold if "prediction" in metric.needs else None
+        for i, at in enumerate(once.groups[margin].tolist()):
+            name, other = self.tally.groups[at], compared.names[i]
+            sides = float(pooled.group[i]), float(pooled.reference[i])
+            value = float(pooled.value[i])
+            known = not math.isnan(value)
+            reason = "no stratum has both sides" if math.isnan(sides[0]) else "both sides are 0"
+            yield Estimate(
+                metric=metric.name,
+                set=metric.set,
+                feature=self.tally.feature,
+                group=name,
+                reference=other,
+                stratum=POOLED,
+                class_=self.reading.class_,
+                threshold=threshold,
+                value=value if known else None,
+                n_group=_plain(n_group[i]),
+                n_reference=_plain(n_reference[i]),
+                rate_group=_known(sides[0]),
+                rate_reference=_known(sides[1]),
+                status=Status.OK if known else Status.UNDEFINED,
+                reason=None if known else reason,
+                says=f"{metric.sentence(value, name, _called(other), sides)}, within strata"
+                if known
+                else "",
+            )
+
+    def both(self, sides: Sides, metric: Metric, compared: Compared) -> tuple[Side, Side]:
+        """Return the group and the reference side of every comparison."""
+        pooled = metric.scope == "pooled"
+        return (
+            sides.pick(compared.groups, compared.slots, pooled=pooled),
+            sides.pick(compared.references, compared.slots, pooled=pooled),
+        )
+
+    def compared(self, metric: Metric) -> Compared:
+        """Return what a metric compares here."""
+        groups = np.arange(len(self.tally.groups))
+        if metric.scope == "table":
+            return Compared(groups, groups, np.zeros_like(groups), [None])
+        references, names = self._references(metric, groups)
+        which = groups[references != groups]
+        if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted at the margin
+            slots = np.zeros_like(which)
+        else:
+            which, slots = self._all_slots(which)
+        return Compared(which, references[which], slots, [names[g] for g in which])
+
+    def _fields(self, metric: Metric, compared: Compared) -> Any:
+        """Return the fields of every estimate, computed at once."""
+        profile = self.spec.profile
+        group, reference = self.both(self.sides, metric, compared)
+        value = metric.value(group, reference, profile)
+        ours, theirs = metric.side_values(group, reference, profile)
+        n_group, n_reference = metric.sizes(*self.both(self.cases, metric, compared))
+        error = metric.error(group, reference)
+        empty = (group.size == 0) | (reference.size == 0)
+
+        def fields(i: int, name: str, other: str | None) -> dict[str, Any]:
+            found: dict[str, Any] = {
+                "n_group": _plain(n_group[i]),
+                "n_reference": _plain(n_reference[i]),
+                "rate_group": _known(ours[i]),
+                "rate_reference": _known(theirs[i]),
+            }
+            if profile is Profile.CLARIFY and empty[i] and metric.scope != "table":
+                return found | {"status": Status.ERROR, "reason": "Facet set is empty"}
+            if math.isnan(value[i]):
+                status = Status.ERROR if profile is Profile.CLARIFY else Status.UNDEFINED
+                reason = metric.why_undefined(group, reference, i)
+                return found | {"status": status, "reason": reason}
+            says = metric.sentence(
+                float(value[i]), name, _called(other), (float(ours[i]), float(theirs[i]))
+            )
+            return found | {
+                "value": float(value[i]),
+                "error": None if error is None else _known(error[i]),
+                "says": says,
+            }
+
+        return fields
+
+    @property
+    def _has_cells(self) -> bool:
+        """Whether TP, FP, FN and TN mean something here."""
+        return self.tally.has_labels and self.tally.has_predictions and not self._all_classes
+
+    def _references(self, metric: Metric, groups: Index) -> tuple[Index, list[str]]:
+        """Return the side that each group is compared with, and its name."""
+        rule, own = self.spec.reference, self.tally.groups
+        if isinstance(rule, tuple):
+            named = self.tally.named_reference
+            if named in own:
+                return np.full_like(groups, own.index(named)), [named] * len(own)
+            rule = Reference.REST
+        if rule is Reference.REST:
+            return self.sides.rest + groups, [str(rule)] * len(own)
+        if rule is Reference.OVERALL:
+            return np.full_like(groups, self.sides.whole), [str(rule)] * len(own)
+        every = self.sides.pick(groups, np.zeros_like(groups))
+        best = int(np.argmax(every.size))
+        if rule is Reference.BEST:
+            best = _best(metric, every, self.spec.profile, best)
+        return np.full_like(groups, best), [own[best]] * len(own)
+
+    def _all_slots(self, which: Index) -> tuple[Index, Index]:
+        """Repeat the groups for the margin and every stratum."""
+        slots = np.arange(len(self.tally.slots))
+        return np.tile(which, len(slots)), np.repeat(slots, len(which))
+
+    def _rate_values(self, rate: Statistic, side: Side, slots: Index) -> list[RateValue | None]:
+        """Return a rate of every group; None within strata where it is known of all rows alone."""
+        values = rate.value(side, self.spec.profile).tolist()
+        error = rate.error(side)
+        margin_only = "score" in rate.needs
+        found: list[RateValue | None] = []
+        for i, value in enumerate(values):
+            if margin_only and slots[i]:
+                found.append(None)
+            elif math.isnan(value):
+                reason = rate.why_undefined(side, i)
+                found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
+            else:
+                found.append(RateValue(value, error=None if error is None else _known(error[i])))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A contrast of every group over all strata: its value, and the mean of both sides."""
+
+    value: Array
+    group: Array
+    reference: Array
+
+
+def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: Profile) -> Pooled:
+    """Pool a contrast over strata; the sides hold the strata of each group one after another."""
+    ours, theirs = (
+        each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
+    )
+    n, m = (each.reshape(-1, strata) for each in metric.sizes(group, reference))
+    known = np.isfinite(ours) & np.isfinite(theirs)
+    weights = np.where(known, divide(n * m, n + m, Profile.CLARIFY), 0.0)
+    total = weights.sum(axis=1)
+    means = [
+        divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
+        for each in (ours, theirs)
+    ]
+    first, second = means if metric.order == "group - reference" else means[::-1]
+    value = first - second if metric.by == "difference" else divide(first, second, profile)
+    return Pooled(value, means[0], means[1])
+
+
+def worst_class(by_class: Sequence[Estimate]) -> Estimate:
+    """Return the estimate of the class that lies furthest from "no difference"."""
+    neutral = find_metric(by_class[0].metric).neutral
+
+    def distance(each: Estimate) -> float:
+        if each.value is None:
+            return -1.0
+        if neutral == 0:
+            return abs(each.value)
+        return math.inf if each.value in (0, math.inf) else abs(math.log(each.value / neutral))
+
+    worst = max(by_class, key=distance)
+    says = f"{worst.says} (class {worst.class_})" if worst.says else ""
+    return replace(worst, class_=WORST, says=says)
+
+
+def _best(metric: Metric, every: Side, profile: Profile, otherwise: int) -> int:
+    """Return the group that a statistic favours most (the largest, where nothing is favoured)."""
+    if not isinstance(metric, Contrast):
+        return otherwise
+    values = metric.of.value(every, profile)
+    if np.isnan(values).all():
+        return otherwise
+    if metric.of.better is Better.LOWER:
+        return int(np.nanargmin(values))
+    return int(np.nanargmax(values))
+
+
+def _cells(counts: Array) -> dict[str, float]:
+    return dict(zip(("tp", "fp", "fn", "tn"), map(_plain, counts), strict=True))
+
+
+def _plain(number: Any) -> float | Any:
+    """Return a count as an int where it is whole."""
+    value = float(number)
+    if math.isnan(value):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def _known(number: Any) -> float | None:
+    return None if math.isnan(number) else float(number)
+
+
+def _called(reference: str | None) -> str:
+    """Return a reference as it reads in a sentence."""
+    return {None: EVERYONE, "rest": "the rest", "overall": "everyone"}.get(
+        reference, str(reference)
+    )
