@@ -24,6 +24,9 @@ _SOURCES = {
     "clarify": "Amazon SageMaker Clarify guide",
     "vertex": "Google Vertex AI guide to bias metrics",
     "sklearn": "scikit-learn",
+    "fairlearn": "Fairlearn",
+    "aif360": "AI Fairness 360",
+    "holisticai": "Holistic AI",
 }
 _BETTER = {
     Better.HIGHER: "a higher value favours the group",
@@ -124,7 +127,7 @@ def metric(name: str) -> Entry:
     Examples
     --------
     >>> import fairgauge as fg
-    >>> print(fg.metric("recall difference").formula)
+    >>> print(fg.metric("RD").formula)
     [TP / (TP + FN)]_d - [TP / (TP + FN)]_a
     """
     for find in (find_metric, find_rate):
@@ -202,12 +205,16 @@ def _source(cite: str) -> str:
 def _heading(entry: Entry) -> str:
     title = entry.title.removesuffix(f" ({entry.name})")
     plain = entry.name.replace("_", " ").casefold() == title.casefold()
-    return entry.name if plain else f"{entry.name}: {title}"
+    return entry.name if plain else _hung("", f"{entry.name}: {title}")
 
 
 def _hung(key: str, text: str) -> str:
     return textwrap.fill(
-        text, _WIDTH, initial_indent=key, subsequent_indent=" " * len(key), break_on_hyphens=False
+        text,
+        _WIDTH,
+        initial_indent=key,
+        subsequent_indent=" " * (len(key) or 2),
+        break_on_hyphens=False,
     )
 
 

@@ -148,8 +148,10 @@ def _loans(path: Path) -> Example:
     )
     command = (
         "--label repaid --prediction approved --positive yes",
-        "--sensitive sex --sensitive race --sensitive age:40 --intersect 'sex*race'",
-        "--metrics DPL,DI,RD,SD,AD --rule 'DI >= 0.8' --rule '-0.1 <= RD <= 0.1'",
+        "--sensitive sex --sensitive race --sensitive age:40",
+        "--intersect 'sex*race'",
+        "--metrics DPL,DI,RD,SD,AD",
+        "--rule 'DI >= 0.8' --rule '-0.1 <= RD <= 0.1'",
     )
     title = f"Made-up loans ({LOANS:,} rows, seed {SEED})"
     return Example("loans", title, lesson, command, report)

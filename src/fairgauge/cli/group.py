@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BAD_USAGE = 2
 INTERRUPTED = 130
+_LONGEST_CAUSE = 300
 
 
 class Commands(click.Group):
@@ -105,6 +106,7 @@ def _report(error: Exception) -> None:
     if os.environ.get("FAIRGAUGE_DEBUG") == "1":
         traceback.print_exception(error)
     complain(
-        f"fairgauge failed in a way it should not ({type(error).__name__}: {error}). Please report "
-        "it, with the output of the same command under FAIRGAUGE_DEBUG=1"
+        f"fairgauge failed in a way it should not ({type(error).__name__}: "
+        f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
+        "under FAIRGAUGE_DEBUG=1"
     )

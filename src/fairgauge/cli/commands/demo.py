@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.demo import Example
 
 _RULE = "=" * 80
-_SUFFIXES = (".json", ".md")
+_SUFFIXES = (".html", ".json", ".md")
 
 
 @click.command("demo", short_help="See two audits worth reading.")

@@ -1,0 +1,271 @@
+"""fairgauge audit: flags, formats, outputs and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+from loan_cases import BASIC, SEX
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.cli.commands.audit import FORMATS, exit_code
+from fairgauge.cli.question import question
+from fairgauge.spec import Options
+from fairgauge.words import Outcome
+
+
+def spec_of(run, *args):
+    result = run("audit", *args, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["spec"]
+
+
+def test_the_report_is_the_one_of_the_library(run, loans):
+    told = json.loads(run("audit", loans, *SEX, "--format", "json").stdout)
+    report = fg.audit(
+        loans, label="approved", prediction="predicted", positive="yes", sensitive="sex"
+    )
+    expected = json.loads(report.to_json())
+    assert told | {"created": ""} == expected | {"created": ""}
+    assert report["RD", "sex", "F"].value == pytest.approx(12 / 13 - 6 / 10)
+
+
+def test_every_option_of_the_library_has_a_flag():
+    def nothing(**_):
+        return None
+
+    flags = {p.name for p in question(nothing).__click_params__}
+    assert flags == set(Options.__annotations__) | {"config"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "key", "value"),
+    [
+        (["--threshold", "0.3,0.5", "--threshold", "0.7"], "threshold", [0.3, 0.5, 0.7]),
+        (["--positive", "yes,maybe"], "positive", None),
+        (["--strata", "region"], "strata", "region"),
+        (["--reference", "largest"], "reference", "largest"),
+        (["--reference", "sex=M"], "reference", {"sex": "M"}),
+        (["--metrics", "AD,recall", "--metrics", "DI"], "metrics", ["AD", "recall", "DI"]),
+        (["--task", "binary"], "task", "binary"),
+        (["--confidence", "0.9"], "confidence", 0.9),
+        (["--method", "score"], "method", "score"),
+        (["--replicates", "500", "--seed", "7"], "replicates", 500),
+        (["--seed", "7"], "seed", 7),
+        (["--profile", "clarify"], "profile", "clarify"),
+        (["--missing", "group"], "missing", "group"),
+        (["--max-groups", "50"], "max_groups", 50),
+        (["--score-of", "yes"], "score_of", "yes"),
+        (["--intersect", "sex*region"], "intersections", [["sex", "region"]]),
+        (["--sensitive", "region=n,s"], "sensitive", None),
+        (["--sensitive", "age:30,40"], "sensitive", None),
+        (["--rule", "-1 <= AD <= 1"], "rules", None),
+    ],
+)
+def test_flags_reach_the_specification(run, loans, flags, key, value):
+    flags = [*(SEX if "--positive" not in flags else SEX[:4] + SEX[6:]), *flags]
+    if "yes,maybe" in flags:
+        result = run("audit", loans, *flags)
+        assert result.exit_code == 2
+        assert "no value 'maybe'" in result.stderr
+        return
+    found = spec_of(run, loans, *flags)[key]
+    expected = {
+        "region=n,s": [{"column": "sex"}, {"column": "region", "values": [["n", "s"]]}],
+        "age:30,40": [{"column": "sex"}, {"column": "age", "cuts": [30.0, 40.0]}],
+        "-1 <= AD <= 1": [{"metric": "AD", "at_least": -1, "at_most": 1, "decide": "interval"}],
+    }.get(flags[-1], value)
+    assert found == expected
+
+
+def test_counts_weights_and_clusters(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("y,s,n,w,u\n1,a,3,1,1\n0,a,2,2,1\n1,b,4,1,2\n0,b,1,1,2\n")
+    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--count", "n")
+    assert told["count"] == "n"
+    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--weight", "w")
+    assert told["weight"] == "w"
+
+
+def test_score_flags(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("y,s,p\n1,a,90\n0,a,20\n1,b,60\n0,b,10\n")
+    told = spec_of(
+        run, "t.csv", "--label", "y", "--sensitive", "s", "--score", "p", "--threshold", "50",
+        "--score-range", "0", "100",
+    )  # fmt: skip
+    assert (told["score_range"], told["threshold"]) == ([0, 100], [50])
+
+
+def test_positive_as_a_cut(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("pay,s\n10,a\n50.5,a\n60,b\n51,b\n")
+    told = spec_of(run, "t.csv", "--label", "pay", "--sensitive", "s", "--positive", ">50.5")
+    assert told["positive"] == {"above": 50.5}
+
+
+def test_hostile_names_pass_through(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["a=b", "c:d", "e*f", "g,h", "i\\j", "<b>", "=1+1", "é​‮"]
+    text = io.StringIO()
+    csv.writer(text).writerows([["y", *names], [1, *"x" * 8], [0, *"z" * 8], [1, *"z" * 8]])
+    (tmp_path / "t.csv").write_text(text.getvalue(), encoding="utf-8")
+    asked = [r"a\=b", r"c\:d", r"e\*f", r"g\,h", "i\\j", "<b>", r"\=1+1", "é​‮"]
+    flags = [flag for name in asked for flag in ("--sensitive", name)]
+    flags += ["--intersect", r"e\*f*g\,h", "--label", "y"]
+    told = spec_of(run, "t.csv", *flags)
+    assert [each["column"] for each in told["sensitive"]] == names
+    assert told["intersections"] == [["e*f", "g,h"]]
+
+
+def test_a_file_of_the_specification_and_flags_over_it(run, loans, tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        'label = "approved"\nprediction = "predicted"\npositive = "yes"\nsensitive = "sex"\n'
+        'metrics = "AD"\n'
+    )
+    told = spec_of(run, loans, "-c", "audit.toml", "--metrics", "RD", "--sensitive", "region")
+    assert told["label"] == "approved"
+    assert told["metrics"] == ["RD"]
+    assert told["sensitive"] == [{"column": "region"}]
+
+
+def test_a_flag_replaces_what_is_wrong_in_the_file(run, loans, tmp_path):
+    (tmp_path / "audit.toml").write_text('sensitive = "sex"\nmetrics = "XX"\nconfidence = "a"\n')
+    run_it = ["audit", loans, *BASIC, "-c", "audit.toml"]
+    assert run(*run_it).exit_code == 2
+    assert run(*run_it, "--metrics", "AD", "--confidence", "0.9").exit_code == 0
+
+
+def test_standard_input(run, loans, tmp_path):
+    text = (tmp_path / loans).read_text()
+    piped = json.loads(run("audit", "-", *SEX, "--format", "json", stdin=text).stdout)
+    named = json.loads(run("audit", loans, *SEX, "--format", "json").stdout)
+    assert piped["estimates"] == named["estimates"]
+
+
+def test_several_files_and_a_glob_are_one_table(run, loans, tmp_path):
+    for name in ("p1.csv", "p2.csv"):
+        (tmp_path / name).write_text((tmp_path / loans).read_text())
+    both = json.loads(run("audit", "p1.csv", "p2.csv", *SEX, "--format", "json").stdout)
+    globbed = json.loads(run("audit", "p*.csv", *SEX, "--format", "json").stdout)
+    assert both["data"]["rows"] == globbed["data"]["rows"] == 80
+    assert both["estimates"] == globbed["estimates"]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_on_standard_output(run, loans, format_):
+    result = run("audit", loans, *SEX, "--format", format_)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    opens = {
+        "text": lambda text: text.index("Fairness audit"),
+        "json": json.loads,
+        "csv": lambda text: next(csv.DictReader(io.StringIO(text)))["metric"],
+        "markdown": lambda text: text.index("#"),
+        "html": lambda text: text.index("<!"),
+        "junit": ET.fromstring,
+    }
+    opens[format_](result.stdout)
+    assert result.stdout.endswith("\n")
+    assert not result.stdout.endswith("\n\n")
+
+
+def test_several_outputs_in_one_run(run, loans, tmp_path):
+    names = ["a.html", "a.json", "a.csv", "a.md", "a.xml", "a.txt"]
+    result = run("audit", loans, *SEX, *(x for name in names for x in ("-o", name)))
+    assert result.exit_code == 0, result.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, loans])
+    assert fg.load("a.json")["AD", "sex", "F"].value == pytest.approx(16 / 20 - 14 / 20)
+    assert "Fairness audit" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        (["--rule", "-1 <= AD <= 1"], 0),
+        (["--rule", "DI >= 1000"], 1),
+        (["--rule", "DI >= 1000", "--rule", "-1 <= AD <= 1"], 1),
+        ([], 0),
+    ],
+)
+def test_exit_codes_of_rules(run, loans, rule, code):
+    result = run("audit", loans, *SEX, *rule)
+    assert result.exit_code == code
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(("said", "code"), [((), 3), (("pass",), 0), (("fail",), 1)])
+def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("y,p,s\n" + "1,0,a\n0,0,b\n" * 40)  # nobody is selected
+    flags = ["--label", "y", "--prediction", "p", "--sensitive", "s", "--rule", "DI >= 0.8"]
+    flags += ["--inconclusive", *said] if said else []
+    assert run("audit", "t.csv", *flags).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said", "code"),
+    [
+        (Outcome.NONE, None, 0),
+        (Outcome.PASS, "fail", 0),
+        (Outcome.FAIL, "pass", 1),
+        (Outcome.INCONCLUSIVE, None, 3),
+        (Outcome.INCONCLUSIVE, "pass", 0),
+        (Outcome.INCONCLUSIVE, "fail", 1),
+    ],
+)
+def test_exit_codes_of_verdicts(outcome, said, code):
+    assert exit_code(outcome, said) == code
+
+
+def test_several_mistakes_are_told_together(fails, loans):
+    said = fails(
+        "audit", loans, "--label", "aproved", "--prediction", "predicted", "--sensitive", "sx",
+        "--metrics", "AD,true_postive_rate", "--rule", "DI >> 0.8", "--rule", "XDI >= 1",
+        "--confidence", "95", "--seed", "x", "--method", "boot", "--reference", "sx",
+    )  # fmt: skip
+    assert (
+        said
+        == """\
+9 mistakes in what is asked
+  rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
+  rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
+  metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
+See: fairgauge metrics
+  confidence: must be a number between 0 and 1, not '95'
+  seed: must be a whole number from 0 up, not 'x'
+  method: 'boot' is not allowed. Did you mean 'bootstrap'? \
+Say default, score, exact, bootstrap, bayes
+  reference: 'sx' is not allowed; say rest, overall, largest, best, or {column: value}
+  label: no column 'aproved' in the data. Did you mean 'approved'?
+  sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"""
+    )
+
+
+def test_usage_mistakes_name_the_command(run, loans):
+    result = run("audit", loans, "--lable", "x")
+    assert result.exit_code == 2
+    assert "Usage: fairgauge audit [OPTIONS] DATA..." in result.stderr
+    assert "No such option '--lable'" in result.stderr
+    assert run("audit").exit_code == 2
+    assert "Missing argument 'DATA...'" in run("audit").stderr
+    assert "'xls' is not one of" in run("audit", loans, *SEX, "--format", "xls").stderr
+
+
+def test_an_unknown_command_names_the_nearest(fails):
+    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Say audit, ")
+
+
+def test_no_command_shows_the_help():
+    result = CliRunner().invoke(main, [])
+    assert result.exit_code == 2
+    assert "Commands:" in result.stderr
+
+
+def test_the_version(run):
+    assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"

@@ -1,0 +1,90 @@
+"""fairgauge count, merge, and cubes as DATA."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from loan_cases import CELLS, SEX, table
+
+import fairgauge as fg
+
+
+@pytest.fixture
+def shards(loans, tmp_path):
+    cells = list(CELLS.items())
+    for name, part in (("a", cells[::2]), ("b", cells[1::2])):
+        (tmp_path / f"{name}.csv").write_text(table(dict(part)))
+    return loans
+
+
+def estimates(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["estimates"]
+
+
+def test_counts_are_audited_as_the_rows_are(run, loans):
+    assert run("count", loans, *SEX, "-o", "day.cube.json").stdout == ""
+    rows = estimates(run("audit", loans, *SEX, "--format", "json"))
+    assert estimates(run("audit", "day.cube.json", "--format", "json")) == rows
+    assert fg.load("day.cube.json").rows == 40
+
+
+def test_shards_add_up(run, shards):
+    for name in "ab":
+        assert run("count", f"{name}.csv", *SEX, "-o", f"{name}.cube.json").exit_code == 0
+    merged = run("merge", "a.cube.json", "b.cube.json", "-o", "all.cube.json")
+    assert (merged.exit_code, merged.stdout, merged.stderr) == (0, "", "")
+    rows = estimates(run("audit", shards, *SEX, "--format", "json"))
+    assert estimates(run("audit", "all.cube.json", "--format", "json")) == rows
+    assert estimates(run("audit", "a.cube.json", "b.cube.json", "--format", "json")) == rows
+    assert estimates(run("audit", "?.cube.json", "--format", "json")) == rows
+    assert run("merge", "?.cube.json").stdout.strip() == (fg.load("all.cube.json").to_json())
+
+
+def test_counts_on_standard_output(run, loans, tmp_path):
+    (tmp_path / "x.cube.json").write_text(run("count", loans, *SEX).stdout)
+    assert fg.load("x.cube.json").rows == 40
+
+
+def test_what_a_cube_does_not_hold(run, fails, loans):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    assert "these counts do not hold the feature 'region'" in fails(
+        "audit", "day.cube.json", "--sensitive", "region"
+    )
+    said = fails("audit", "day.cube.json", "--sensitive", "region:a", "--metrics", "XX")
+    assert "sensitive[0]: the cut points after 'region:' must be numbers" in said
+    assert "metrics[0]: no metric named 'XX'" in said
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (
+            ("merge", "day.cube.json", "other.cube.json"),
+            "cannot add 'other.cube.json' to the cubes before it: the cubes count different",
+        ),
+        (("merge", "no.cube.json"), "no file 'no.cube.json'"),
+        (("merge", "no*.cube.json"), "no file 'no*.cube.json'"),
+        (("merge", "day.cube.json", "-o", "day.cube.json"), "the output 'day.cube.json' is also"),
+        (("merge", "day.cube.json", "-o", "x.json"), "counts are kept in a .cube.json file; 'x.j"),
+        (("count", "loans.csv", *SEX, "-o", "x"), "counts are kept in a .cube.json file; 'x' is"),
+        (("merge", "report.json"), "'report.json' is a report, not a cube; count its data again"),
+        (("merge", "loans.csv"), "'loans.csv' is no cube or report of fairgauge, or is cut off"),
+        (("audit", "day.cube.json", "loans.csv"), "counts (.cube.json) and rows cannot be audited"),
+    ],
+)
+def test_refusals(run, fails, loans, args, said):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    run("count", loans, *SEX[:-1], "region", "-o", "other.cube.json")
+    run("audit", loans, *SEX, "-o", "report.json")
+    assert fails(*args).startswith(said)
+
+
+def test_a_cut_off_or_changed_cube(run, fails, loans, tmp_path):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    text = (tmp_path / "day.cube.json").read_text()
+    (tmp_path / "cut.cube.json").write_text(text[: len(text) // 2])
+    (tmp_path / "changed.cube.json").write_text(text.replace('"rows":40', '"rows":41'))
+    assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is no cube or report")
+    assert "was changed or damaged" in fails("audit", "changed.cube.json")

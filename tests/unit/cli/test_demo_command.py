@@ -1,0 +1,81 @@
+"""fairgauge demo: two audits worth reading."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.demo import admissions, loans
+
+
+def test_it_prints_two_audits_and_writes_reports(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("demo", "-o", "out/demo")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert max(map(len, result.stdout.splitlines())) <= 84
+    written = {path.name for path in (tmp_path / "out/demo").iterdir()}
+    assert written == {f"{n}.{s}" for n in ("berkeley", "loans") for s in ("csv", *SUFFIXES)}
+    assert "What it shows: Over all departments, women are admitted 14.2 points" in result.stdout
+    for name in written:
+        if name.endswith(".html"):
+            assert f"read    out/demo/{name}" in result.stdout
+
+
+SUFFIXES = ("html", "json", "md")
+
+
+def test_how_to_go_on_works(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = run("demo", "-o", "d").stdout
+    command = text[text.index("fairgauge audit") : text.index("  yours")].replace("\\\n", " ")
+    program, *args = shlex.split(command)
+    assert program == "fairgauge"
+    again = run(*args, "--format", "json")
+    assert again.exit_code == 1  # its rule of four fifths fails
+    assert fg.load("d/loans.json").estimates
+    assert "Verdict: FAIL" in text
+
+
+def test_berkeley(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("demo")
+    report = fg.load("fairgauge-demo/berkeley.json")
+    assert report.data.cases == 4526
+    assert report["CDDL", "Gender", "Female", "pooled"].value == pytest.approx(-0.0193, abs=5e-5)
+    # the published rates: 44.5% of 2,691 men, 30.4% of 1,835 women
+    assert report["DPL", "Gender", "Female"].value == pytest.approx(1198 / 2691 - 557 / 1835)
+
+
+def test_berkeley_is_the_published_table(shared):
+    published = shared.data("ucb_admissions.csv").read_text(encoding="utf-8")
+    rows = [sorted(csv.reader(io.StringIO(text))) for text in (admissions(), published)]
+    assert rows[0] == rows[1]
+
+
+def test_the_loans_are_what_they_are_said_to_be():
+    assert loans() == loans()
+    assert loans(50, 1) != loans(50, 2)
+    rows = list(csv.DictReader(io.StringIO(loans())))
+    assert len(rows) == 5_000
+    repaid = {
+        s: np.mean([r["repaid"] == "yes" for r in rows if r["sex"] == s])
+        for s in ("Female", "Male")
+    }
+    approved = {
+        s: np.mean([r["approved"] == "yes" for r in rows if r["sex"] == s])
+        for s in ("Female", "Male")
+    }
+    assert abs(repaid["Female"] - repaid["Male"]) < 0.03
+    assert approved["Female"] / approved["Male"] < 0.75
+
+
+def test_a_folder_that_cannot_be_made(fails, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f").write_text("")
+    assert fails("demo", "-o", "f") == "cannot make the folder 'f': File exists"
+    assert fails("demo", "-o", "f/g") == "cannot make the folder 'f/g': Not a directory"

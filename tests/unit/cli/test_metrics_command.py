@@ -1,0 +1,97 @@
+"""fairgauge metrics: the catalogue for people and programs."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import METRICS, RATES
+
+ROWS = [*RATES, *METRICS]
+
+
+def test_the_list_names_every_row_within_80_columns(run):
+    text = run("metrics").stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert not any(line != line.rstrip() for line in text.splitlines())
+    named = set(text.replace(",", " ").split())
+    assert {row.name for row in ROWS} <= named
+    headings = ["\nRates: ", "\nclarify: ", "\nvertex: ", "\nnative: "]
+    places = [f"\n{text}".index(heading) for heading in headings]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", ["rate", "clarify", "vertex", "native"])
+def test_one_set(run, name):
+    found = json.loads(run("metrics", name, "--json").stdout)
+    assert {row["set"] for row in found} == {name}
+    assert found[0]["name"] in run("metrics", name).stdout
+
+
+def test_one_metric_explained(run):
+    assert (
+        run("metrics", "Recall Difference (RD)").stdout
+        == """\
+RD: Recall Difference
+  says         how much less often the group's observed positives are found
+  formula      [TP / (TP + FN)]_a - [TP / (TP + FN)]_d   where d is the group
+               and a its reference
+  range        -1 to 1; 0 means no difference
+  positive     more false negatives among the group's observed positives
+  edge cases   undefined when either side has no rows to rest on
+  needs        a label and a prediction
+  defined in   Amazon SageMaker Clarify guide, RD
+  set          clarify
+"""
+    )
+
+
+def test_one_rate_explained(run):
+    text = run("metrics", "sensitivity").stdout
+    assert text.startswith("true_positive_rate\n  says         the share of observed positives")
+    assert "  better       a higher value favours the group\n" in text
+    assert "  edge cases   undefined when TP + FN = 0\n" in text
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_is_explained(row):
+    entry = fg.metric(row.name)
+    text = str(entry)
+    assert max(map(len, text.splitlines())) <= 80
+    assert entry.name == row.name
+    flat = " ".join(text.split())
+    for part in (row.says, row.formula, entry.reading, entry.edges, *entry.sources):
+        assert " ".join(part.split()) in flat
+    plain = json.loads(json.dumps(entry.to_dict(), allow_nan=False))
+    assert plain["range"] == [
+        {math.inf: "Infinity", -math.inf: "-Infinity"}.get(each, each) for each in row.range
+    ]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_synonym_leads_to_an_entry_that_has_it(row):
+    for name in row.aka:
+        assert fg.metric(name.upper()).name in {each.name for each in ROWS if name in each.aka}
+
+
+def test_the_json_is_strict_and_whole(run):
+    def refuse(word):
+        raise AssertionError(word)
+
+    found = json.loads(run("metrics", "--json").stdout, parse_constant=refuse)
+    assert [row["name"] for row in found] == [entry.name for entry in fg.metrics()]
+    assert len(found) == len(ROWS)
+    one = json.loads(run("metrics", "KL", "--json").stdout, parse_constant=refuse)
+    assert one["range"] == [0, "Infinity"]
+    assert one["synonyms"]
+
+
+def test_an_unknown_name(fails):
+    assert fails("metrics", "recal") == (
+        "no metric named 'recal'. Did you mean 'recall'? See: fairgauge metrics"
+    )
+    with pytest.raises(fg.SpecError, match="no metric named 'qqqqq'"):
+        fg.metric("qqqqq")

@@ -1,0 +1,198 @@
+"""Where results go: whole or not at all, never over an input; streams, signals, last resorts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from loan_cases import SEX, table
+
+from fairgauge.errors import DataError
+from fairgauge.files import write_all, write_whole
+
+LINE = import_module("fairgauge.audit")  # the package has a function of that name
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="needs /dev/full")
+no_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("x.pdf", "cannot tell the format of 'x.pdf' by its suffix; use .html, .htm, .json, "),
+        ("x", "cannot tell the format of 'x' by its suffix; use "),
+        ("no/x.json", "cannot write 'no/x.json': there is no folder '"),
+        ("loans.csv", "the output 'loans.csv' is also an input; choose another name"),
+        ("./loans.csv", "the output './loans.csv' is also an input; choose another name"),
+        ("link.csv", "the output 'link.csv' is also an input; choose another name"),
+        ("audit.json", "the output 'audit.json' is also an input; choose another name"),
+        ("sub.json", "the output 'sub.json' is a folder; name a file"),
+        ("", "the output '' is a folder; name a file"),
+    ],
+)
+def test_outputs_that_are_refused(fails, loans, tmp_path, output, said):
+    (tmp_path / "link.csv").symlink_to("loans.csv")
+    (tmp_path / "audit.json").write_text("{}")
+    (tmp_path / "sub.json").mkdir()
+    before = names(tmp_path)
+    assert fails("audit", loans, *SEX, "-c", "audit.json", "-o", output).startswith(said)
+    assert names(tmp_path) == before
+    assert (tmp_path / loans).read_text() == table()
+
+
+def test_an_output_in_a_glob_of_inputs(fails, loans, tmp_path):
+    said = fails("audit", "*.csv", *SEX, "-o", "loans.csv")
+    assert said == "the output 'loans.csv' is also an input; choose another name"
+
+
+def test_an_output_named_twice(fails, loans):
+    said = fails("audit", loans, *SEX, "-o", "a.json", "-o", "./a.json")
+    assert said == "the output './a.json' is named twice"
+
+
+def test_nothing_is_written_when_the_audit_fails(fails, loans, tmp_path):
+    fails("audit", loans, *SEX, "--reference", "sex=X", "-o", "a.json")
+    assert names(tmp_path) == [loans]
+
+
+@needs_full
+def test_a_full_disk_leaves_no_output_behind(fails, loans, tmp_path):
+    (tmp_path / "full.json").symlink_to(FULL)
+    said = fails("audit", loans, *SEX, "-o", "a.html", "-o", "full.json")
+    assert said == "cannot write 'full.json': No space left on device"
+    assert names(tmp_path) == ["full.json", loans]
+    assert FULL.is_char_device()
+
+
+def test_an_output_is_replaced_whole_and_keeps_its_rights(run, loans, tmp_path):
+    target = tmp_path / "a.json"
+    target.write_text("old")
+    target.chmod(0o640)
+    (tmp_path / "link.json").symlink_to("a.json")
+    assert run("audit", loans, *SEX, "-o", "link.json").exit_code == 0
+    assert target.read_text().startswith("{")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert (tmp_path / "link.json").is_symlink()
+
+
+def test_new_files_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "a", "x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("name", ["no/a", "a\0b", "n" * 300])
+def test_paths_that_cannot_be_written(tmp_path, name):
+    with pytest.raises(DataError, match="cannot write"):
+        write_all({tmp_path / "first": "x", tmp_path / name: "y"})
+    assert names(tmp_path) == []
+
+
+@no_root
+def test_a_protected_file_is_kept(tmp_path):
+    target = tmp_path / "a"
+    target.write_text("old")
+    target.chmod(0o400)
+    with pytest.raises(DataError, match="the file is write-protected"):
+        write_whole(target, "new")
+    assert target.read_text() == "old"
+
+
+def test_a_pipe_is_written_to_as_it_is(tmp_path):
+    os.mkfifo(tmp_path / "p")
+    with subprocess.Popen(["cat", tmp_path / "p"], stdout=subprocess.PIPE) as reader:
+        write_whole(tmp_path / "p", "x\ny")
+        assert reader.communicate()[0] == b"x\ny"
+    assert (tmp_path / "p").is_fifo()
+
+
+def test_lone_surrogates_are_escaped(tmp_path):
+    write_whole(tmp_path / "a", '"\ud800"')
+    assert (tmp_path / "a").read_text() == '"\\ud800"'
+
+
+@needs_full
+def test_a_full_standard_output(shell, loans):
+    with FULL.open("wb") as full, shell("audit", loans, *SEX, stdout=full) as process:
+        said = process.communicate()[1].decode()
+    assert (process.returncode, said) == (
+        2,
+        "Error: cannot write standard output: No space left on device\n",
+    )
+
+
+def test_a_closed_standard_output(shell, loans):
+    with shell("audit", loans, *SEX, stdout=None, preexec_fn=lambda: os.close(1)) as process:
+        said = process.communicate()[1].decode()
+    assert (process.returncode, said) == (2, "Error: standard output is closed\n")
+
+
+def test_a_reader_that_went_away(shell, loans):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with shell("metrics", "--json", stdout=writing) as process:
+        os.close(writing)
+        said = process.communicate()[1]
+    assert (process.returncode, said) == (2, b"")
+
+
+def test_an_interrupt_while_reading(shell, loans, tmp_path):
+    with shell("audit", "-", *SEX, "-o", "a.json", stdin=subprocess.PIPE) as process:
+        process.stdin.write(table().encode() * 5_000)  # more than a pipe holds: it is reading
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert process.stderr.read().strip() == b"Interrupted"
+        assert process.stdout.read() == b""
+    assert names(tmp_path) == [loans]
+
+
+def test_an_interrupt_that_an_engine_turns_into_its_own_error(run, loans, monkeypatch):
+    def interrupted(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("Query interrupted") from None
+
+    monkeypatch.setattr(LINE, "audit", interrupted)
+    result = run("audit", loans, *SEX)
+    assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_the_last_resort(run, loans, monkeypatch, debug):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a\x1b[31mb" + "c" * 5_000)
+
+    monkeypatch.setattr(LINE, "audit", broken)
+    monkeypatch.setenv("FAIRGAUGE_DEBUG", "1" if debug else "0")
+    result = run("audit", loans, *SEX)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert ("Traceback" in result.stderr) is debug
+    message = result.stderr[result.stderr.index("Error: fairgauge failed") :]
+    assert message.startswith("Error: fairgauge failed in a way it should not (ZeroDivisionError: ")
+    assert "Please report it" in message
+    assert "\x1b" not in message
+    assert len(message) < 2_000
+
+
+def test_an_error_of_the_system(run, loans, monkeypatch):
+    def broken(*_, **__):
+        raise PermissionError(13, "Permission denied", "/data/x")
+
+    monkeypatch.setattr(LINE, "audit", broken)
+    assert run("audit", loans, *SEX).stderr == "Error: Permission denied: '/data/x'\n"

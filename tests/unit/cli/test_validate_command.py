@@ -1,0 +1,87 @@
+"""fairgauge validate: everything that can be checked without counting rows."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+from loan_cases import SEX
+
+
+def test_what_is_right(run, loans, tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        'label = "approved"\npositive = "yes"\nsensitive = ["sex", "region"]\n'
+        'intersections = ["sex*region"]\nmetrics = ["clarify", "DI"]\n'
+        '[[rules]]\nmetric = "DI"\nat_least = 0.8\n'
+    )
+    result = run("validate", loans, "-c", "audit.toml")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "The specification is valid and fits the columns of 'loans.csv'.\n"
+        "  sensitive  sex, region, sex*region\n"
+        "  metrics    clarify, DI\n"
+        "  rule       DI >= 0.8\n"
+    )
+    alone = run("validate", "-c", "audit.toml")
+    assert alone.stdout.startswith("The specification is valid.\n")
+
+
+def test_no_row_is_counted(run, loans):
+    """A value that no row has is not looked for."""
+    assert run("validate", loans, *SEX, "--reference", "sex=X").exit_code == 0
+    assert run("audit", loans, *SEX, "--reference", "sex=X").exit_code == 2
+
+
+def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        'label = "aproved"\npositiv = 1\n[[sensitive]]\ncolumn = "sex"\ncut = [1]\n'
+        '[[rules]]\nmetric = "DI"\nat_least = "0.8"\n[[rules]]\nmetric = "XX"\nat_most = 1\n'
+    )
+    said = fails("validate", loans, "-c", "audit.toml")
+    assert (
+        said
+        == """\
+5 mistakes in what is asked
+  sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts
+  rules[0].at_least: must be a number, not '0.8'
+  positiv: unknown key. Did you mean 'positive'? Allowed: label, prediction, score, score_of, \
+score_range, threshold, positive, sensitive, intersections, strata, count, weight, cluster, \
+reference, metrics, features, task, confidence, method, seed, replicates, profile, missing, \
+rules, max_groups
+  rules[1].metric: no metric named 'XX'. See: fairgauge metrics
+  label: no column 'aproved' in the data. Did you mean 'approved'?"""
+    )
+
+
+def test_types_where_the_schema_tells(fails, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pl.DataFrame({"y": [1, 0], "s": ["a", "b"], "p": ["0.1", "x"], "w": [1, 2]})
+    frame.write_parquet("t.parquet")
+    frame.write_ipc("t.arrow")
+    frame.write_csv("t.csv")
+    flags = ("--label", "y", "--sensitive", "s")
+    for name in ("t.parquet", "t.arrow"):
+        said = fails("validate", name, *flags, "--score", "p")
+        assert said.startswith("column 'p' must hold numbers, but has the type ")
+        said = fails("validate", name, *flags[:2], "--sensitive", "s:1")
+        assert said.startswith("column 's' must hold numbers, but has the type ")
+        assert run("validate", name, *flags, "--weight", "w").exit_code == 0
+    assert run("validate", "t.csv", *flags, "--score", "p").exit_code == 0
+
+
+def test_a_cube_is_data(run, fails, loans):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    assert run("validate", "day.cube.json", "--metrics", "AD").exit_code == 0
+    assert fails("validate", "day.cube.json", "--metrics", "XX").startswith("metrics[0]: no metric")
+
+
+def test_nothing_asked(run):
+    result = run("validate")
+    assert result.exit_code == 2
+    assert "Error: name a specification (-c FILE), DATA, or both" in result.stderr
+
+
+def test_the_schema_is_json(run):
+    schema = json.loads(run("validate", "--schema").stdout)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert "sensitive" in schema["properties"]
