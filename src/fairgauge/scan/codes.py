@@ -42,6 +42,12 @@ class Factor:
     low: int
     values: Sequence[Any]
 
+    def digits(self, part: slice) -> Codes:
+        """Return the codes of some rows, counted from 0, in the smallest type that holds them."""
+        smallest = np.min_scalar_type(-max(len(self.values), 1))
+        found: Codes = np.subtract(self.codes[part], self.low, dtype=smallest, casting="unsafe")
+        return found
+
 
 def factor(column: pd.Series[Any], axis: Axis, limit: int) -> Factor:
     """Give every value of a column its code, the fastest way that its type allows.

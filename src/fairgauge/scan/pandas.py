@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
+    Codes = NDArray[np.integer[Any]]
 
 _MOST_DENSE = 1 << 20
 _MOST_SPARSE = 1 << 62
@@ -56,9 +57,7 @@ class PandasFrame:
             numbers = {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns}
             check_numbers(plan, [_seen(c, values) for c, values in numbers.items()])
             digits = [
-                _binned(axis, numbers[axis.column])
-                if axis.bins
-                else np.subtract(plain[i].codes[part], plain[i].low, dtype=np.int64)
+                _binned(axis, numbers[axis.column]) if axis.bins else plain[i].digits(part)
                 for i, axis in enumerate(plan.axes)
             ]
             measures = totals.measures(plan, numbers)
@@ -184,18 +183,19 @@ class _Sums:
                 "the values of these columns combine to more cells than can be counted; "
                 "ask for fewer features at once, or cut numeric columns into intervals"
             )
+        self._kind = np.min_scalar_type(-cells)  # narrow numbers are fast to combine
         self._dense = cells <= _MOST_DENSE
         held = cells if self._dense else 0
         self._cells: Cells = np.arange(held)
         self._sums: dict[str, Floats] = {measure: np.zeros(held) for measure in plan.measures}
 
-    def add(self, digits: Sequence[Cells], measures: Mapping[str, Floats | None]) -> None:
+    def add(self, digits: Sequence[Codes], measures: Mapping[str, Floats | None]) -> None:
         """Add the rows of a chunk."""
         rows = len(digits[0]) if digits else 0
-        cells = np.zeros(rows, dtype=np.int64)
+        cells: Codes = np.zeros(rows, dtype=self._kind)
         for axis, size in zip(self._table, self._sizes, strict=True):
-            cells *= size
-            cells += digits[axis]
+            np.multiply(cells, size, out=cells)
+            np.add(cells, digits[axis], out=cells, casting="unsafe")
         if self._dense:
             for measure in self._measures:
                 self._sums[measure] += np.bincount(cells, measures[measure], len(self._cells))
