@@ -203,9 +203,10 @@ def _strata(section: Section, column: str) -> Iterator[str]:
     if turns:
         yield ""
         yield from (f"- {escape(turning(*pair, column))}" for pair in turns)
-    if section.pooled:
+    pooled = section.farthest_pooled()
+    if pooled:
         yield ""
-        yield from _estimates(section.pooled, named=True)
+        yield from _estimates(pooled, named=True)
     for metric in section.stratified:
         inside = [e for e in section.estimates_in_strata if e.metric == metric]
         own = [e for e in inside if section.focus in (None, e.group)]

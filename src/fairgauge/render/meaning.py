@@ -101,11 +101,11 @@ def has_margin(pooled: str, metric: str) -> bool:
 def distance(estimate: Estimate) -> tuple[float, float]:
     """Return how far an estimate is from "no difference", for ordering: first by its interval.
 
-    The first number is the distance of the nearer end of the interval (0 if the interval holds the
-    neutral value, or there is none), the second that of the value. A ratio is as far as
-    its inverse.
+    Of two numbers, the first is the distance of the nearer end of the interval (0 if the interval
+    holds the neutral value, or there is none), the second that of the value. A ratio is as far as
+    its inverse. Infinite values come last: they say that a count is 0, not how a group fares.
     """
-    if estimate.value is None:
+    if estimate.value is None or math.isinf(estimate.value):
         return (-1.0, -1.0)
     middle = neutral(estimate.metric)
     sure = 0.0
@@ -119,6 +119,4 @@ def distance(estimate: Estimate) -> tuple[float, float]:
 def _apart(value: float, middle: float) -> float:
     if middle == 0:
         return abs(value)
-    if value <= 0:
-        return math.inf
-    return abs(math.log(value / middle)) if math.isfinite(value) else math.inf
+    return abs(math.log(value / middle)) if 0 < value < math.inf else math.inf

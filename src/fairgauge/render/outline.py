@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 POOLED = "pooled"
 _MOST_HEADLINES = 3
+_MOST_STRATIFIED = 2
+_MOST_TURNS = 6
 _GRAVE_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
@@ -119,25 +121,45 @@ class Section:
         sure = [found for found in best if distance(found)[0] > 0]
         return (sure or best[:1] if any(e.interval for e in best) else best)[:_MOST_HEADLINES]
 
-    def turns(self) -> list[tuple[Estimate, Estimate]]:
+    @cached_property
+    def held(self) -> tuple[tuple[Estimate, Estimate], ...]:
         """Return pairs of an estimate over all rows and its counterpart with strata held fixed."""
+        margins = {(each.metric, each.group): each for each in self.estimates}
         found = []
         for pooled in self.pooled:
-            margin = _margin(pooled, self.estimates)
-            if margin is not None and self.focus in (None, margin.group):
-                found.append((margin, pooled))
-        return found
+            if self.focus in (None, pooled.group):
+                names = (m for m in self.metrics if has_margin(pooled.metric, m))
+                margin = next((margins.get((name, pooled.group)) for name in names), None)
+                found += [(margin, pooled)] if margin else []
+        return tuple(found)
+
+    def turns(self) -> list[tuple[Estimate, Estimate]]:
+        """Return the pairs to speak of; of many groups, those whose direction turns around."""
+        pairs = [pair for pair in self.held if pair[0].metric in self.stratified]
+        if self.focus is None:
+            pairs = [(m, p) for m, p in pairs if (m.value or 0) * (p.value or 0) < 0]
+        return pairs[:_MOST_TURNS]
+
+    def farthest_pooled(self) -> list[Estimate]:
+        """Return, of every metric that holds strata fixed, the estimate farthest from neutral."""
+        best: dict[str, Estimate] = {}
+        for each in self.pooled:
+            if self.focus in (None, each.group):
+                kept = best.setdefault(each.metric, each)
+                best[each.metric] = max(kept, each, key=distance)
+        return list(best.values())
 
     @cached_property
     def stratified(self) -> tuple[str, ...]:
-        """Return the metrics to show by stratum: those with a pooled counterpart, or the first."""
-        turning = tuple(dict.fromkeys(margin.metric for margin, _ in self.turns()))
-        if turning:
-            return turning
+        """Return the metrics to show by stratum, those with a pooled counterpart first."""
         inside = dict.fromkeys(each.metric for each in self.estimates_in_strata)
-        ranked = sorted((r, m) for m in inside if (r := headline_rank(m)) is not None)
-        directed = [metric for _, metric in ranked] or [m for m in inside if is_directed(m)]
-        return tuple(directed[:1])
+        held = {margin.metric for margin, _ in self.held}
+        places = {metric: i for i, metric in enumerate(inside) if is_directed(metric)}
+        ranked = sorted(
+            places,
+            key=lambda m: (m not in held, headline_rank(m) is None, headline_rank(m), places[m]),
+        )
+        return tuple(ranked[: _MOST_STRATIFIED if held else 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +251,3 @@ def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:
         )
         for (status, reason), found in folded.items()
     )
-
-
-def _margin(pooled: Estimate, margins: Iterable[Estimate]) -> Estimate | None:
-    """Return the estimate over all strata that a pooled one is the counterpart of."""
-    own = (each for each in margins if each.group == pooled.group)
-    return next((each for each in own if has_margin(pooled.metric, each.metric)), None)

@@ -20,7 +20,7 @@ from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.meaning import distance, is_signed, title
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
-from fairgauge.render.panels import disparity_panels, rate_panels, size_panel
+from fairgauge.render.panels import MOST_ROWS, disparity_panels, rate_panels, size_panel
 from fairgauge.render.pictures import heat, matrices, stratified
 from fairgauge.render.wording import (
     IN_SHORT,
@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 _NAME = 60
 _LONGEST = 400
 _MOST_SECTIONS = 24
-_MOST_ROWS = 900
+_MOST_LISTED = 700
+_MOST_CHART_ROWS = 500
+_FEWEST_PANELS, _MOST_PANELS = 4, 24
 _MOST_VERDICTS = 200
 _MOST_NOTES = 100
 _LONGEST_SPEC = 20_000
@@ -180,7 +182,7 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         says=[]
         if i < IN_SHORT
         else [f"{sentence(each)}{certainty(each)}" for each in section.headlines()],
-        panels=disparity_panels(section, report.spec.get("rules", ())),
+        panels=disparity_panels(section, report.spec.get("rules", ()), _panels(section, told)),
         rates=rate_panels(section),
         sizes=size_panel(section),
         table=(rates, rows),
@@ -192,14 +194,21 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     )
 
 
+def _panels(section: Section, told: Outline) -> int:
+    """Return how many charts a section may have, so that the page stays small."""
+    rows = min(len(section.compared), MOST_ROWS) or 1
+    share = _MOST_CHART_ROWS // min(len(told.sections), _MOST_SECTIONS)
+    return min(max(share // rows, _FEWEST_PANELS), _MOST_PANELS)
+
+
 def _listed(estimates: Sequence[Estimate]) -> list[_Listed]:
     """Return the rows of the table of all estimates; of very many, those over all rows first."""
     kept = estimates
-    if len(estimates) > _MOST_ROWS:
+    if len(estimates) > _MOST_LISTED:
         order = sorted(
             estimates, key=lambda e: (e.stratum not in (None, "pooled"), -distance(e)[1])
         )
-        far = {id(each) for each in order[:_MOST_ROWS]}
+        far = {id(each) for each in order[:_MOST_LISTED]}
         kept = [each for each in estimates if id(each) in far]
     return [_row(each) for each in kept]
 

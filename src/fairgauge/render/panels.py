@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fairgauge.render.outline import Section
 
 MOST_ROWS = 16
-MOST_PANELS = 24
 _SHARE = (-1.0, 1.0)
 
 
@@ -69,10 +68,22 @@ class Panel:
     more: int
 
 
-def disparity_panels(section: Section, rules: Iterable[Mapping[str, Any]]) -> list[Panel]:
-    """Return one chart for every metric of a section, differences of shares on one axis."""
+def disparity_panels(
+    section: Section, rules: Iterable[Mapping[str, Any]], most: int
+) -> list[Panel]:
+    """Return a chart for each of the first metrics, differences of shares on one axis.
+
+    Parameters
+    ----------
+    rules : iterable of mapping
+        The rules of the specification; their limits are shaded.
+    most : int
+        How many charts to make; metrics that a rule holds come first.
+    """
     limits = {str(rule["metric"]): rule for rule in rules if _holds(rule, section.feature)}
-    metrics = section.metrics[:MOST_PANELS]
+    held = [metric for metric in section.metrics if metric in limits]
+    kept = {*held[:most], *section.metrics[: max(0, most - len(held))]}
+    metrics = [metric for metric in section.metrics if metric in kept]
     shares = [e for metric in metrics if _of_shares(metric) for e in section.of(metric)]
     common = _axis(shares, 0.0, [0.1, -0.1]) if shares else None
     return [_disparity(section, metric, limits.get(metric), common) for metric in metrics]

@@ -228,7 +228,7 @@ def _disparity_rows(
 ) -> tuple[list[Row], list[Tick], float]:
     over_all = [e for e in section.of(metric) if e.group == focus]
     inside = [e for e in section.estimates_in_strata if (e.metric, e.group) == (metric, focus)]
-    pooled = [p for m, p in section.turns() if (m.metric, m.group) == (metric, focus)]
+    pooled = [p for m, p in section.held if (m.metric, m.group) == (metric, focus)]
     shown = [*over_all, *(e for e in inside if e.stratum in names), *pooled]
     middle = neutral(metric)
     axis = scale(

@@ -256,9 +256,8 @@ class _Writer:
         if not section.focus:
             for margin, pooled in section.turns():
                 yield from self._bulleted(turning(margin, pooled, column))
-        for each in section.pooled:
-            if section.focus in (None, each.group):
-                yield from self._estimate(each, named=section.focus is None)
+        for each in section.farthest_pooled():
+            yield from self._estimate(each, named=section.focus is None)
         for metric in section.stratified:
             yield ""
             yield from self._in_strata(section, metric, column)

@@ -48,6 +48,8 @@ def sentence(estimate: Estimate, most: int = _LONGEST_NAME, *, named: bool = Fal
     subject = shorten(printable(estimate.group), most)
     if named and estimate.feature and "*" not in estimate.feature:
         subject = f"{shorten(printable(estimate.feature), most)} {subject}"
+    if named and estimate.class_ is not None:
+        subject = f"{subject}, class {shorten(printable(estimate.class_), most)}"
     return f"{subject}: {words(estimate, most)}"
 
 
