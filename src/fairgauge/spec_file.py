@@ -79,12 +79,14 @@ def _written_as(item: Any) -> str | None:
     """Tell ``{column = "race", values = [...]}`` from ``{race = [...]}``."""
     if not isinstance(item, dict):
         return None
-    return "table" if {"column", "values", "cuts"} & set(item) else "pairs"
+    return "table" if set(SensitiveColumn.model_fields) & set(item) else "pairs"
 
 
+_NO_TABLE = {"propertyNames": {"not": {"enum": list(SensitiveColumn.model_fields)}}}
 Values = Scalar | list[Scalar] | list[list[Scalar]]
 SensitiveItem = Annotated[
-    Annotated[SensitiveColumn, Tag("table")] | Annotated[dict[str, Values], Tag("pairs")],
+    Annotated[SensitiveColumn, Tag("table")]
+    | Annotated[dict[str, Values], Tag("pairs"), Field(json_schema_extra=_NO_TABLE)],
     Discriminator(_written_as),
 ]
 
@@ -260,10 +262,9 @@ def _parse(path: Path) -> Any:
         message = f"a specification is a {', '.join(readers)} file, by its suffix"
         raise SpecError(Problem(str(path), message))
     try:
-        if path.stat().st_size > _LARGEST or not path.is_file():
-            message = "is not a specification: it is a folder, a device, or larger than 1 MB"
-            raise SpecError(Problem(str(path), message))
-        return read(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig") if _is_small_file(path) else None
+        if text is not None:
+            return read(text)
     except OSError as error:
         raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
     except UnicodeDecodeError:
@@ -275,6 +276,12 @@ def _parse(path: Path) -> Any:
         reason = _yaml_reason(error) if isinstance(error, yaml.MarkedYAMLError) else str(error)
         reason = " ".join(reason.split())[:300]
         raise SpecError(Problem(str(path), f"is not valid {what}: {reason}")) from None
+    message = "is not a specification: it is a folder, a device, or larger than 1 MB"
+    raise SpecError(Problem(str(path), message))
+
+
+def _is_small_file(path: Path) -> bool:
+    return path.stat().st_size <= _LARGEST and path.is_file()
 
 
 def _yaml_reason(error: yaml.MarkedYAMLError) -> str:

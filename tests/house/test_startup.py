@@ -1,0 +1,59 @@
+"""Whoever asks for help gets it at once: nothing heavy is imported before it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import fairgauge
+
+HEAVY = {
+    "duckdb", "jinja2", "narwhals", "numpy", "pandas", "polars", "pyarrow", "pydantic", "scipy",
+    "yaml",
+}  # fmt: skip
+MOST_SECONDS = 0.3
+ENV = os.environ | {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
+
+
+def loaded(code: str) -> set[str]:
+    """Return the top-level modules that are loaded once some code has run."""
+    after = (
+        "import sys, json; print(json.dumps(sorted({m.partition('.')[0] for m in sys.modules})))"
+    )
+    script = f"try:\n {code}\nfinally:\n {after}"
+    found = subprocess.run(
+        [sys.executable, "-c", script], env=ENV, capture_output=True, check=False
+    )
+    return set(json.loads(found.stdout.splitlines()[-1]))
+
+
+COMMANDS = ["", "audit", "validate", "metrics", "count", "merge", "demo"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_imports_nothing_heavy(command):
+    args = [*([command] if command else []), "--help"]
+    modules = loaded(f"from fairgauge.cli import main; main({args!r})")
+    assert "click" in modules
+    assert not modules & HEAVY
+
+
+def test_importing_the_library_costs_nothing():
+    assert not loaded("import fairgauge") & (HEAVY | {"click"})
+
+
+def test_help_answers_at_once():
+    """The best of five: other work on the machine must not decide."""
+    command = [sys.executable, "-c", "from fairgauge.cli import main; main(['--help'])"]
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run(command, env=ENV, capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < MOST_SECONDS

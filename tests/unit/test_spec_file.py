@@ -1,0 +1,355 @@
+"""Specification files: three formats, every mistake with its path, and the JSON Schema."""
+
+# ruff: noqa: E501 - a case is one line, so that the tables read as tables
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from dataclasses import fields
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import METRICS
+from fairgauge.spec import Options, Spec
+from fairgauge.spec_file import Document, check, load_spec, read_options, schema
+from fairgauge.words import Reference
+
+TOML = """\
+label = "approved"
+prediction = "predicted"
+positive = [1]
+reference = "rest"
+metrics = ["clarify", "selection_rate.ratio"]
+[[sensitive]]
+column = "sex"
+[[sensitive]]
+column = "race"
+values = ["Black", "Hispanic"]        # one group: these values together
+[[sensitive]]
+column = "age"
+cuts = [40]                           # (-inf, 40], (40, inf)
+[[rules]]
+metric = "DI"
+at_least = 0.8
+features = ["race"]
+"""
+DOCUMENT = {
+    "label": "approved",
+    "prediction": "predicted",
+    "positive": [1],
+    "reference": "rest",
+    "metrics": ["clarify", "selection_rate.ratio"],
+    "sensitive": [
+        {"column": "sex"},
+        {"column": "race", "values": ["Black", "Hispanic"]},
+        {"column": "age", "cuts": [40]},
+    ],
+    "rules": [{"metric": "DI", "at_least": 0.8, "features": ["race"]}],
+}
+
+
+def written(tmp_path, text, suffix=".toml"):
+    path = tmp_path / f"audit{suffix}"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def mistakes(tmp_path, text, suffix=".toml", columns=None):
+    with pytest.raises(fg.SpecError) as caught:
+        load_spec(written(tmp_path, text, suffix), columns)
+    return [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        (TOML, ".toml"),
+        (yaml.safe_dump(DOCUMENT), ".yaml"),
+        (yaml.safe_dump(DOCUMENT), ".yml"),
+        (json.dumps(DOCUMENT), ".json"),
+        (f"﻿{json.dumps(DOCUMENT)}", ".JSON"),
+    ],
+)
+def test_every_format_asks_what_the_library_asks(tmp_path, text, suffix):
+    spec = load_spec(written(tmp_path, text, suffix))
+    assert spec == check(
+        {
+            "label": "approved",
+            "prediction": "predicted",
+            "positive": 1,
+            "sensitive": ["sex", {"race": ["Black", "Hispanic"]}, fg.cut("age", 40)],
+            "metrics": ["clarify", "selection_rate.ratio"],
+            "rules": [fg.rule("DI", at_least=0.8, features="race")],
+        }
+    )
+
+
+def test_a_resolved_specification_can_be_read_again(tmp_path):
+    spec = load_spec(written(tmp_path, TOML))
+    assert load_spec(written(tmp_path, json.dumps(spec.to_dict()), ".json")) == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("y", "y"),
+        ("true", True),
+        ("False", False),
+        ("1", 1),
+        ("-1.50", -1.5),
+        (".5", 0.5),
+        ("1e3", 1000),
+        ("01", "01"),
+        ("0x1F", "0x1F"),
+        ("0o17", "0o17"),
+        ("1_000", "1_000"),
+        ("1:30", "1:30"),
+        ("2020-01-01", "2020-01-01"),
+        ("'1'", "1"),
+        ("!!str 1", "1"),
+        ("'null'", "null"),
+    ],
+)
+def test_yaml_reads_plain_values_as_they_look(tmp_path, text, value):
+    spec = load_spec(written(tmp_path, f"label: y\nsensitive: s\npositive: {text}\n", ".yaml"))
+    assert [(type(v), v) for v in spec.positive] == [(type(value), value)]
+
+
+def test_yaml_keys_are_text(tmp_path):
+    text = "label: y\nsensitive: [s]\nreference: {s: no}\n"
+    assert load_spec(written(tmp_path, text, ".yaml")).reference == (("s", "no"),)
+    assert "no: unknown key." in mistakes(tmp_path, "no: 1\nsensitive: s\n", ".yaml")[0]
+
+
+def test_dates_are_text_in_iso_form(tmp_path):
+    text = 'label = "y"\nsensitive = "s"\npositive = [2020-01-02, 2020-01-02T03:04:05Z]\n'
+    positive = load_spec(written(tmp_path, text)).positive
+    assert positive == ("2020-01-02", "2020-01-02T03:04:05+00:00")
+
+
+# fmt: off
+MISTAKES = [
+    ({"label": 5}, ["label: must be text, not 5"]),
+    ({"label": ["y"]}, ['label: must be text, not ["y"]']),
+    ({"threshold": "a"}, ["threshold: must be a number or a list, not 'a'"]),
+    ({"threshold": [0.5, "a"]}, ["threshold[1]: must be a number, not 'a'"]),
+    ({"seed": 1.5}, ["seed: must be a whole number, not 1.5"]),
+    ({"seed": True}, ["seed: must be a whole number, not true"]),
+    ({"seed": -1}, ["seed: must be a whole number from 0 up, not '-1'"]),
+    ({"confidence": 95}, ["confidence: must be a number between 0 and 1, not '95'"]),
+    ({"confidence": 1}, ["confidence: must be a number between 0 and 1, not '1'"]),
+    ({"replicates": 0}, ["replicates: must be a whole number between 1 and 10,000,000, not '0'"]),
+    ({"max_groups": 0}, ["max_groups: must be a whole number from 1 up, not '0'"]),
+    ({"score_range": [1]}, ["score_range: must be two rising numbers, not '[1]'"]),
+    ({"score_range": [1, 0]}, ["score_range: must be two rising numbers, not '[1, 0]'"]),
+    ({"task": "binry"}, ["task: 'binry' is not allowed. Did you mean 'binary'? Say binary, multiclass, regression"]),
+    ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Say default, score, exact, bootstrap, bayes"]),
+    ({"profile": "Clarify"}, ["profile: 'Clarify' is not allowed. Did you mean 'clarify'? Say documented, clarify"]),
+    ({"missing": 0}, ["missing: '0' is not allowed. Say exclude, group, error"]),
+    ({"reference": "lagest"}, ["reference: 'lagest' is not allowed; say rest, overall, largest, best, or {column: value}"]),
+    ({"reference": {"rce": "White"}}, ["reference.rce: is not a sensitive feature. Did you mean 'race'?"]),
+    ({"reference": {"race": [1]}}, ["reference.race: must be one value, not [1]"]),
+    ({"positive": []}, ["positive: must name at least one value, and none may be missing"]),
+    ({"positive": [None]}, ["positive[0]: must be one value, not null"]),
+    ({"positive": [[1]]}, ["positive[0]: must be one value, not [1]"]),
+    ({"positive": {"abov": 1}}, ["positive.above: is missing", "positive.abov: unknown key. Did you mean 'above'? Allowed: above"]),
+    ({"positive": {"above": "x"}}, ["positive.above: must be a number, not 'x'"]),
+    ({"metrics": []}, ["metrics: name at least one metric"]),
+    ({"metrics": ["DI", "true_postive_rate.ratio"]}, ["metrics[1]: no metric named 'true_postive_rate.ratio'. Did you mean 'true_positive_rate.ratio'? See: fairgauge metrics"]),
+    ({"metrics": 5}, ["metrics: must be text or a list, not 5"]),
+    ({"features": {"a": 1}}, ['features: must be text or a list, not {"a": 1}']),
+    ({"sensitive": []}, ["sensitive: name at least one sensitive feature"]),
+    ({"sensitive": 7}, ["sensitive: must be text or a list, not 7"]),
+    ({"sensitive": [7]}, ["sensitive[0]: must be text, not 7"]),
+    ({"sensitive": [{"column": "race", "value": ["a"]}]}, ["sensitive[0].value: unknown key. Did you mean 'values'? Allowed: column, values, cuts"]),
+    ({"sensitive": [{"values": ["a"]}]}, ["sensitive[0].column: is missing"]),
+    ({"sensitive": [{"column": "race", "values": ["a"], "cuts": [1]}]}, ["sensitive[0]: say either values or cuts"]),
+    ({"sensitive": [{"column": "race", "cuts": ["x"]}]}, ["sensitive[0].cuts[0]: must be a number, not 'x'"]),
+    ({"sensitive": [{"column": "race", "cuts": [math.inf]}]}, ["sensitive[0].cuts: must be finite numbers, not '[inf]'"]),
+    ({"sensitive": ["race", {"column": "race", "cuts": [1]}]}, ["sensitive: column 'race' is asked for in two different ways"]),
+    ({"sensitive": [{"race": ["a"]}, {"race": ["b", "a"]}]}, ["sensitive: value 'a' of 'race' is listed twice"]),
+    ({"intersections": [5]}, ["intersections[0]: must be text or a list, not 5"]),
+    ({"intersections": ["race"]}, ["intersections[0]: must name two or more different columns"]),
+    ({"intersections": [["race", "race"]]}, ["intersections[0]: must name two or more different columns"]),
+    ({"rules": 5}, ["rules: must be a list, not 5"]),
+    ({"rules": ["DI >= 0.8"]}, ["rules[0]: must be a table, not 'DI >= 0.8'"]),
+    ({"rules": [{"at_least": 1}]}, ["rules[0].metric: is missing"]),
+    ({"rules": [{"metric": "DI"}]}, ["rules[0]: has no limit; say at_least, at_most or between"]),
+    ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, features, groups, decide"]),
+    ({"rules": [{"metric": "DI", "at_least": math.nan}]}, ["rules[0].at_least: must be a number, not NaN"]),
+    ({"rules": [{"metric": "DI", "at_least": 2, "at_most": 1}]}, ["rules[0]: is impossible: at least 2 and at most 1"]),
+    ({"rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not audited. Did you mean 'race'?"]),
+    ({"rules": [{"metric": "DI", "at_least": 1, "decide": "sometimes"}]}, ["rules[0].decide: 'sometimes' is not allowed; say 'interval' or 'point'"]),
+    ({"weight": "n", "count": "n"}, ["weight: 'n' is already the count column"]),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    MISTAKES,
+    ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
+)
+def test_every_mistake_has_its_path(tmp_path, document, said):
+    document = {"label": "y", "sensitive": "race"} | document
+    if document["sensitive"] == "race" and "race" in str(document.get("intersections")):
+        del document["sensitive"]
+    path = written(tmp_path, json.dumps(document), ".json")
+    with pytest.raises(fg.SpecError) as caught:
+        load_spec(path)
+    assert sorted(map(str, caught.value.problems)) == sorted(said)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    text = """\
+label = 5
+labl = "x"
+sensitive = ["sx"]
+confidence = 95
+[[rules]]
+metric = "DI"
+at_last = 0.8
+[[rules]]
+metric = "DIX"
+at_least = 1
+"""
+    said = mistakes(tmp_path, text, columns=["sex", "y"])
+    assert [each.partition(":")[0] for each in said] == [
+        "label", "rules[0].at_last", "labl", "confidence", "rules[1].metric", "sensitive[0]",
+    ]  # fmt: skip
+    assert said[2].startswith("labl: unknown key. Did you mean 'label'? Allowed: label, prediction")
+    assert said[5] == "sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"
+
+
+# fmt: off
+UNREADABLE = [
+    ("x = [", ".toml", "audit.toml: is not valid TOML: "),
+    ('label = "a"\nlabel = "b"', ".toml", "audit.toml: is not valid TOML: "),
+    ("x: [", ".yaml", "audit.yaml: is not valid YAML: "),
+    ("a: 1\nb: 2\na: 3", ".yaml", "audit.yaml: is not valid YAML: the key 'a' stands twice, line 3"),
+    ("? [1]\n: 2", ".yaml", "audit.yaml: is not valid YAML: a key must be text, line 1"),
+    ("a: &x 1\nb: *x", ".yaml", "audit.yaml: is not valid YAML: aliases (*name) are not supported, line 2"),
+    ("a: !!python/name:os.system", ".yaml", "audit.yaml: is not valid YAML: could not determine a constructor"),
+    ("a: 1\n---\nb: 1", ".yml", "audit.yml: is not valid YAML: "),
+    ("{", ".json", "audit.json: is not valid JSON: "),
+    ('{"a": 1, "a": 2}', ".json", "audit.json: is not valid JSON: the key 'a' stands twice"),
+    ("[" * 100_000, ".json", "audit.json: is nested too deeply"),
+    (f'{{"seed": {"9" * 5_000}}}', ".json", "audit.json: is not valid JSON: "),
+    ("- a", ".yaml", 'audit.yaml: must be a table of keys such as label and sensitive, not ["a"]'),
+    ("[]", ".json", "audit.json: must be a table of keys such as label and sensitive, not []"),
+    ("", ".ini", "audit.ini: a specification is a .toml, .yaml, .yml, .json file, by its suffix"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("text", "suffix", "said"), UNREADABLE)
+def test_files_that_cannot_be_read(tmp_path, text, suffix, said):
+    (found,) = mistakes(tmp_path, text, suffix)
+    assert found.startswith(said)
+    assert len(found) < 500
+
+
+def test_files_that_are_no_files(tmp_path):
+    def said(path):
+        with pytest.raises(fg.SpecError) as caught:
+            read_options(path)
+        return str(caught.value).partition(": ")[2]
+
+    assert said(tmp_path / "no.toml") == "cannot be read: No such file or directory"
+    (tmp_path / "folder.toml").mkdir()
+    no_file = "is not a specification: it is a folder, a device, or larger than 1 MB"
+    assert said(tmp_path / "folder.toml") == no_file
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    assert said(tmp_path / "binary.toml") == "is not UTF-8 text"
+    (tmp_path / "large.json").write_text(" " * 1_000_001)
+    assert said(tmp_path / "large.json") == no_file
+
+
+def test_an_empty_file_asks_nothing(tmp_path):
+    for suffix in (".toml", ".yaml"):
+        assert read_options(written(tmp_path, "", suffix)) == ({}, ())
+
+
+def test_a_hostile_key_cannot_flood_the_message(tmp_path):
+    text = json.dumps({"k" * 10_000: 1, "sensitive": "s"})
+    with pytest.raises(fg.SpecError) as caught:
+        load_spec(written(tmp_path, text, ".json"))
+    assert len(str(caught.value)) < 2_000
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["sex", "DI", "rest"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["column", "values", "cuts", "metric", "at_least", "between", "above", "x"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(Options.__annotations__)), JSON, max_size=4))
+def test_no_document_is_more_than_wrong(tmp_path_factory, document):
+    path = tmp_path_factory.mktemp("spec") / "audit.json"
+    path.write_text(json.dumps(document))
+    with contextlib.suppress(fg.SpecError):
+        assert load_spec(path, ["sex"]).sensitive
+
+
+def test_the_schema_has_every_option():
+    properties = schema()["properties"]
+    assert set(properties) == set(Options.__annotations__) == {f.name for f in fields(Spec)}
+    assert set(Document.model_fields) == set(properties)
+
+
+def test_the_schema_lists_the_metrics_and_the_words():
+    found = schema()
+    (listed,) = (each["enum"] for each in found["$defs"]["Metric"]["anyOf"] if "enum" in each)
+    assert listed == [metric.name for metric in METRICS]
+    assert found["$defs"]["Reference"]["enum"] == list(Reference)
+    assert "x-defined-as" not in json.dumps(found)
+
+
+def test_the_schema_accepts_what_is_accepted(tmp_path):
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.check_schema(validator.schema)
+    for document in (DOCUMENT, {"sensitive": [{"race": ["a"]}, "sex"]}, {"positive": {"above": 1}}):
+        validator.validate(document)
+    resolved = load_spec(written(tmp_path, TOML)).to_dict()
+    validator.validate(json.loads(json.dumps(resolved)))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"labl": "y"},
+        {"label": 5},
+        {"sensitive": [{"column": "s", "cut": 1}]},
+        {"rules": [{"at_least": 1}]},
+        {"confidence": 1},
+        {"score_range": [1]},
+        {"task": "binry"},
+        {"positive": {"abov": 1}},
+    ],
+)
+def test_the_schema_refuses_what_is_refused(document):
+    assert not jsonschema.Draft202012Validator(schema()).is_valid(document)
