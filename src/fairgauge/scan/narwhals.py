@@ -18,6 +18,7 @@ from fairgauge.scan.source import (
     check_head,
     check_numbers,
     check_values,
+    ranged_columns,
 )
 
 if TYPE_CHECKING:
@@ -133,12 +134,18 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
     sums = _sums(plan, numbers)
     if sums:
         prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
+    low, high = ranged_columns(plan)
+    values = {column: nw.col(f"fg_v{i}") for i, column in enumerate(numbers)}
     totals = [
         nw.len().alias("fg_all"),
         *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
         *(nw.col(name).max() for name in sums if name == "fg_fraction"),
-        *(nw.col(f"fg_v{i}").min().alias(f"fg_low{i}") for i in range(len(numbers))),
-        *(nw.col(f"fg_v{i}").max().alias(f"fg_high{i}") for i in range(len(numbers))),
+        *(nw.col(f"fg_v{i}").min().alias(f"fg_low{i}") for i, c in enumerate(numbers) if c in low),
+        *(
+            nw.col(f"fg_v{i}").max().alias(f"fg_high{i}")
+            for i, c in enumerate(numbers)
+            if c in high
+        ),
     ]
     return [prepared.group_by(*(keys[i] for i in table)).agg(*totals) for table in plan.tables]
 

@@ -81,6 +81,13 @@ def check_values(found: Mapping[Axis, Sequence[Any]], texts: Collection[str], li
             check_levels(axis, levels_of(values, text=axis.column in texts), limit)
 
 
+def ranged_columns(plan: Plan) -> tuple[set[str], set[str]]:
+    """Return the columns whose least value must be checked, and those whose greatest must be."""
+    high = {axis.column for axis in plan.axes if axis.bounds}
+    high |= {column for moment in plan.moments for column in moment.columns}
+    return high | {column for column in (plan.count, plan.weight) if column}, high
+
+
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     """Hold what was seen against what the plan allows.
 
@@ -94,7 +101,7 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
             raise DataError(
                 f"column {quote(each.column)} must hold numbers, but has {quote(each.unreadable)}"
             )
-        if each.low is None or each.high is None:
+        if each.low is None:
             continue
         if each.column in (plan.count, plan.weight) and each.low < 0:
             what = "count" if each.column == plan.count else "weight"
@@ -106,14 +113,15 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         for axis in plan.axes:
             if axis.column == each.column and axis.bounds:
                 _check_bounds(each, axis.bounds, axis.role)
-        if summed and (math.isinf(each.low) or math.isinf(each.high)):
+        if summed and (math.isinf(each.low) or math.isinf(each.high or 0.0)):
             raise DataError(f"column {quote(each.column)} is averaged, but has an infinite value")
 
 
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
     low, high = bounds
     for value in (seen.low, seen.high):
-        assert value is not None
+        if value is None:
+            continue
         if math.isinf(value) or not low <= value <= high:
             what = "score" if role in (Role.PREDICTION, Role.SCORE) else str(role)
             raise DataError(

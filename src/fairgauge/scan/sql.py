@@ -17,6 +17,7 @@ from fairgauge.scan.source import (
     check_head,
     check_numbers,
     check_values,
+    ranged_columns,
 )
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     ]
     values = [f"v{i}" for i in range(len(numbers))]
     values += [f"b{i}" for i in range(len(numbers))] if columns.wrong else []
+    values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
     which, by = "0", ", ".join(names)
@@ -111,32 +113,38 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     )
 
 
+def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
+    """Write the count and weight of a row, NULL where the row cannot be counted."""
+    most = columns.constant(sys.float_info.max)
+    value = {c: f"v{plan.numeric_columns.index(c)}" for c in (plan.count, plan.weight) if c}
+    usable = {c: f"{v} BETWEEN -{most} AND {most}" for c, v in value.items()}
+    both = " AND ".join(usable.values())
+    return {
+        name: f"CASE WHEN {condition} THEN {value[column]} END"
+        for column, factor, known in ((plan.count, "n", "has_n"), (plan.weight, "w", "has_w"))
+        if column
+        for name, condition in ((factor, both), (known, usable[column]))
+    }
+
+
 def _sums(plan: Plan, columns: Columns) -> list[str]:
     """Write the sums: all rows, counted rows, measures; then what must be checked."""
-    numbers = plan.numeric_columns
-    cases = None if plan.count is None else f"v{numbers.index(plan.count)}"
-    weight = None if plan.weight is None else f"v{numbers.index(plan.weight)}"
-    most = columns.constant(sys.float_info.max)
-    usable = {v: f"{v} BETWEEN -{most} AND {most}" for v in (cases, weight) if v}
-    counted = " AND ".join(usable.values())
-    only = f" FILTER (WHERE {counted})" if counted else ""
-    times = f"{cases} * " if cases else ""
-    sums = ["count(*)", f"count(*){only}"]
-    sums += [f"sum({cases}){only}"] if cases else []
-    sums += (
-        [f"sum({times}{weight}){only}", f"sum({times}{weight} * {weight}){only}"] if weight else []
-    )
-    times += f"{weight} * " if weight else ""
-    sums += [f"sum({times}{_moment(m, numbers, columns)}){only}" for m in plan.moments]
-    sums.append(
-        f"max(CASE WHEN {usable[cases]} AND {cases} <> floor({cases}) THEN {cases} END)"
-        if cases
-        else "NULL"
-    )
-    for name in (cases, weight):
-        sums.append(f"count(*) - count(CASE WHEN {usable[name]} THEN 1 END)" if name else "0")
-    for i in range(len(numbers)):
-        sums += [f"min(v{i})", f"max(v{i})", f"min(b{i})" if columns.wrong else "NULL"]
+    factors = [name for name, column in (("n", plan.count), ("w", plan.weight)) if column]
+    times = " * ".join(factors)
+    sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
+    sums += ["sum(n)"] if plan.count else []
+    sums += [f"sum({times})", f"sum({times} * w)"] if plan.weight else []
+    for moment in plan.moments:
+        product = " * ".join([*factors, _moment(moment, plan.numeric_columns, columns)])
+        sums.append(f"sum({product})")
+    sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
+    sums.append("count(*) - count(has_n)" if plan.count else "0")
+    sums.append("count(*) - count(has_w)" if plan.weight else "0")
+    low, high = ranged_columns(plan)
+    for i, column in enumerate(plan.numeric_columns):
+        sums.append(f"min(v{i})" if column in low else "NULL")
+        sums.append(f"max(v{i})" if column in high else "NULL")
+        sums.append(f"min(b{i})" if columns.wrong else "NULL")
     return sums
 
 
