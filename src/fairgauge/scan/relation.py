@@ -83,7 +83,7 @@ def typed_columns(
             raise DataError(
                 f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
             )
-        # not nullif(..., 'NaN'): DuckDB 1.5 takes Parquet's statistics, which leave NaN out, as proof
+        # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
 
     return Columns(key, number, texts=texts)
