@@ -1,0 +1,99 @@
+"""Rules: limits on a metric, from arguments and from text."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.rule import Rule, check_rule, parse_rule
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "low", "high"),
+    [
+        ("DI >= 0.8", "DI", 0.8, math.inf),
+        ("DI>=.8", "DI", 0.8, math.inf),
+        ("RD <= 1e-1", "RD", -math.inf, 0.1),
+        ("-0.1 <= RD <= 0.1", "RD", -0.1, 0.1),
+        ("-0.1<=RD<=+0.1", "RD", -0.1, 0.1),
+        ("  selection_rate.ratio >= 1. ", "selection_rate.ratio", 1.0, math.inf),
+        ("0 <= TE <= inf", "TE", 0.0, math.inf),
+        ("Disparate Impact (DI) >= 0.8", "DI", 0.8, math.inf),
+        ("vertex.recall_difference <= 0", "vertex.recall_difference", -math.inf, 0.0),
+    ],
+)
+def test_rules_as_text(text, metric, low, high):
+    assert parse_rule(text) == Rule(metric, low, high)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "DI", "DI >= ", ">= 0.8", "DI > 0.8", "DI == 1", "0.8 <= DI", "DI >= x", "DI => 1"]
+)
+def test_text_that_is_no_rule(text):
+    with pytest.raises(fg.SpecError) as caught:
+        parse_rule(text)
+    assert str(caught.value) == (
+        f"rule: cannot read {text!r}; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'"
+    )
+
+
+def test_a_rule_is_shown_as_it_is_written():
+    for text in ("DI >= 0.8", "RD <= 0.1", "-0.1 <= RD <= 0.1"):
+        assert str(parse_rule(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, "rule: has no limit; say at_least, at_most or between"),
+        ({"at_least": 2, "at_most": 1}, "rule: is impossible: at least 2 and at most 1"),
+        ({"between": (2, 1)}, "rule: is impossible: at least 2 and at most 1"),
+        ({"between": (0, 1), "at_least": 0}, "rule: say either between, or at_least and at_most"),
+        ({"between": 1}, "rule.between: must be two numbers: [low, high]"),
+        ({"between": (1, 2, 3)}, "rule.between: must be two numbers: [low, high]"),
+        ({"between": ("a", 2)}, "rule.at_least: must be a number, not 'a'"),
+        ({"at_least": math.nan}, "rule.at_least: must be a number, not NaN"),
+        ({"at_most": math.nan}, "rule.at_most: must be a number, not NaN"),
+        ({"at_least": True}, "rule.at_least: must be a number, not 'True'"),
+        ({"at_least": "0.8"}, "rule.at_least: must be a number, not '0.8'"),
+        ({"at_least": -math.inf}, "rule: allows every value; give a finite limit"),
+        ({"at_most": 10**400}, "rule: has a limit too large for a number"),
+        (
+            {"at_least": 1, "decide": "x"},
+            "rule.decide: 'x' is not allowed; say 'interval' or 'point'",
+        ),
+    ],
+)
+def test_impossible_rules(limits, said):
+    with pytest.raises(fg.SpecError) as caught:
+        fg.rule("DI", **limits)
+    assert str(caught.value) == said
+
+
+def test_an_unknown_metric_names_the_nearest():
+    with pytest.raises(fg.SpecError) as caught:
+        fg.rule("true_postive_rate.ratio", at_least=0.8)
+    assert str(caught.value) == (
+        "rule.metric: no metric named 'true_postive_rate.ratio'. "
+        "Did you mean 'true_positive_rate.ratio'? See: fairgauge metrics"
+    )
+
+
+def test_all_mistakes_of_a_rule_are_told():
+    _, problems = check_rule({"metric": "QQ", "between": 1, "decide": "x"}, "rules[3]")
+    assert [p.path for p in problems] == ["rules[3].metric", "rules[3].between", "rules[3].decide"]
+
+
+@given(
+    low=st.floats(-9, 0), high=st.floats(0, 9), features=st.lists(st.text(max_size=2), max_size=2)
+)
+def test_a_rule_can_be_written_and_read_again(low, high, features):
+    rule = fg.rule("AD", between=(low, high), features=features)
+    assert fg.rule(**rule.to_dict()) == rule
+    assert rule.allows(low)
+    assert rule.allows(high)
+    assert not rule.allows(high + 1)

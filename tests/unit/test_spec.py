@@ -1,0 +1,205 @@
+"""The question: every form of every option, and every mistake at once."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.feature import Feature
+from fairgauge.spec import Options, Spec, ask
+from fairgauge.words import Profile, Reference, Task
+
+
+def problems(columns=None, **options):
+    with pytest.raises(fg.SpecError) as caught:
+        ask(columns, **{"sensitive": "sex"} | options)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("asked", "features"),
+    [
+        ("sex", [Feature("sex")]),
+        (["sex", "race"], [Feature("sex"), Feature("race")]),
+        ({"race": ["B", "H"]}, [Feature("race", values=(("B", "H"),))]),
+        ({"race": "B"}, [Feature("race", values=(("B",),))]),
+        ([{"race": [["B"], ["H", "A"]]}], [Feature("race", values=(("B",), ("H", "A")))]),
+        ([{"race": "B"}, {"race": "H"}], [Feature("race", values=(("B",), ("H",)))]),
+        ([fg.cut("age", [60, 40, 40])], [Feature("age", cuts=(40.0, 60.0))]),
+        ([{"column": "age", "cuts": 40}], [Feature("age", cuts=(40.0,))]),
+        ([{"column": "race", "values": [1, 2.0]}], [Feature("race", values=((1, 2),))]),
+        (["sex", "sex"], [Feature("sex")]),
+    ],
+)
+def test_forms_of_sensitive_features(asked, features):
+    assert ask(sensitive=asked).sensitive == tuple(features)
+
+
+@pytest.mark.parametrize(
+    ("asked", "positive"),
+    [
+        (1, (1,)),
+        (True, (True,)),
+        ("yes", ("yes",)),
+        ([1, 2], (1, 2)),
+        ((1.0, "1"), (1, "1")),
+        (np.int64(1), (1,)),
+        (fg.above(5), fg.above(5)),
+        ({"above": 5}, fg.above(5)),
+    ],
+)
+def test_forms_of_positive(asked, positive):
+    assert ask(sensitive="sex", positive=asked).positive == positive
+
+
+@pytest.mark.parametrize(
+    ("asked", "pairs"),
+    [
+        ("a*b", (("a", "b"),)),
+        (["a*b", "a * c"], (("a", "b"), ("a", "c"))),
+        (("a", "b"), (("a", "b"),)),
+        ([("a", "b"), ["a", "b", "c"]], (("a", "b"), ("a", "b", "c"))),
+        ([("a", "b"), ("a", "b")], (("a", "b"),)),
+    ],
+)
+def test_forms_of_intersections(asked, pairs):
+    assert ask(intersections=asked).intersections == pairs
+
+
+def test_defaults():
+    spec = ask(sensitive="sex")
+    assert spec == Spec(sensitive=(Feature("sex"),))
+    assert (spec.reference, spec.profile, spec.task) == (Reference.REST, Profile.DOCUMENTED, None)
+    assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
+    assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
+
+
+def test_a_specification_is_a_frozen_value():
+    spec = ask(sensitive="sex", rules=[fg.rule("DI", at_least=0.8)])
+    assert hash(spec) == hash(ask(sensitive=["sex"], rules=[{"metric": "DI", "at_least": 0.8}]))
+    with pytest.raises(FrozenInstanceError):
+        spec.label = "y"
+
+
+def test_what_is_not_given_comes_from_the_base():
+    base = ask(sensitive="sex", label="y", task="binary")
+    spec = ask(base=base, label="z", metrics=None)
+    assert (spec.label, spec.task, spec.metrics) == ("z", Task.BINARY, ("standard",))
+
+
+def test_it_can_be_written_and_asked_again():
+    spec = ask(
+        label="y", score="p", threshold=[0.7, 0.3], positive=fg.above(3),
+        rules=fg.rule("AD", at_most=1),
+        sensitive=[fg.cut("age", 40), {"race": ["B", 1]}], intersections=("age", "race"),
+        reference={"race": 1}, profile="clarify", missing="group", score_of="yes",
+    )  # fmt: skip
+    assert ask(**spec.to_dict()) == spec
+    assert spec.threshold == (0.3, 0.7)
+
+
+def test_columns_are_told_with_their_paths():
+    spec = ask(label="y", sensitive=["a"], intersections=[("a", "b")], features=["f"], strata="s")
+    assert spec.columns() == [
+        ("label", "y"), ("strata", "s"), ("sensitive[0]", "a"), ("intersections[0][1]", "b"),
+        ("features[0]", "f"),
+    ]  # fmt: skip
+
+
+def test_unknown_columns_name_the_nearest_or_what_there_is():
+    assert problems(["sexe", "y"], label="z") == [
+        "label: no column 'z' in the data. It has 'sexe', 'y'",
+        "sensitive[0]: no column 'sex' in the data. Did you mean 'sexe'?",
+    ]
+    assert problems(["sex", "race"], sensitive="sex,race") == [
+        "sensitive[0]: no column 'sex,race' in the data. Name 'sex', 'race' one by one"
+    ]
+    (said,) = problems([f"column{i}" for i in range(5_000)], sensitive="zzz")
+    assert said.endswith("'column7' and 4992 more")
+
+
+def test_unknown_options_name_the_nearest():
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(fg.confusion("sex", {"F": {"tp": 1}, "M": {"tp": 1}}), sensitve="sex")
+    assert str(caught.value).startswith("sensitve: unknown option. Did you mean 'sensitive'? Allow")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sensitive": None}, "sensitive: name at least one sensitive feature"),
+        ({"sensitive": 5}, "sensitive: must be a list of columns, not '5'"),
+        ({"sensitive": [5]}, "sensitive[0]: must be a column name, not '5'"),
+        ({"label": 5}, "label: must be the name of a column, not '5'"),
+        ({"score": "p"}, "score: needs a label, or say which value is positive"),
+        ({"features": [1]}, "features: must be a name or a list of names, not '[1]'"),
+        ({"rules": 5}, "rules: must be a list of rules, not '5'"),
+        ({"rules": "DI >= 1"}, "rules: must be a list of rules, not 'DI >= 1'"),
+        ({"rules": [5]}, "rules[0]: must be a rule; see fairgauge.rule"),
+        ({"positive": {"above": True}}, "positive: must be values, or {above = NUMBER}"),
+        ({"positive": {"above": math.nan}}, "positive: must be values, or {above = NUMBER}"),
+        ({"positive": {"above": 10**400}}, "positive: must be values, or {above = NUMBER}"),
+        ({"positive": math.nan}, "positive: must name at least one value, and none may be missing"),
+        ({"threshold": []}, "threshold: name at least one threshold"),
+        ({"threshold": math.inf}, "threshold: must be a number that is finite, not 'inf'"),
+        ({"threshold": 10**400}, "threshold: must be a number that is finite, not '1000000"),
+        ({"score_range": (0, math.nan)}, "score_range: must be two rising numbers, not '(0, nan)'"),
+        ({"score_range": 5}, "score_range: must be two rising numbers, not '5'"),
+        ({"confidence": True}, "confidence: must be a number between 0 and 1, not 'True'"),
+        ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not 'nan'"),
+        ({"reference": {"race": "W"}}, "reference.race: is not a sensitive feature."),
+        ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not '5'"),
+    ],
+)
+def test_mistakes(options, said):
+    assert problems(**options)[0].startswith(said)
+
+
+def test_mistakes_of_cuts_and_bounds():
+    for points in ([], [math.nan], ["x"], math.inf, 10**400, True):
+        with pytest.raises(fg.SpecError, match="cut: must be finite numbers, not"):
+            fg.cut("age", points)
+    for bound in (math.nan, "5", None, True, 10**400):
+        with pytest.raises(fg.SpecError, match="above: must be a finite number, not"):
+            fg.above(bound)
+
+
+def test_messages_stay_short():
+    names = ["x" * 10_000 + str(i) for i in range(100)]
+    with pytest.raises(fg.SpecError) as caught:
+        ask(["a"], sensitive=names, label="\x1b[31m" * 1_000)
+    assert len(caught.value.problems) == 101
+    assert len(str(caught.value)) < 2_000
+    assert "\x1b" not in str(caught.value)
+
+
+ATOMS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+    | st.sampled_from(["sex", "DI", "rest", "a*b", 10**400, b"x", object()])
+)  # fmt: skip
+ANYTHING = st.recursive(
+    ATOMS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["column", "values", "cuts", "metric", "at_least", "between", "above"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(Options.__annotations__)), ANYTHING, max_size=3))
+def test_anything_asked_is_a_specification_or_a_list_of_mistakes(options):
+    with contextlib.suppress(fg.SpecError):
+        spec = ask(["sex"], **options)
+        assert hash(spec) == hash(ask(["sex"], **options))
