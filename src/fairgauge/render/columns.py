@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.render.names import width
+from fairgauge.render.names import shorten, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +39,22 @@ class Style:
 
 def clip(text: str, most: int) -> str:
     """Cut a text at its end."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    while width(text) > most:
+        text = f"{text[:-2]}…"
+    return text
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """Break a text between words into lines of at most ``most`` columns; at least one line."""
+    lines = [""]
+    for word in text.split():
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width(joined) <= most:
+            lines[-1] = joined
+        else:
+            lines += [shorten(word, most)] if lines[-1] else []
+            lines[-1] = shorten(word, most)
+    return lines
 
 
 def table(
@@ -91,16 +105,15 @@ def _block(
     height = max(len(heads[i]) for i in part)
     for level in range(height):
         cells = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
-        yield style.dim(
-            _GAP + _GAP.join(_pad(c, widths[i], i) for c, i in zip(cells, part, strict=True))
-        )
+        line = _GAP + _GAP.join(_pad(c, widths[i], i) for c, i in zip(cells, part, strict=True))
+        yield style.dim(line.rstrip())
     for row in rows:
         line = _GAP + _GAP.join(_pad(row[i], widths[i], i) for i in part)
         if not prose:
             yield line
             continue
         indent = width(line) + len(_GAP)
-        wrapped = textwrap.wrap(row[-1], max(most - indent, _NARROWEST_PROSE)) or [""]
+        wrapped = wrap(row[-1], max(most - indent, _NARROWEST_PROSE))
         yield f"{line}{_GAP}{wrapped[0]}"
         yield from (" " * indent + more for more in wrapped[1:])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-_JOINERS = "\u200c\u200d"  # letters of Persian and many emoji need them, and they reorder nothing
 _LEFT_TO_RIGHT = "\u200e"
+_KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
 _MARKS = {"Mn", "Me", "Cf"}
@@ -21,11 +21,11 @@ def printable(text: object) -> str:
     ('a\\x1b[31mb', 'evil\\u202elive')
     """
     shown = "".join(
-        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _JOINERS else c
+        _escape(c) if unicodedata.category(c) in _INVISIBLE and c not in _KEPT else c
         for c in str(text)
     )
     turned = any(unicodedata.bidirectional(c) in _RIGHT_TO_LEFT for c in shown)
-    return shown + _LEFT_TO_RIGHT if turned else shown
+    return f"{shown.removesuffix(_LEFT_TO_RIGHT)}{_LEFT_TO_RIGHT}" if turned else shown
 
 
 def _escape(character: str) -> str:

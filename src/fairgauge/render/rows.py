@@ -23,7 +23,7 @@ COLUMNS = ("metric", "set", "feature", "group", "reference", "stratum", "class",
 """The columns of a row, in order."""
 
 _FORMULA = tuple("=+-@")
-_NEEDS_QUOTES = frozenset("\",;'|\t\r\n")
+_NEEDS_QUOTES = frozenset('",;|')
 
 Cell = str | float | None
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.render import asked, numbers
-from fairgauge.render.columns import Style, clip, table
+from fairgauge.render.columns import Style, clip, table, wrap
 from fairgauge.render.meaning import distance, is_signed, rate_title, title
-from fairgauge.render.names import printable, shorten
+from fairgauge.render.names import printable, shorten, width
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
     central_rates,
@@ -99,16 +98,16 @@ class _Writer:
     def _heading(self, text: str) -> Iterator[str]:
         shown = clip(text, self._width - 4)
         yield ""
-        yield self._style.bold(f"{shown} {'─' * (self._width - len(shown) - 1)}")
+        yield self._style.bold(f"{shown} {'─' * (self._width - width(shown) - 1)}")
 
     def _wrapped(self, text: str, indent: int, style: str = "") -> Iterator[str]:
         space = " " * indent
-        for line in textwrap.wrap(text, self._width, initial_indent=space, subsequent_indent=space):
-            yield self._style.paint(line, style)
+        for line in wrap(text, self._width - indent):
+            yield space + self._style.paint(line, style)
 
     def _pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
         for word, text in pairs:
-            lines = textwrap.wrap(text, self._width - 16) or [""]
+            lines = wrap(text, self._width - 16)
             yield f"  {self._style.dim(f'{word:<13}')} {lines[0]}"
             yield from (" " * 16 + line for line in lines[1:])
 
@@ -133,7 +132,7 @@ class _Writer:
         mark = self._style.paint(str(each.outcome), _OUTCOMES[each.outcome])
         where = f"{asked.name(each.feature)} " if each.feature else ""
         said = f"{where}{asked.name(each.group)}: {shorten(printable(each.reason), _LONGEST_NOTE)}"
-        lines = textwrap.wrap(f"{each.outcome}  {said}", self._width - 6)
+        lines = wrap(f"{each.outcome}  {said}", self._width - 6)
         yield f"    {mark}{lines[0].removeprefix(str(each.outcome))}"
         yield from (f"      {line}" for line in lines[1:])
 
@@ -146,7 +145,7 @@ class _Writer:
             yield ""
 
     def _bulleted(self, text: str) -> Iterator[str]:
-        lines = textwrap.wrap(text, self._width - 4)
+        lines = wrap(text, self._width - 4)
         yield f"  - {lines[0]}"
         yield from (f"    {line}" for line in lines[1:])
 
@@ -222,7 +221,7 @@ class _Writer:
         called = f"{each.metric}  {title(each.metric)}".rstrip()
         room = self._width - 4 - len(numbered)
         shown = clip(called, room)
-        padding = " " * (room - len(shown))
+        padding = " " * (room - width(shown))
         name, _, rest = shown.partition("  ")
         yield f"  {self._style.bold(name)}{'  ' if rest else ''}{rest}{padding}  {numbered}"
         said = words(each) if each.value is not None else printable(each.reason or each.status)

@@ -1,0 +1,65 @@
+"""Approved files that a person can open, one for each format.
+
+After an intended change, write them anew and read the difference before committing it::
+
+    FAIRGAUGE_UPDATE_GOLDEN=1 python -m pytest tests/golden
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import sample_reports
+from fairgauge.render import render
+
+HERE = Path(__file__).parent
+CASES = {
+    "small.txt": ("small", "text", {}),
+    "small.csv": ("small", "csv", {}),
+    "small.json": ("small", "json", {}),
+    "small.md": ("small", "markdown", {"card": True}),
+    "small.xml": ("small", "junit", {}),
+    "small.notebook.html": ("small", "notebook", {}),
+    "several.txt": ("several", "text", {"width": 100}),
+    "several.md": ("several", "markdown", {}),
+    "several.xml": ("several", "junit", {}),
+    "berkeley.txt": ("berkeley", "text", {}),
+    "berkeley.md": ("berkeley", "markdown", {}),
+    "berkeley.html": ("berkeley", "html", {}),
+    "crossed.txt": ("crossed", "text", {}),
+    "hostile.txt": ("hostile", "text", {}),
+    "hostile.md": ("hostile", "markdown", {}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_report_is_shown_as_approved(name):
+    sample, format_, options = CASES[name]
+    report = getattr(sample_reports, sample)()
+    text = render(_still(report), format_, **options)
+    if name.endswith(".html"):
+        text = _timeless(text)
+    approved = HERE / name
+    if os.environ.get("FAIRGAUGE_UPDATE_GOLDEN"):
+        approved.write_text(text, encoding="utf-8", newline="\n")
+    assert approved.exists(), f"write it with FAIRGAUGE_UPDATE_GOLDEN=1: {approved.name}"
+    assert text == approved.read_bytes().decode()
+
+
+def _still(report):
+    """Return a report without what differs between runs and versions."""
+    data = dataclasses.replace(report.data, fingerprint="sha256:" + "0" * 64)
+    return dataclasses.replace(
+        report, created="2026-01-01T00:00:00+00:00", version="0.0.0", data=data
+    )
+
+
+def _timeless(text):
+    """Return a text whose style and script may change without a new approval."""
+    text = re.sub(r"sha256-[A-Za-z0-9+/=]+", "sha256-...", text)
+    return re.sub(r"(?s)<(style|script)>.*?</\1>", r"<\1>...</\1>", text)
