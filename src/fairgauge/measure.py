@@ -12,10 +12,12 @@ import numpy as np
 
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.estimate import POOLED, Diagnostic, Estimate, Group, Measured
+from fairgauge.metrics.across import Across
 from fairgauge.metrics.averages import AVERAGES, agreement, averaged
 from fairgauge.metrics.catalogue import CONDITIONAL, RATES
-from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
+from fairgauge.metrics.distributions import Distance
 from fairgauge.metrics.lookup import SETS, expand, find_metric
 from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.tally import tally, tally_all
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube import Cube
+    from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.symbols import Need
     from fairgauge.spec import Spec
@@ -72,7 +75,7 @@ def measure(cube: Cube, spec: Spec) -> Measured:
             estimate
             for metric, obstacle in asked
             if metric.scope == "table"
-            for estimate in view.estimates(metric, obstacle)
+            for estimate in _of_view(view, metric, obstacle)
         )
     return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics))
 
@@ -87,8 +90,7 @@ def _thresholds(
         groups += view.groups(rates)
         for metric, obstacle in asked:
             if metric.scope != "table" and (i == 0 or "prediction" in metric.needs):
-                estimates += view.estimates(metric, obstacle)
-                estimates += view.pooled(metric, obstacle)
+                estimates += _of_view(view, metric, obstacle)
     return groups, estimates
 
 
@@ -110,20 +112,27 @@ def _multiclass(
     for metric, obstacle in asked:
         if metric.scope == "table":
             continue
-        if obstacle or not isinstance(metric, (Contrast, ConditionalDisparity)):
-            estimates += whole.estimates(metric, obstacle)
+        if obstacle or isinstance(metric, (Distance, Imbalance)):
+            estimates += _of_view(whole, metric, obstacle)
             continue
-        by_class = [list(view.estimates(metric)) for view in views]
+        by_class = [_of_view(view, metric) for view in views]
         estimates += (estimate for each in by_class for estimate in each)
         estimates += (worst_class(each) for each in zip(*by_class, strict=True))
         if isinstance(metric, Contrast):
-            estimates += (e for view in views for e in view.pooled(metric))
             for how in AVERAGES:
                 average = replace(metric, of=averaged(metric.of, how))
                 estimates += whole.estimates(average, class_=how)
             if metric.of.name == "accuracy":
                 estimates += whole.estimates(replace(metric, of=agreement()))
     return groups, estimates
+
+
+def _of_view(view: View, metric: Metric, obstacle: str | None = None) -> list[Estimate]:
+    """Measure one metric in one view, within strata and pooled over them."""
+    if isinstance(metric, Across):
+        return list(view.across(metric, obstacle))
+    assert isinstance(metric, Comparison)
+    return [*view.estimates(metric, obstacle), *view.pooled(metric, obstacle)]
 
 
 def simpsons(estimates: list[Estimate]) -> Iterator[Diagnostic]:

@@ -19,6 +19,8 @@ from fairgauge.words import Better, Profile, Reference, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fairgauge.metrics.across import Across
+    from fairgauge.metrics.comparisons import Comparison
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array
@@ -79,7 +81,7 @@ class View:
             )
 
     def estimates(
-        self, metric: Metric, obstacle: str | None = None, *, class_: str | None = None
+        self, metric: Comparison, obstacle: str | None = None, *, class_: str | None = None
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; ``class_`` names an average."""
         compared = self.compared(metric)
@@ -104,6 +106,41 @@ class View:
                 threshold=threshold,
                 **found,
             )
+
+    def across(self, metric: Across, obstacle: str | None = None) -> Iterator[Estimate]:
+        """Return a metric of all groups at once, at the margin and in every stratum."""
+        names = self.tally.groups
+        threshold = self.reading.threshold if "prediction" in metric.needs else None
+        who = {
+            "metric": metric.name,
+            "set": metric.set,
+            "feature": self.tally.feature,
+            "class_": self.reading.class_,
+            "threshold": threshold,
+        }
+        if obstacle or not names:
+            reason = obstacle or "there are no groups"
+            status = Status.NOT_APPLICABLE if obstacle else Status.UNDEFINED
+            yield Estimate(**who, group=EVERYONE, reference=None, status=status, reason=reason)
+            return
+        which, slots = self._all_slots(np.arange(len(names)))
+        if "score" in metric.needs:
+            which, slots = which[: len(names)], slots[: len(names)]
+        found = metric.across(
+            self.sides.pick(which, slots), len(which) // len(names), self.spec.profile
+        )
+        for slot, value in enumerate(found.value.tolist()):
+            first, second = names[found.first[slot]], names[found.second[slot]]
+            at = {"stratum": self.tally.slots[slot]}
+            if math.isnan(value):
+                reason = "fewer than two groups in which it is defined"
+                status = Status.UNDEFINED
+                yield Estimate(
+                    **who, **at, group=EVERYONE, reference=None, status=status, reason=reason
+                )
+            else:
+                says = metric.sentence(value, first, second)
+                yield Estimate(**who, **at, group=first, reference=second, value=value, says=says)
 
     def pooled(self, metric: Metric, obstacle: str | None = None) -> Iterator[Estimate]:
         """Return a contrast with the strata held fixed, for every group.
@@ -154,7 +191,7 @@ class View:
                 else "",
             )
 
-    def both(self, sides: Sides, metric: Metric, compared: Compared) -> tuple[Side, Side]:
+    def both(self, sides: Sides, metric: Comparison, compared: Compared) -> tuple[Side, Side]:
         """Return the group and the reference side of every comparison."""
         pooled = metric.scope == "pooled"
         return (
@@ -175,7 +212,7 @@ class View:
             which, slots = self._all_slots(which)
         return Compared(which, references[which], slots, [names[g] for g in which])
 
-    def _fields(self, metric: Metric, compared: Compared) -> Any:
+    def _fields(self, metric: Comparison, compared: Compared) -> Any:
         """Return the fields of every estimate, computed at once."""
         profile = self.spec.profile
         group, reference = self.both(self.sides, metric, compared)

@@ -11,9 +11,10 @@ import math
 from typing import Literal
 
 from fairgauge.metrics import moments, scores
-from fairgauge.metrics.comparisons import Contrast, Imbalance, Metric, Order
+from fairgauge.metrics.across import DifferentialFairness, Joint, Spread, Spreads
+from fairgauge.metrics.comparisons import Combined, Contrast, Imbalance, Metric, Order
 from fairgauge.metrics.conditional import ConditionalDisparity
-from fairgauge.metrics.distributions import Distance
+from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
@@ -47,14 +48,15 @@ RATES: tuple[Statistic, ...] = (
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="observed positives for each predicted positive", cite=("clarify:DCA",)),
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="observed negatives for each predicted negative", cite=("clarify:DCR",)),
 )
-TPR, FPR, TNR = (
+TPR, FPR, TNR, PPV, FOR = (
     next(row for row in RATES if isinstance(row, Rate) and row.name == name)
-    for name in ("true_positive_rate", "false_positive_rate", "true_negative_rate")
+    for name in ("true_positive_rate", "false_positive_rate", "true_negative_rate", "positive_predictive_value", "false_omission_rate")
 )
 BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
+PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
     ScoreStatistic(name="roc_auc", compute=scores.roc_auc, bound=scores.roc_auc_bound, two_classes=True, written="P(score of a positive > score of a negative) + P(equal) / 2", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
@@ -160,7 +162,74 @@ def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
 _BY: tuple[Literal["difference", "ratio"], ...] = ("difference", "ratio")
 NATIVE: tuple[Metric, ...] = tuple(_native(of, by) for of in RATES for by in _BY)
 
-METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE)
+
+def _contrast(of: Statistic) -> Contrast:
+    return _native(of, "difference")
+
+
+# fmt: off
+COMBINED: tuple[Metric, ...] = (
+    Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean size of the differences in true and false positive rate", positive="above 0, the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
+    Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger size of the differences in true and false positive rate", positive="above 0, the error rates differ", cite=("aif360:equalized_odds_difference",)),
+    Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predictions of either kind are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
+    ScoreDistance(name="score_ks", set="native", title="Kolmogorov-Smirnov distance of scores", by="ks", says="the largest difference of the two cumulative score distributions", positive="the distributions differ; the sign carries no direction", aka=("ks of scores",), cite=("scipy:ks_2samp",)),
+    ScoreDistance(name="score_wasserstein", set="native", title="Wasserstein distance of scores", by="wasserstein", says="how far scores must move for equal distributions", positive="the distributions differ; the sign carries no direction", aka=("earth mover distance of scores",), cite=("scipy:wasserstein_distance",)),
+    ScoreDistance(name="abroca", set="native", title="Area between the ROC curves (ABROCA)", by="abroca", says="the area between the two ROC curves", positive="the curves differ; the sign carries no direction", cite=("Gardner et al. 2019",)),
+    CrossAuc(name="bpsn_auc", set="native", title="Background positive, subgroup negative AUC", positives="reference", says="how often the reference's positives score above the group's negatives", positive="low values mean that the group's negatives score too high", aka=("background positive subgroup negative auc",), cite=("Borkan et al. 2019",)),
+    CrossAuc(name="bnsp_auc", set="native", title="Background negative, subgroup positive AUC", positives="group", says="how often the group's positives score above the reference's negatives", positive="low values mean that the group's positives score too low", aka=("background negative subgroup positive auc",), cite=("Borkan et al. 2019",)),
+)
+
+SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
+    "largest_gap": ("largest gap", "how far the two groups that differ most lie apart in", "the groups differ"),
+    "smallest_ratio": ("smallest ratio", "the lowest over the highest group's", "at 1 the groups are equal, below it they differ"),
+    "minimum": ("minimum", "the lowest group's", "the worst group of a rate that should be high"),
+    "maximum": ("maximum", "the highest group's", "the worst group of a rate that should be low"),
+    "variance": ("variance", "the variance over groups of", "the groups differ"),
+    "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
+}
+SPREAD_NAMES: dict[str, tuple[str, ...]] = {
+    "selection_rate.largest_gap": ("demographic_parity_difference", "demographic parity", "statistical parity"),
+    "selection_rate.smallest_ratio": ("demographic_parity_ratio",),
+    "true_positive_rate.largest_gap": ("equal_opportunity_difference", "equal opportunity"),
+    "true_positive_rate.smallest_ratio": ("equal_opportunity_ratio",),
+    "positive_predictive_value.largest_gap": ("predictive parity",),
+    "error_type_ratio.largest_gap": ("treatment equality of all groups",),
+    "false_positive_rate.largest_gap": ("predictive equality",),
+    "accuracy.largest_gap": ("overall accuracy equality",),
+}
+# fmt: on
+
+
+def _spread(of: Statistic, by: Spreads) -> Spread:
+    title, says, positive = SPREAD_WORDS[by]
+    name = f"{of.name}.{by}"
+    return Spread(
+        name=name,
+        set="native",
+        title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
+        of=of,
+        by=by,
+        says=f"{says} {of.title}",
+        positive=positive,
+        aka=SPREAD_NAMES.get(name, ()),
+        cite=("fairlearn:MetricFrame", *of.cite),
+    )
+
+
+_SPREADS: tuple[Spreads, ...] = tuple(SPREAD_WORDS)
+SPREADS: tuple[Metric, ...] = tuple(_spread(of, by) for of in RATES for by in _SPREADS)
+
+# fmt: off
+CRITERIA: tuple[Metric, ...] = (
+    Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_difference", "equalized odds"), cite=("fairlearn:equalized_odds_difference",)),
+    Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
+    Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="at 1 the groups are equal, below it they differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of any label's share, smoothed", positive="above 0, some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
+    DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of any prediction's share, smoothed", positive="above 0, some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
+)
+# fmt: on
+
+METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE, *COMBINED, *SPREADS, *CRITERIA)
 
 CONDITIONAL: frozenset[str] = frozenset(
     row.name for row in METRICS if isinstance(row, ConditionalDisparity)

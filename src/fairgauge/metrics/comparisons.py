@@ -1,7 +1,7 @@
 """The few ways to compare a group with its reference: the kinds of metric.
 
-A ``Metric`` turns two `Side` values into one number per comparison. Vendors disagree on the sign
-of the same comparison, so every row carries its orientation.
+A ``Comparison`` turns two `Side` values into one number per comparison. Vendors disagree on the
+sign of the same comparison, so every row carries its orientation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Scope = Literal["group", "pooled", "feature", "table"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric(ABC):
-    """A number that compares a group with its reference.
+    """A number that compares groups.
 
     Attributes
     ----------
@@ -83,6 +83,11 @@ class Metric(ABC):
     def edges(self) -> str:
         """Say what happens where the formula divides by zero."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Metric):
+    """A metric of two sides, a group and its reference."""
+
     @abstractmethod
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:
         """Return one number per comparison, NaN where undefined; array of shape (n,)."""
@@ -111,7 +116,7 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast(Metric):
+class Contrast(Comparison):
     """A difference or a ratio of one statistic of the two sides."""
 
     of: Statistic
@@ -200,7 +205,7 @@ class Contrast(Metric):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imbalance(Metric):
+class Imbalance(Comparison):
     """The difference in size of the two sides over their sum."""
 
     order: Order
@@ -242,6 +247,58 @@ class Imbalance(Metric):
         return (
             f"{group}: {ours:,.10g} rows against {theirs:,.10g} of {reference}, {share:.1%} of both"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combined(Comparison):
+    """Several contrasts at once: the largest of them in size, or their mean size."""
+
+    of: tuple[Contrast, ...]
+    how: Literal["worst", "mean"]
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return frozenset.intersection(*(each.tasks for each in self.of))
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset().union(*(each.needs for each in self.of))
+
+    @property
+    def formula(self) -> str:
+        word = "max" if self.how == "worst" else "mean"
+        return f"{word}({', '.join(f'|{each.formula}|' for each in self.of)})"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, max(each.range[1] for each in self.of))
+
+    @property
+    def edges(self) -> str:
+        return "undefined when any of its parts is"
+
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        sizes = np.abs([each.value(group, reference, profile) for each in self.of])
+        combined: Array = sizes.max(axis=0) if self.how == "worst" else sizes.mean(axis=0)
+        return combined
+
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        every = [each.sizes(group, reference) for each in self.of]
+        return np.min([g for g, _ in every], axis=0), np.min([r for _, r in every], axis=0)
+
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        undefined = next(
+            each
+            for each in self.of
+            if math.isnan(each.value(group, reference, Profile.DOCUMENTED)[at])
+        )
+        return undefined.why_undefined(group, reference, at)
+
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        del sides
+        names = " and ".join(each.of.title for each in self.of)
+        word = "at worst" if self.how == "worst" else "on average"
+        return f"{group}: {names} lie {value * 100:.1f} points from {reference} {word}"
 
 
 def _number(number: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.metrics.arithmetic import divide
-from fairgauge.metrics.comparisons import Metric, Scope
+from fairgauge.metrics.comparisons import Comparison, Scope
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionalDisparity(Metric):
+class ConditionalDisparity(Comparison):
     """The group's share of the rejected less its share of the accepted, averaged over strata."""
 
     of: Need

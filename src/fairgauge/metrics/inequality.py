@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from fairgauge.metrics.comparisons import Metric, Scope
+from fairgauge.metrics.comparisons import Comparison, Scope
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inequality(Metric):
+class Inequality(Comparison):
     """Generalized entropy of the benefits b = prediction - label + 1 over all rows."""
 
     alpha: int = 2

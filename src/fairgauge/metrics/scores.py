@@ -224,6 +224,57 @@ def _recalibrated(scores: Scores) -> tuple[Array, Array]:
     return np.where(settled, a, np.nan), np.where(settled, b, np.nan)
 
 
+def score_ks(ours: Scores, theirs: Scores) -> Array:
+    """Return the largest distance of the two cumulative distributions of scores."""
+    gaps = np.cumsum(shares(ours.every) - shares(theirs.every), axis=-1)
+    most: Array = np.abs(gaps).max(axis=-1)
+    return most
+
+
+def score_wasserstein(ours: Scores, theirs: Scores) -> Array:
+    """Return the area between the two cumulative distributions of scores."""
+    after = np.abs(np.cumsum(shares(ours.every) - shares(theirs.every), axis=-1))
+    before = np.concatenate([np.zeros_like(after[:, :1]), after[:, :-1]], axis=-1)
+    inside = (before + after) / 2 * (ours.high - ours.low)
+    between = after[:, :-1] * (ours.low[1:] - ours.high[:-1])
+    area: Array = inside.sum(axis=-1) + between.sum(axis=-1)
+    return area
+
+
+def abroca(ours: Scores, theirs: Scores) -> Array:
+    """Return the area between the two ROC curves (straight within a bin, as ties are)."""
+    areas = [_between_curves(a, b) for a, b in zip(ours.counts, theirs.counts, strict=True)]
+    return np.array(areas)
+
+
+def _between_curves(ours: Array, theirs: Array) -> float:
+    """Integrate |difference| of two piecewise linear ROC curves exactly; counts of shape (2, B)."""
+    if min(ours.sum(axis=-1).min(), theirs.sum(axis=-1).min()) == 0:
+        return float("nan")
+    curves = []
+    for counts in (ours, theirs):
+        steps = np.cumsum(counts[:, ::-1], axis=-1) / counts.sum(axis=-1, keepdims=True)
+        tpr, fpr = np.concatenate([np.zeros((2, 1)), steps], axis=-1)
+        curves.append((fpr, tpr))
+    x = np.unique(np.concatenate([curves[0][0], curves[1][0]]))
+    width = np.diff(x)
+    # inside an interval both curves are straight: two inner points give both of its ends
+    near, far = x[:-1] + width / 4, x[:-1] + width * 3 / 4
+    gaps = [np.interp(at, *curves[0]) - np.interp(at, *curves[1]) for at in (near, far)]
+    left, right = (3 * gaps[0] - gaps[1]) / 2, (3 * gaps[1] - gaps[0]) / 2
+    size = np.abs(left) + np.abs(right)
+    crossing = left * right < 0
+    same_side = size / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        crossed = (left**2 + right**2) / (2 * size)
+    return float((np.where(crossing, crossed, same_side) * width).sum())
+
+
+def shares(counts: Array) -> Array:
+    """Return counts as shares of their row."""
+    return divide(counts, counts.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
+
+
 def _scores(side: Side) -> Scores:
     assert side.scores is not None
     return side.scores
