@@ -15,7 +15,7 @@ from fairgauge.metrics.across import DifferentialFairness, Joint, Spread, Spread
 from fairgauge.metrics.comparisons import Combined, Contrast, Imbalance, Metric, Order
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
-from fairgauge.metrics.inequality import Inequality
+from fairgauge.metrics.inequality import Inequality, InequalityPart
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
 from fairgauge.metrics.scores import ScoreStatistic
@@ -113,7 +113,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="AD", set="clarify", title="Accuracy Difference (AD)", of=rate("accuracy"), by="difference", order=A_MINUS_D, standard=True, says="how much less often predictions are right for the group", positive="the group is judged less accurately", cite=("clarify:AD",)),
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, standard=True, says="how many more false negatives the group has for each false positive", positive="the group's errors are more often missed positives", cite=("clarify:TE",)),
     ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", standard=True, says="the group's share of predicted negatives less its share of predicted positives, within strata", positive="the group has more of the rejected than of the accepted", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
-    Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unevenly benefit is spread over all rows", positive="above 0, benefit is spread unevenly", aka=("generalized entropy", "generalized entropy index"), cite=("clarify:GE",)),
+    Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unevenly benefit is spread over all rows", positive="above 0, benefit is spread unevenly", cite=("clarify:GE",)),
 )
 
 VERTEX: tuple[Metric, ...] = (
@@ -229,7 +229,27 @@ CRITERIA: tuple[Metric, ...] = (
 )
 # fmt: on
 
-METRICS: tuple[Metric, ...] = (*CLARIFY, *VERTEX, *NATIVE, *COMBINED, *SPREADS, *CRITERIA)
+# fmt: off
+UNEVEN: tuple[Metric, ...] = (
+    Inequality(name="generalized_entropy", set="native", title="generalized entropy", says="how unevenly benefit is spread over all rows; generalized_entropy(alpha=X) takes another order than 2", positive="above 0, benefit is spread unevenly", aka=("generalized entropy index",), cite=("Speicher et al. 2018",)),
+    Inequality(name="theil_index", set="native", title="Theil index", parameter=1.0, says="generalized entropy of order 1", positive="above 0, benefit is spread unevenly", aka=("theil",), cite=("Speicher et al. 2018", "aif360:theil_index")),
+    Inequality(name="coefficient_of_variation", set="native", title="coefficient of variation", index="variation", says="the standard deviation of the benefits over their mean, sqrt(2 GE)", positive="above 0, benefit is spread unevenly", cite=("aif360:coefficient_of_variation",)),
+    Inequality(name="atkinson", set="native", title="Atkinson index", index="atkinson", parameter=0.5, says="the share of benefit that an even spread could spare; atkinson(epsilon=X) takes another aversion than 0.5", positive="above 0, benefit is spread unevenly", aka=("atkinson index",), cite=("Atkinson 1970",)),
+    InequalityPart(name="between_group_generalized_entropy", set="native", title="Generalized entropy between groups", part="between", says="the part of generalized entropy that lies between groups; (alpha=X) takes another order than 2", positive="above 0, mean benefit differs between groups", aka=("between_all_groups_generalized_entropy_index", "between_group_generalized_entropy_index"), cite=("Speicher et al. 2018", "aif360:between_group_generalized_entropy_index")),
+    InequalityPart(name="within_group_generalized_entropy", set="native", title="Generalized entropy within groups", part="within", says="the part of generalized entropy that lies within groups; (alpha=X) takes another order than 2", positive="above 0, benefit is spread unevenly inside groups", cite=("Speicher et al. 2018",)),
+    InequalityPart(name="between_group_theil_index", set="native", title="Theil index between groups", part="between", parameter=1.0, says="the part of Theil's index that lies between groups", positive="above 0, mean benefit differs between groups", aka=("between_all_groups_theil_index",), cite=("aif360:between_group_theil_index",)),
+)
+# fmt: on
+
+METRICS: tuple[Metric, ...] = (
+    *CLARIFY,
+    *VERTEX,
+    *NATIVE,
+    *COMBINED,
+    *UNEVEN,
+    *SPREADS,
+    *CRITERIA,
+)
 
 CONDITIONAL: frozenset[str] = frozenset(
     row.name for row in METRICS if isinstance(row, ConditionalDisparity)

@@ -83,6 +83,16 @@ class Metric(ABC):
     def edges(self) -> str:
         """Say what happens where the formula divides by zero."""
 
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``.
+
+        Raises
+        ------
+        LookupError
+            The metric has no such parameter, or it does not allow the value.
+        """
+        raise LookupError(f"{self.name} has no {parameter}, asked to be {value:g}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Metric):

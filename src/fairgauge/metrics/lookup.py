@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fairgauge.metrics.kinds import Statistic
 
 Row = TypeVar("Row", "Metric", "Statistic")
+_PARAMETRISED = re.compile(
+    r"(?P<name>[^()]+)\(\s*(?P<parameter>\w+)\s*=\s*(?P<value>-?\d+(\.\d+)?)\s*\)"
+)
 SETS = ("standard", "clarify", "vertex", "native", "all")
 
 
@@ -45,8 +48,8 @@ def _expand_one(name: str) -> tuple[Metric, ...]:
     if name in SETS:
         return tuple(row for row in METRICS if row.set == name)
     key = _key(name)
-    if key in _metrics():
-        return (_metrics()[key],)
+    if key in _metrics() or _PARAMETRISED.fullmatch(name):
+        return (find_metric(name),)
     if key in _rates():
         rate = _rates()[key]
         return tuple(_metrics()[_key(f"{rate.name}.{by}")] for by in ("difference", "ratio"))
@@ -54,7 +57,14 @@ def _expand_one(name: str) -> tuple[Metric, ...]:
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric of a name or synonym; LookupError with the nearest name otherwise."""
+    """Return the metric of a name or synonym; LookupError with the nearest name otherwise.
+
+    A parameter may follow in brackets: ``generalized_entropy(alpha=3)``.
+    """
+    parametrised = _PARAMETRISED.fullmatch(name)
+    if parametrised and _key(name) not in _metrics():
+        row = find_metric(parametrised["name"])
+        return row.with_parameter(parametrised["parameter"], float(parametrised["value"]))
     try:
         return _metrics()[_key(name)]
     except KeyError:
