@@ -188,7 +188,8 @@ def _key(axis: Axis, column: str) -> nw.Expr:
 def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
     """Find the nearest edge, then tell below, on and above it."""
     nearest = ((number - low) / (high - low) * grid).round()
-    edge = nearest * (high - low) / grid + low
+    steps = number * 0 + grid  # a column: polars divides by a plain number as times 1 / number
+    edge = nearest * (high - low) / steps + low
     code = nearest * 2 + _flag(number >= edge) + _flag(number > edge)
     return nw.when(~number.is_null()).then(code).cast(nw.Int64)
 
