@@ -73,7 +73,7 @@ def files(asked: Sequence[str]) -> list[Path]:
     """Return the files that paths and globs stand for; a path that is absent stands for itself."""
     found: list[Path] = []
     for each in asked:
-        if Path(each).exists() or not glob.has_magic(each):
+        if not glob.has_magic(each) or Path(each).exists():
             found.append(Path(each))
         else:
             found += [Path(name) for name in sorted(glob.glob(each, recursive=True))]  # noqa: PTH207

@@ -39,8 +39,9 @@ def _place(path: Path) -> Path:
     """Return where a path leads, links followed."""
     try:
         return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        raise DataError(f"{quote(path)} cannot be the path of a file") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot use the path {quote(path)}: {reason}") from None
 
 
 def check_cube_output(output: str) -> None:
