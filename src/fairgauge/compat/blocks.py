@@ -63,16 +63,21 @@ class Outcome:
 
 
 def facet_blocks(
-    column: Column, values: Sequence[Any] | None, profile: Profile = Profile.CLARIFY
+    column: Column,
+    values: Sequence[Any] | None,
+    profile: Profile = Profile.CLARIFY,
+    of: DataType | None = None,
 ) -> Blocks:
     """Cut a facet into blocks: the listed values together, else one for every value.
+
+    ``of`` says what the column is; without it, the profile's rules decide.
 
     Raises
     ------
     ValueError
         A facet of numbers without a threshold, or listed values that cannot be converted.
     """
-    found, column, listed = as_type(column, values, profile)
+    found, column, listed = as_type(column, values, profile, of)
     if found is DataType.CONTINUOUS:
         inside, text = _inside(column, listed, profile)
         return Blocks(column.name, (text,), _codes(column, np.where(inside, 0, REST)), found)
@@ -115,17 +120,28 @@ def _codes(column: Column, group_of: NDArray[Any]) -> Codes:
     return np.append(group_of, -2)[column.codes]
 
 
+def favoured(blocks: Blocks) -> Blocks:
+    """Return the block of everyone else: the listed values are the favoured ones."""
+    codes = np.array([REST, 0, -2])[np.select([blocks.codes == 0, blocks.codes == REST], [0, 1], 2)]
+    return Blocks(blocks.name, (f"not {blocks.names[0]}",), codes, blocks.of)
+
+
 def outcome(
-    column: Column, values: Sequence[Any], profile: Profile = Profile.CLARIFY
+    column: Column,
+    values: Sequence[Any],
+    profile: Profile = Profile.CLARIFY,
+    of: DataType | None = None,
 ) -> tuple[Outcome, list[Any]]:
     """Collapse a label; return it, and the listed values as they were understood.
+
+    ``of`` says what the column is; without it, the profile's rules decide.
 
     Raises
     ------
     ValueError
         Numbers without a threshold, or listed values that cannot be converted.
     """
-    found, column, listed = as_type(column, values, profile)
+    found, column, listed = as_type(column, values, profile, of)
     assert listed is not None
     if found is DataType.CONTINUOUS:
         mask, text = _inside(column, listed, profile)

@@ -111,9 +111,12 @@ def _all_integers(column: Column) -> bool:
 
 
 def as_type(
-    column: Column, values: Sequence[Any] | None, profile: Profile = Profile.CLARIFY
+    column: Column,
+    values: Sequence[Any] | None,
+    profile: Profile = Profile.CLARIFY,
+    of: DataType | None = None,
 ) -> tuple[DataType, Column, list[Any] | None]:
-    """Decide the type of a column, and return the column and the listed values in it.
+    """Decide the type of a column, unless it is said; return the column and the listed values.
 
     Raises
     ------
@@ -121,7 +124,7 @@ def as_type(
         Numbers, with a listed value that is none.
     """
     listed = None if values is None else list(values)
-    found = data_type(column, values, profile)
+    found = of or data_type(column, values, profile)
     if found is DataType.CATEGORICAL:
         return found, column, listed
     if listed and not isinstance(listed[0], (int, float)):
@@ -129,7 +132,7 @@ def as_type(
             listed[0] = float(listed[0])
         except (TypeError, ValueError):
             raise ValueError(NOT_A_THRESHOLD) from None
-    if column.kind is Kind.TEXT:
+    if column.kind not in (Kind.INTEGER, Kind.FLOAT):
         column = column.relabel([_number(level) for level in column.levels], Kind.INTEGER)
     return found, column, listed
 
@@ -140,7 +143,11 @@ def _number(level: Any) -> int | float:
     try:
         return int(level)
     except ValueError:
+        pass
+    try:
         return float(level)
+    except ValueError:
+        raise ValueError(f"{level!r} is no number") from None
 
 
 def interval(

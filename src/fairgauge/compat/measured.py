@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.audit import audit
-from fairgauge.compat.wording import error_text, result
+from fairgauge.compat.wording import CONDITIONAL, error_text, result
 from fairgauge.words import Profile
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from fairgauge.cube import Cube
     from fairgauge.estimate import Estimate, Group
     from fairgauge.report import Report
+
+POOLED = "pooled"
 
 
 class Measured:
@@ -43,7 +45,7 @@ class Measured:
         for each in self.report.estimates:
             if each.feature is None:
                 self.whole_table[each.metric] = each
-            elif each.stratum in (None, "pooled"):
+            elif each.stratum == (POOLED if each.metric in CONDITIONAL else None):
                 self._estimates[each.metric, each.feature, each.group] = each
         self._groups = {(g.feature, g.group): g for g in self.report.groups if g.stratum is None}
         self._rows = self.report.data.cases
@@ -51,6 +53,12 @@ class Measured:
     def group(self, facet: int, block: int) -> Group:
         """Return the counts and rates of a block."""
         return self._groups[self.asked.axes[facet], self.asked.block_names(facet)[block]]
+
+    def known(self, facet: int) -> int:
+        """Return the rows that are compared: those whose facet is known (``clarify``: all)."""
+        if self.report.profile is Profile.CLARIFY:
+            return int(self._rows)
+        return int((self.asked.facets[facet].codes != -2).sum())
 
     def estimate(self, metric: str, facet: int, block: int) -> Estimate:
         """Return one metric of a block."""
@@ -63,7 +71,7 @@ class Measured:
         if metric == "FT":
             return self._flip(facet, block)
         found = self.estimate(metric, facet, block)
-        if metric in ("CDDL", "CDDPL") and self._strata_problem is not None:
+        if metric in CONDITIONAL and self._strata_problem is not None:
             return result(metric, None, self._strata_problem)
         if found.value is not None:
             return result(metric, found.value)

@@ -66,6 +66,8 @@ _EMPTY = {
     **dict.fromkeys(("DAR", "DRR"), (f"DLR: {_D_EMPTY}", f"DLR: {_A_EMPTY}")),
     **dict.fromkeys(("AD", "TE", "FT"), (_D_EMPTY, _A_EMPTY)),
 }
+CONDITIONAL = ("CDDL", "CDDPL")
+"""The metrics that hold strata fixed."""
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
@@ -80,7 +82,7 @@ def error_text(metric: str, group_rows: float, reference_rows: float, reason: st
         return NO_SHARED
     if metric == "GE":
         return ONLY_FALSE_NEGATIVES
-    if metric in ("CDDL", "CDDPL"):
+    if metric in CONDITIONAL:
         return _conditional(reason or "")
     of_group, of_reference = _EMPTY[metric]
     if metric in ("CI", "DPL", "DPPL", "DI") and reference_rows == 0:

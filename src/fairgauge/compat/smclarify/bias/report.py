@@ -9,12 +9,13 @@ from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, outcome, pred
 from fairgauge.compat.columns import from_frame, from_series
 from fairgauge.compat.counted import Question, count_question
 from fairgauge.compat.flip import Features
-from fairgauge.compat.guess import NO_THRESHOLD, DataType
+from fairgauge.compat.guess import NO_THRESHOLD
 from fairgauge.compat.measured import Measured, unsortable
 from fairgauge.compat.smclarify import doubts
 from fairgauge.compat.smclarify.bias.metrics import POSTTRAINING_METRICS, PRETRAINING_METRICS
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
+from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.compat.smclarify.bias.results import (
     Column,
     FacetColumn,
@@ -197,27 +198,7 @@ def model_performance_report(
     positive = list(label_column.positive_label_values or ())
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = predicted(from_series(predicted_label_column.series), label, listed)
-    true, shown = label.states == 1, prediction.states == 1
-    cells = {
-        "TP": int((true & shown).sum()),
-        "FP": int((~true & shown).sum()),
-        "FN": int((true & ~shown).sum()),
-        "TN": int((~true & ~shown).sum()),
-    }
-    measured = [
-        MetricResult(name, metric_description(function), function(**_taken(function, cells)))
-        for name, function in stats.PERFORMANCE.items()
-    ]
-    shares = [divide(count, len(true)) for count in cells.values()]
-    matrix: dict[str, Any] | None = None
-    if label.of is DataType.CATEGORICAL:
-        try:
-            matrix = stats.class_matrix(label.column, prediction.column)
-        except TypeError as error:
-            matrix = {"error": {str(error): 0.0}}
-    report: dict[str, Any] = ModelPerformanceReport(
-        label_column.name, measured, shares, matrix
-    ).to_json()
+    report = performance(label_column.name, label, prediction)
     warn_once(doubts.of_reading(label.column, label_column.positive_label_values, label.of))
     return report
 
@@ -317,8 +298,3 @@ def _basic(measured: Measured, block: int, after: bool) -> Iterator[MetricResult
         values.append((stats.confusion_matrix, [divide(n, group.n) for n in cells.values()]))
     for function, value in values:
         yield MetricResult(function.__name__, metric_description(function), value)
-
-
-def _taken(function: Callable[..., Any], cells: dict[str, int]) -> dict[str, int]:
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return {name: cells[name] for name in names}

@@ -1,0 +1,1 @@
+"""SageMaker Clarify's bias jobs, run on local files: configurations in, ``analysis.json`` out."""

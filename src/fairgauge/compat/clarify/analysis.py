@@ -1,0 +1,207 @@
+"""A job's results: ``analysis.json`` in the service's shape, with diagnostics under one key."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat.clarify.job import Job
+from fairgauge.compat.clarify.load import load_dataset
+from fairgauge.compat.clarify.segments import segments_of
+from fairgauge.compat.smclarify.bias.performance import performance
+from fairgauge.compat.wording import read, spelled
+from fairgauge.version import __version__
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.compat.clarify.config import AnalysisConfig
+    from fairgauge.compat.models import Model
+    from fairgauge.compat.places import Places
+    from fairgauge.report import Report
+
+VERSION = "1.0"
+_SECTIONS = {
+    "pre_training_bias": "pre_training_bias_metrics",
+    "post_training_bias": "post_training_bias_metrics",
+}
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a job found.
+
+    Attributes
+    ----------
+    results : the content of ``analysis.json``.
+    report : fairgauge's own report; None when no facet can be read.
+    notices : what a reader should know.
+    """
+
+    results: dict[str, Any]
+    report: Report | None
+    notices: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """Return the text of ``analysis.json``."""
+        return json.dumps(self.results, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def analyse(
+    config: AnalysisConfig,
+    places: Places,
+    dataset: str | None = None,
+    model: Model | None = None,
+    profile: Profile = Profile.CLARIFY,
+    **options: Any,
+) -> Analysis:
+    """Run a configuration on local files.
+
+    Parameters
+    ----------
+    config : AnalysisConfig
+    places : Places
+        Where its URIs are.
+    dataset : str, optional
+        The data, if the configuration does not say.
+    model : Model, optional
+        Predicts what the data do not hold.
+    profile : Profile
+        ``clarify`` for the service's numbers, ``documented`` for the right reading.
+    **options
+        Of `fairgauge.audit`: confidence, method, seed, replicates.
+
+    Raises
+    ------
+    SpecError
+        Columns or settings that do not fit the data; every one with its path.
+    DataError
+        Data or a model that cannot be used.
+    """
+    made = load_dataset(config, places, config.dataset_uri or dataset or "")
+    if model is not None and made.predicted is None and "post_training_bias" in config.stages:
+        from fairgauge.compat.clarify.predictor import predictions
+
+        made = made.adding(predictions(config, made, model))
+    job = Job(config, made, profile, **options)
+    notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.notes]))
+    results: dict[str, Any] = {"version": VERSION}
+    results |= {_SECTIONS[stage]: job.stage(stage) for stage in config.stages}
+    results["diagnostics"] = _diagnostics(job, notices)
+    return Analysis(results, job.report, notices)
+
+
+def _diagnostics(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tool": {"name": "fairgauge", "version": __version__},
+        "profile": str(job.profile),
+        "rows": job.made.rows,
+        "notices": list(notices),
+        "label": {"name": job.label.column.name, "type": job.label.of.name.lower()},
+        "facets": list(_facets(job)),
+        "intervals": list(_intervals(job)),
+    }
+    if job.prediction is not None:
+        block = performance(job.label.column.name, job.label, job.prediction)
+        found["model_performance"] = block
+    if job.profile is Profile.CLARIFY:
+        found["differs_from_documented"] = list(_differences(job))
+    if job.config.segment_config:
+        found["segments"] = segments_of(job)
+    return found
+
+
+def _facets(job: Job) -> Iterator[dict[str, Any]]:
+    """Say who is compared with whom: d is measured, a is everyone else."""
+    position = 0
+    for side in job.sides:
+        if side.blocks is None:
+            yield {"name": side.name, "error": side.problem}
+            continue
+        assert job.measured is not None
+        for i, name in enumerate(side.blocks.names):
+            inside = job.measured.group(position, i).n
+            yield {
+                "name": side.name,
+                "type": side.blocks.of.name.lower(),
+                "d": name,
+                "a": f"not {name}".replace("not not ", ""),
+                "n_d": inside,
+                "n_a": job.measured.known(position) - inside,
+            }
+        position += 1
+
+
+def _intervals(job: Job) -> Iterator[dict[str, Any]]:
+    for facet, i, block, metric in _every(job):
+        assert job.measured is not None
+        if metric == "FT":
+            continue
+        each = job.measured.estimate(metric, i, block)
+        if each.low is None or each.high is None:
+            continue
+        yield {
+            "facet": facet.name,
+            "value_or_threshold": facet.blocks.names[block],
+            "metric": metric,
+            "low": spelled(each.low),
+            "high": spelled(each.high),
+            "confidence": each.confidence,
+            "method": each.method,
+        }
+
+
+def _every(job: Job) -> Iterator[tuple[Any, int, int, str]]:
+    """Return every facet, its position, its blocks and the metrics asked for."""
+    readable = [side for side in job.sides if side.blocks is not None]
+    for i, side in enumerate(readable):
+        assert side.blocks is not None
+        for block in range(len(side.blocks.names)):
+            for metrics in job.config.stages.values():
+                for metric in metrics:
+                    yield side, i, block, metric
+
+
+def _differences(job: Job) -> Iterator[dict[str, Any]]:
+    """List each number that the documented reading of the pages gives differently."""
+    right = Job(job.config, job.made, Profile.DOCUMENTED)
+    for stage in job.config.stages:
+        theirs, ours = job.stage(stage)["facets"], right.stage(stage)["facets"]
+        for facet, blocks in theirs.items():
+            other = {block["value_or_threshold"]: block for block in ours.get(facet, [])}
+            for block in blocks:
+                name = block["value_or_threshold"]
+                pairs = zip(block["metrics"], _metrics(other.get(name), block), strict=True)
+                for one, two in pairs:
+                    if two is None or not _same(one["value"], two["value"]):
+                        yield {
+                            "stage": stage,
+                            "facet": facet,
+                            "value_or_threshold": name,
+                            "metric": one["name"],
+                            "clarify": one["value"],
+                            "documented": None if two is None else two["value"],
+                            "reason": _reason(two, other),
+                        }
+
+
+def _metrics(found: dict[str, Any] | None, like: dict[str, Any]) -> list[Any]:
+    return [None] * len(like["metrics"]) if found is None else found["metrics"]
+
+
+def _reason(documented: dict[str, Any] | None, blocks: dict[str, Any]) -> str | None:
+    if documented is None:
+        return f"documented has other groups: {', '.join(blocks) or 'none'}"
+    error: str | None = documented.get("error")
+    return error
+
+
+def _same(one: Any, other: Any) -> bool:
+    a, b = read(one), read(other)
+    if a is None or b is None:
+        return a is b
+    return a == b or math.isclose(a, b, rel_tol=_ROUNDING, abs_tol=_ROUNDING)

@@ -1,0 +1,165 @@
+"""One configuration on one table: facets in blocks, counted once, measured in a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, favoured, outcome, predicted
+from fairgauge.compat.counted import Question, count_question
+from fairgauge.compat.flip import Features
+from fairgauge.compat.guess import DataType, looks_misread
+from fairgauge.compat.measured import Measured, unsortable
+from fairgauge.compat.wording import result
+from fairgauge.errors import DataError, quote
+from fairgauge.words import Profile
+
+if TYPE_CHECKING:
+    from fairgauge.compat.clarify.config import AnalysisConfig, Facet
+    from fairgauge.compat.clarify.dataset import Dataset
+    from fairgauge.report import Report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One facet of a job: its blocks, or why it has none."""
+
+    asked: Facet
+    name: str
+    blocks: Blocks | None
+    problem: str = ""
+
+
+class Job:
+    """A configuration and its table, counted and measured."""
+
+    def __init__(
+        self, config: AnalysisConfig, made: Dataset, profile: Profile, **options: Any
+    ) -> None:
+        self.config = config
+        self.made = made
+        self.profile = profile
+        self.notes: list[str] = []
+        self.label, listed = self._label()
+        self.prediction = self._prediction(listed)
+        self.sides = [self._side(facet) for facet in config.facet or []]
+        self.measured = self._measured(options)
+
+    @property
+    def report(self) -> Report | None:
+        """Return fairgauge's own report; None when no facet can be read."""
+        if self.measured is None:
+            return None
+        found = self.measured.report
+        return replace(found, data=replace(found.data, source=self.made.source))
+
+    def stage(self, stage: str) -> dict[str, Any]:
+        """Return the results of a stage, in the service's shape."""
+        metrics = self.config.stages[stage]
+        facets: dict[str, list[dict[str, Any]]] = {}
+        position = 0
+        for side in self.sides:
+            facets.setdefault(side.name, [])
+            if side.blocks is None:
+                facets[side.name].append(_failed(side, metrics))
+                continue
+            assert self.measured is not None
+            facets[side.name] += [
+                {
+                    "value_or_threshold": name,
+                    "metrics": [self.measured.result(m, position, block) for m in metrics],
+                }
+                for block, name in enumerate(side.blocks.names)
+            ]
+            position += 1
+        return {
+            "label": self.label.column.name,
+            "label_value_or_threshold": self.label.text,
+            "facets": facets,
+        }
+
+    def _label(self) -> tuple[Outcome, list[Any]]:
+        config, name = self.config, self.made.label
+        assert name is not None
+        assert config.label_values_or_threshold is not None
+        column, values = self.made.column(name), config.label_values_or_threshold
+        try:
+            made, listed = outcome(column, values, self.profile, _type(config.label_type))
+        except ValueError as error:
+            raise DataError(f"label_values_or_threshold: {error}") from None
+        if not made.positive.any():
+            self.notes.append(f"label: no row has {quote(made.text or values[0])}")
+        self._doubt(column, values, made.of, config.label_type)
+        return made, listed
+
+    def _prediction(self, listed: list[Any]) -> Outcome | None:
+        """Collapse the predictions; where the service gives up, go on and say so."""
+        name = self.made.predicted
+        if name is None or "post_training_bias" not in self.config.stages:
+            return None
+        column = self.made.column(name)
+        if self.config.label_type is not None:
+            return predicted(column, self.label, listed, Profile.DOCUMENTED)
+        try:
+            return predicted(column, self.label, listed, self.profile)
+        except ValueError as error:
+            self.notes.append(f"{name}: the service stops here ({error}); fairgauge goes on")
+        try:
+            return predicted(column, self.label, listed, Profile.DOCUMENTED)
+        except ValueError as error:
+            raise DataError(f"{name}: {error}") from None
+
+    def _side(self, facet: Facet) -> Side:
+        name = self.made.find(facet.name_or_index)
+        assert name is not None
+        column = self.made.column(name)
+        try:
+            blocks = facet_blocks(
+                column, facet.value_or_threshold, self.profile, _type(facet.facet_type)
+            )
+        except ValueError as error:
+            self.notes.append(f"facet {name}: {error}")
+            return Side(facet, name, None, str(error))
+        self._doubt(column, facet.value_or_threshold, blocks.of, facet.facet_type)
+        return Side(facet, name, favoured(blocks) if facet.facet_role == "a" else blocks)
+
+    def _doubt(
+        self, column: Any, values: list[Any] | None, found: DataType, said: str | None
+    ) -> None:
+        why = looks_misread(column, values, found) if said is None else None
+        if why and self.profile is Profile.CLARIFY:
+            self.notes.append(
+                f"{why}; facet_type, label_type or --profile documented says otherwise"
+            )
+
+    def _measured(self, options: dict[str, Any]) -> Measured | None:
+        blocks = tuple(side.blocks for side in self.sides if side.blocks is not None)
+        if not blocks:
+            return None
+        group = self.config.group_variable
+        strata = None if group is None else self.made.column(self.made.find(group) or "")
+        asked = Question(blocks, self.label, self.prediction, strata)
+        metrics = [metric for every in self.config.stages.values() for metric in every]
+        problem = None
+        if strata is not None and self.profile is Profile.CLARIFY:
+            missing = [float("nan")] if (strata.codes < 0).any() else []
+            problem = unsortable([*strata.levels, *missing])
+        features = Features(self._features({block.name for block in blocks}))
+        cube = count_question(asked, self.profile)
+        return Measured(asked, cube, metrics, self.profile, features, problem, **options)
+
+    def _features(self, facets: set[str]) -> list[Any]:
+        left_out = {self.made.label, self.made.predicted, *facets}
+        return [column for column in self.made.columns if column.name not in left_out]
+
+
+def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
+    values = ",".join(map(str, side.asked.value_or_threshold or []))
+    return {
+        "value_or_threshold": values,
+        "metrics": [result(metric, None, side.problem) for metric in metrics],
+    }
+
+
+def _type(word: str | None) -> DataType | None:
+    return None if word is None else DataType[word.upper()]

@@ -1,0 +1,158 @@
+"""Bias drift: which metrics are farther from "no bias" than the baseline has them.
+
+The service compares values alone (`--check point`). Its guide describes another rule, by bootstrap
+intervals (`--check interval`): an alert only when the interval and the allowed range are disjoint.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat.wording import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.compat.clarify.results import Value
+
+    Values = Mapping[tuple[str, str, str, str], Value]
+
+_RATIOS = ("DI",)
+
+
+class Check(StrEnum):
+    """What decides: the value alone, or its interval."""
+
+    POINT = "point"
+    INTERVAL = "interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A metric that drifted away from "no bias"."""
+
+    facet: str
+    facet_value: str
+    metric_name: str
+    description: str
+    constraint_check_type: str = "bias_drift_check"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it with the service's keys, in the service's order."""
+        return {
+            "facet": self.facet,
+            "facet_value": self.facet_value,
+            "metric_name": self.metric_name,
+            "constraint_check_type": self.constraint_check_type,
+            "description": self.description,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a comparison with a baseline came to."""
+
+    violations: tuple[Violation, ...]
+    not_evaluated: tuple[str, ...]
+    evaluated: int
+    check: Check
+
+    def to_json(self) -> str:
+        """Return the text of ``constraint_violations.json``."""
+        found: dict[str, Any] = {
+            "version": "1.0",
+            "violations": [violation.to_dict() for violation in self.violations],
+            "diagnostics": {
+                "check": str(self.check),
+                "evaluated": self.evaluated,
+                "not_evaluated": list(self.not_evaluated),
+            },
+        }
+        return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def compare(
+    current: Values, baseline: Values, check: Check = Check.POINT, *, neutral: bool = False
+) -> Drift:
+    """Hold current values against a baseline's.
+
+    Parameters
+    ----------
+    current, baseline : mapping of Value
+        What `values_of` reads from ``analysis.json`` files.
+    check : Check
+    neutral : bool
+        Measure ratios (DI) by their distance from 1, not from 0 as the service does: a DI that
+        falls from 0.18 to 0.08 is then a violation.
+    """
+    violations = []
+    open_questions = []
+    evaluated = 0
+    for key in sorted({*current, *baseline}, key=lambda k: (k[3], *k[:3])):
+        reason = _unanswerable(current.get(key), baseline.get(key), check)
+        if reason is not None:
+            open_questions.append(f"{key[3]} of {key[1]} {key[2]}: {reason}")
+            continue
+        now, before = current[key], baseline[key]
+        evaluated += 1
+        if drifted(now, before, check, neutral=neutral):
+            text = _description(now, before, check)
+            violations.append(Violation(now.facet, now.facet_value, now.metric, text))
+    return Drift(tuple(violations), tuple(open_questions), evaluated, check)
+
+
+def drifted(
+    now: Value, before: Value, check: Check = Check.POINT, *, neutral: bool = False
+) -> bool:
+    """Tell whether one value is farther from "no bias" than its baseline allows."""
+    assert before.value is not None
+    as_ratio = neutral and now.metric in _RATIOS
+    limit = _distance(before.value, as_ratio=as_ratio)
+    if check is Check.POINT:
+        assert now.value is not None
+        return _distance(now.value, as_ratio=as_ratio) > limit
+    assert now.interval is not None
+    low, high = (_from_neutral(end, as_ratio=as_ratio) for end in now.interval)
+    return low > limit or high < -limit
+
+
+def _distance(value: float, *, as_ratio: bool) -> float:
+    return abs(_from_neutral(value, as_ratio=as_ratio))
+
+
+def _from_neutral(value: float, *, as_ratio: bool) -> float:
+    if not as_ratio:
+        return value
+    return -math.inf if value <= 0 else math.log(value)
+
+
+def _unanswerable(now: Value | None, before: Value | None, check: Check) -> str | None:
+    if before is None:
+        return "not in the baseline"
+    if now is None:
+        return "not in the current results"
+    if before.value is None:
+        return f"the baseline has no value ({before.error or 'null'})"
+    if now.value is None:
+        return f"there is no value ({now.error or 'null'})"
+    if check is Check.INTERVAL and now.interval is None:
+        return "there is no interval"
+    return None
+
+
+def _description(now: Value, before: Value, check: Check) -> str:
+    if check is Check.POINT:
+        return (
+            f"Metric value {spelled(now.value)} doesn't meet the baseline constraint requirement "
+            f"{spelled(before.value)}"
+        )
+    assert now.interval is not None
+    low, high = (spelled(end) for end in now.interval)
+    return (
+        f"Metric value {spelled(now.value)}, with the interval [{low}, {high}], lies outside what "
+        f"the baseline {spelled(before.value)} allows"
+    )

@@ -1,0 +1,144 @@
+"""Local models: an ONNX file, or a Python function."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fairgauge.errors import DataError, MissingExtra, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairgauge.compat.columns import Column
+
+
+class Model(Protocol):
+    """What predicts."""
+
+    outputs: tuple[str, ...]
+    """Names of the outputs of a model that takes numeric columns; empty: it takes a request."""
+
+    def answer(self, asked: Any) -> Any:
+        """Answer a request, or numeric columns."""
+
+
+def open_model(asked: str) -> Model:
+    """Open ``model.onnx`` or ``module:function``.
+
+    Raises
+    ------
+    DataError
+        There is no such model.
+    MissingExtra
+        An ONNX file, and onnxruntime is not installed.
+    """
+    if asked.endswith(".onnx"):
+        return OnnxModel(Path(asked))
+    module, colon, name = asked.partition(":")
+    if not colon or not module or not name:
+        raise DataError(
+            f"cannot tell what model {quote(asked)} is; say FILE.onnx or MODULE:FUNCTION"
+        )
+    return FunctionModel(_function(module, name))
+
+
+def _function(module: str, name: str) -> Callable[[Any], Any]:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` does: modules of the current folder
+    try:
+        found = getattr(import_module(module), name)
+    except ImportError as error:
+        raise DataError(f"cannot import {quote(module)}: {error}") from None
+    except AttributeError:
+        raise DataError(f"module {quote(module)} has no function {quote(name)}") from None
+    if not callable(found):
+        raise DataError(f"{quote(name)} of module {quote(module)} cannot be called")
+    function: Callable[[Any], Any] = found
+    return function
+
+
+class FunctionModel:
+    """A function that takes what an endpoint would be sent, and returns what it would answer."""
+
+    outputs: tuple[str, ...] = ()
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+
+    def answer(self, asked: Any) -> Any:
+        try:
+            found = self._function(asked)
+        except Exception as error:
+            raise DataError(f"the model failed: {type(error).__name__}: {error}") from None
+        return _lists(found)
+
+
+def _lists(found: Any) -> Any:
+    """Return arrays and tuples inside an answer as lists."""
+    if hasattr(found, "tolist"):
+        return found.tolist()
+    if isinstance(found, (list, tuple)):
+        return [_lists(each) for each in found]
+    return found
+
+
+class OnnxModel:
+    """An ONNX file with one input, a table of numbers."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise MissingExtra("running an ONNX model", "onnx") from None
+        if not path.exists():
+            raise DataError(f"no model {quote(path)}")
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            raise DataError(f"cannot load {quote(path)}: {' '.join(str(error).split())}") from None
+        self._path = path
+        self.outputs = tuple(output.name for output in self._session.get_outputs())
+
+    def answer(self, asked: Sequence[Column]) -> list[list[Any]]:
+        inputs = self._session.get_inputs()
+        if len(inputs) != 1:
+            raise DataError(f"{quote(self._path)} has {len(inputs)} inputs; it must have one table")
+        kind = np.float64 if "double" in inputs[0].type else np.float32
+        try:
+            table = np.stack([column.numbers() for column in asked], axis=1).astype(kind)
+        except (TypeError, ValueError):
+            text = next(c.name for c in asked if any(isinstance(v, str) for v in c.levels))
+            raise DataError(
+                f"column {quote(text)} is text, and {quote(self._path)} takes numbers; exclude it "
+                "(excluded_columns), or use a Python function"
+            ) from None
+        try:
+            outputs = self._session.run(None, {inputs[0].name: table})
+        except Exception as error:
+            reason = " ".join(str(error).split())[:300]
+            raise DataError(f"{quote(self._path)} failed: {reason}") from None
+        return _answers(outputs)
+
+
+def _answers(outputs: Sequence[Any]) -> list[list[Any]]:
+    """Return a row for every row: its label, if the model gives one, and its scores."""
+    columns = [_scores(output) for output in outputs]
+    return [
+        [cell[0] if len(cell) == 1 else cell for cell in cells]
+        for cells in zip(*columns, strict=True)
+    ]
+
+
+def _scores(output: Any) -> list[list[Any]]:
+    """Return an output as a list for every row; a mapping of labels to scores by its values."""
+    if isinstance(output, list):
+        return [list(each.values()) if isinstance(each, dict) else [each] for each in output]
+    table: list[list[Any]] = np.asarray(output).reshape(len(output), -1).tolist()
+    return table

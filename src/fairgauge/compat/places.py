@@ -1,0 +1,87 @@
+"""Where a configuration's URIs are on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import DataError, Problem, SpecError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+STANDARD_INPUT = "-"
+_REMOTE = ("s3://", "gs://", "bq://", "https://", "http://")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Folders for remote prefixes, and the folder that relative paths start from."""
+
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    base: Path = Path()
+
+    def files(self, uri: str) -> list[Path]:
+        """Return the files of a URI: itself, or everything below a folder, in order.
+
+        Raises
+        ------
+        DataError
+            A remote URI that is not mapped, or nothing is there.
+        """
+        if uri == STANDARD_INPUT:
+            return [Path(uri)]
+        path = self._local(uri)
+        if path.is_dir():
+            found = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
+            if not found:
+                raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
+            return found
+        if not path.exists():
+            shown = f" (of {quote(uri)})" if str(path) != uri else ""
+            raise DataError(f"no file {quote(path)}{shown}")
+        return [path]
+
+    def _local(self, uri: str) -> Path:
+        for prefix in sorted(self.folders, key=len, reverse=True):
+            rest = uri.removeprefix(prefix)
+            if rest != uri and (not rest or rest.startswith("/") or prefix.endswith("/")):
+                return self.folders[prefix] / rest.lstrip("/")
+        if uri.startswith(_REMOTE):
+            scheme, _, rest = uri.partition("://")
+            bucket = rest.split("/")[0]
+            raise DataError(
+                f"{quote(uri)} is not on this machine; say where it is: "
+                f"--map {scheme}://{bucket}=FOLDER"
+            )
+        path = Path(uri.removeprefix("file://"))
+        return path if path.is_absolute() else self.base / path
+
+
+def read_maps(texts: Iterable[str]) -> dict[str, Path]:
+    """Read ``s3://bucket/prefix=FOLDER``, several times.
+
+    Raises
+    ------
+    SpecError
+        A text is not of that form, or the folder is absent.
+    """
+    found: dict[str, Path] = {}
+    problems = []
+    for i, text in enumerate(texts):
+        prefix, equals, folder = text.partition("=")
+        if not equals or not prefix or not folder:
+            message = f"must be PREFIX=FOLDER, for example s3://bucket=data, not {quote(text)}"
+            problems.append(Problem(f"--map[{i}]", message))
+        elif not Path(folder).exists():
+            problems.append(Problem(f"--map[{i}]", f"there is no folder {quote(folder)}"))
+        else:
+            found[prefix] = Path(folder)
+    if problems:
+        raise SpecError(problems)
+    return found
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.relative_to(root).parts)
