@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ class Places:
     base: Path = Path()
 
     def files(self, uri: str) -> list[Path]:
-        """Return the files of a URI: itself, or everything below a folder, in order.
+        """Return the files of a URI: itself, those of a glob, or everything below a folder.
 
         Raises
         ------
@@ -38,6 +39,10 @@ class Places:
             if not found:
                 raise DataError(f"the folder {quote(path)} of {quote(uri)} holds no files")
             return found
+        if not path.exists() and glob.has_magic(str(path)):
+            matched = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
+            if matched:
+                return [Path(each) for each in matched]
         if not path.exists():
             shown = f" (of {quote(uri)})" if str(path) != uri else ""
             raise DataError(f"no file {quote(path)}{shown}")

@@ -1,0 +1,1 @@
+"""Vertex AI's bias components, run on local files."""
