@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import textwrap
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -28,6 +29,8 @@ _SOURCES = {
     "aif360": "AI Fairness 360",
     "holisticai": "Holistic AI",
 }
+_SIDES = "where d is the group and a its reference"
+_TWO_SIDES = re.compile(r"_[da]\b|\bof [da]\b|\bn_[da]")
 _BETTER = {
     Better.HIGHER: "a higher value favours the group",
     Better.LOWER: "a lower value favours the group",
@@ -47,7 +50,7 @@ class Entry:
     says : what it measures.
     formula : in plain text; ``d`` is the group, ``a`` its reference.
     range : the smallest and the largest possible value.
-    neutral : the value that means "no difference"; None for a rate.
+    neutral : the value that means "no difference"; None where there is none, as of a rate.
     reading : how a positive value (or one above the neutral) reads; for a rate, which is better.
     edges : what happens where the formula divides by zero.
     needs : the columns that it needs.
@@ -81,20 +84,19 @@ class Entry:
 
     def __str__(self) -> str:
         """Explain the entry on lines of at most 80 columns."""
+        rate = self.set == "rate"
+        neutral = "" if self.neutral is None else f"; {self.neutral:g} means no difference"
         lines = {
             "says": self.says,
-            "formula": self.formula,
-            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}",
-            "better" if self.neutral is None else "positive": self.reading,
+            "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
+            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
+            "better" if rate else "positive": self.reading,
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
             "also called": "; ".join(self.synonyms),
             "defined in": "; ".join(self.sources),
+            "set": "" if rate else self.set,
         }
-        if self.neutral is not None:
-            lines["formula"] += "   where d is the group and a its reference"
-            lines["range"] += f"; {self.neutral:g} means no difference"
-            lines["set"] = self.set
         body = (_hung(f"  {key:<13}", text) for key, text in lines.items() if text)
         return "\n".join([_heading(self), *body])
 
@@ -153,7 +155,7 @@ def _of_metric(row: Metric) -> Entry:
         says=row.says,
         formula=row.formula,
         range=row.range,
-        neutral=row.neutral,
+        neutral=None if math.isnan(row.neutral) else row.neutral,
         reading=row.positive,
         edges=row.edges,
         needs=_needs(row.needs, strata=row.scope == "pooled"),

@@ -12,6 +12,7 @@ import click
 
 from fairgauge.cli.data import read_data
 from fairgauge.cli.output import check_outputs
+from fairgauge.cli.progress import progress
 from fairgauge.cli.question import asked, question
 from fairgauge.cli.streams import say
 from fairgauge.errors import DataError, quote
@@ -74,7 +75,8 @@ def command(
     from fairgauge.files import write_all
     from fairgauge.render import render
 
-    report = audit(rows, **what.options)
+    with progress("Counting rows"):
+        report = audit(rows, **what.options)
     text = render(report, format_, **_looks(format_))
     write_all({path: render(report, f) for path, f in zip(outputs, formats, strict=True)})
     say(text)

@@ -8,6 +8,7 @@ import click
 
 from fairgauge.cli.data import read_data
 from fairgauge.cli.output import check_cube_output, check_outputs
+from fairgauge.cli.progress import progress
 from fairgauge.cli.question import asked, question
 from fairgauge.cli.streams import say
 
@@ -36,7 +37,8 @@ def command(data: tuple[str, ...], config: str | None, output: str | None, **fla
 
     from fairgauge.audit import count
 
-    cube = count(rows, **what.options)
+    with progress("Counting rows"):
+        cube = count(rows, **what.options)
     if output is None:
         say(cube.to_json())
     else:

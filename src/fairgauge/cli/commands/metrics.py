@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _COLUMN = 24
 _HEADINGS = {
-    "rate": "Rates: a number of one group. As a metric, a rate stands for its difference and ratio",
+    "rate": "Rates: a number of one group",
     "clarify": "clarify: the metrics of Amazon SageMaker Clarify, with its signs",
     "vertex": "vertex: the metrics of Google Vertex AI, with its signs",
-    "native": "native: every rate, .difference is group - reference, .ratio is group / reference",
+    "native": "native: every rate above, compared; a rate alone stands for .difference and .ratio",
 }
 
 
@@ -50,7 +50,7 @@ def command(name: str | None, as_json: bool) -> None:
 def _list(entries: Iterable[Entry]) -> str:
     every = list(entries)
     parts = [
-        f"{textwrap.fill(heading, _WIDTH)}\n{_rows([e for e in every if e.set == name], name)}"
+        f"{textwrap.fill(heading, _WIDTH)}\n{_rows([e for e in every if e.set == name])}"
         for name, heading in _HEADINGS.items()
         if any(entry.set == name for entry in every)
     ]
@@ -59,25 +59,29 @@ def _list(entries: Iterable[Entry]) -> str:
     )
 
 
-def _rows(entries: list[Entry], name: str) -> str:
-    if name == "native":
-        return textwrap.fill(
-            ", ".join(entry.name for entry in entries),
-            _WIDTH,
-            initial_indent="  ",
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
-    return "\n".join(map(_row, entries))
+def _rows(entries: list[Entry]) -> str:
+    """Return a line for each entry; one comparison of all the rates is a single line."""
+    from fairgauge.catalogue import metrics
+
+    rates = {entry.name: entry.title for entry in metrics() if entry.set == "rate"}
+    lines: dict[str, str] = {}
+    for entry in entries:
+        rate, _, comparison = entry.name.partition(".")
+        if comparison and rate in rates:
+            says = entry.says.replace(rates[rate], "rate")
+            lines.setdefault(f"RATE.{comparison}", _row(f"RATE.{comparison}", says))
+        else:
+            lines[entry.name] = _row(entry.name, entry.says)
+    return "\n".join(lines.values())
 
 
-def _row(entry: Entry) -> str:
+def _row(name: str, says: str) -> str:
     """Return a name and its sentence, beside or, below a long name, beneath it."""
-    beside = len(entry.name) + 4 <= _COLUMN
+    beside = len(name) + 4 <= _COLUMN
     text = textwrap.fill(
-        entry.says,
+        says,
         _WIDTH,
-        initial_indent=f"  {entry.name}".ljust(_COLUMN) if beside else " " * _COLUMN,
+        initial_indent=f"  {name}".ljust(_COLUMN) if beside else " " * _COLUMN,
         subsequent_indent=" " * _COLUMN,
     )
-    return text if beside else f"  {entry.name}\n{text}"
+    return text if beside else f"  {name}\n{text}"
