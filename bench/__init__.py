@@ -1,0 +1,1 @@
+"""How fast fairgauge is: beside a bare scan of the same columns, and beside its peers."""

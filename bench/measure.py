@@ -1,0 +1,95 @@
+"""Measure one piece of work in a fresh process: CPU time, wall time, and memory above the start."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).parent.parent
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a piece of work cost.
+
+    Attributes
+    ----------
+    cpu, wall : seconds; preparing the input and importing are not counted.
+    memory : greatest resident size during the work, above that before it, in bytes.
+    """
+
+    cpu: float
+    wall: float
+    memory: int
+
+
+def timed(work: Any) -> dict[str, float]:
+    """Run work in this process and return what it cost."""
+    peak, stop = [_resident()], threading.Event()
+
+    def watch() -> None:
+        while not stop.wait(0.002):
+            peak.append(max(peak[-1], _resident()))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    before = _resident()
+    watcher.start()
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    cost = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    stop.set()
+    watcher.join()
+    return cost | {"memory": max(peak[-1], _resident()) - before}
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+
+
+def fresh(command: list[str], *, environment: dict[str, str] | None = None) -> Cost:
+    """Run a command that prints a cost as its last line."""
+    done = subprocess.run(
+        command,
+        cwd=_ROOT,
+        env={**os.environ, "PYTHONPATH": str(_ROOT / "src")} | (environment or {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command} failed:\n{done.stderr[-2_000:]}")
+    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def ours(name: str, *arguments: object) -> Cost:
+    """Measure a piece of fairgauge's work."""
+    return fresh([sys.executable, "-m", "bench.measure", name, *map(str, arguments)])
+
+
+def whole(command: list[str]) -> Cost:
+    """Measure a whole process, its start included."""
+    before, start = os.times(), time.perf_counter()
+    subprocess.run(command, cwd=_ROOT, capture_output=True, check=True)
+    after, wall = os.times(), time.perf_counter() - start
+    cpu = sum(after[2:4]) - sum(before[2:4])
+    return Cost(cpu, wall, 0)
+
+
+def best(costs: list[Cost]) -> Cost:
+    """Return the least of several measurements: what disturbs a machine only adds."""
+    return Cost(min(c.cpu for c in costs), min(c.wall for c in costs), min(c.memory for c in costs))
+
+
+if __name__ == "__main__":
+    from bench.work import WORK
+
+    numbers = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
+    print(json.dumps(timed(WORK[sys.argv[1]](*numbers))))
