@@ -102,7 +102,7 @@ def hostile() -> Report:
         "y": [i % 2 for i in range(400)],
         "p": [(i // 2) % 2 for i in range(400)],
         '"><b onmouseover=alert(2)>': [HOSTILE[i % 10] for i in range(400)],
-        "</script>": [HOSTILE[(i // 10) % 10] for i in range(400)],
+        "</script>": [HOSTILE[(i // 10) % 3] for i in range(400)],
     }
     return fg.audit(
         pl.DataFrame(rows),

@@ -7,7 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairgauge.metrics.comparisons import Contrast
-from fairgauge.render.meaning import distance, has_margin, headline_rank, is_directed, metric_row
+from fairgauge.render.meaning import (
+    compared,
+    distance,
+    has_margin,
+    headline_rank,
+    is_directed,
+    metric_row,
+)
 from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
@@ -135,7 +142,13 @@ class Section:
 
     def turns(self) -> list[tuple[Estimate, Estimate]]:
         """Return the pairs to speak of; of many groups, those whose direction turns around."""
-        pairs = [pair for pair in self.held if pair[0].metric in self.stratified]
+        kept: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
+        for margin, pooled in self.held:
+            if margin.metric in self.stratified:
+                own = margin.metric == pooled.metric
+                known = kept.setdefault((margin.metric, margin.group), (margin, pooled))
+                kept[margin.metric, margin.group] = (margin, pooled) if own else known
+        pairs = list(kept.values())
         if self.focus is None:
             pairs = [(m, p) for m, p in pairs if (m.value or 0) * (p.value or 0) < 0]
         return pairs[:_MOST_TURNS]
@@ -159,7 +172,9 @@ class Section:
             places,
             key=lambda m: (m not in held, headline_rank(m) is None, headline_rank(m), places[m]),
         )
-        return tuple(ranked[: _MOST_STRATIFIED if held else 1])
+        one_each = {compared(metric): metric for metric in reversed(ranked)}
+        kept = [metric for metric in ranked if metric in one_each.values()]
+        return tuple(kept[: _MOST_STRATIFIED if held else 1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         matrices=shown,
         more_matrices=more,
         heat=heat(section, told.sections),
-        stratified=stratified(section),
+        stratified=stratified(section, column),
         turns=[turning(*pair, column) for pair in section.turns()],
     )
 

@@ -41,6 +41,7 @@ class Row:
     interval: str
     beside: str = ""
     says: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

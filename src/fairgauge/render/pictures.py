@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.render import numbers
@@ -145,12 +145,14 @@ def _level(share: float) -> int:
     return min(_LEVELS, math.floor(share * _LEVELS + 0.5))
 
 
-def stratified(section: Section) -> list[Stratified]:
+def stratified(section: Section, column: str) -> list[Stratified]:
     """Return the conditional picture of every metric that is shown by stratum."""
-    return [found for metric in section.stratified if (found := _stratified(section, metric))]
+    return [
+        found for metric in section.stratified if (found := _stratified(section, metric, column))
+    ]
 
 
-def _stratified(section: Section, metric: str) -> Stratified | None:
+def _stratified(section: Section, metric: str, column: str) -> Stratified | None:
     inside = [e for e in section.estimates_in_strata if e.metric == metric]
     rate = compared(metric)
     if not inside or rate is None:
@@ -160,7 +162,7 @@ def _stratified(section: Section, metric: str) -> Stratified | None:
     drawn = _drawn(section, focus)
     groups = {(g.stratum, g.group): g for g in (*section.groups, *section.groups_in_strata)}
     rows, axis_ticks = _rate_rows(metric, rate, [None, *names], drawn, groups, inside, section)
-    disparities, own_ticks, middle = _disparity_rows(section, metric, focus, names)
+    disparities, own_ticks, middle = _disparity_rows(section, metric, focus, names, column)
     return Stratified(
         metric, rate_title(rate), drawn, rows, axis_ticks, disparities, own_ticks, middle,
         len(section.strata) - len(names),
@@ -212,7 +214,9 @@ def _rate_rows(
         ]  # fmt: skip
         values = [_number(found.get((name, g)), groups.get((name, g)), share) for g in drawn]
         whole = name is None
-        rows.append(StratumRow(name or "", marks, values, said.get((name, drawn[0]), ""), whole))
+        rows.append(
+            StratumRow(name or "all rows", marks, values, said.get((name, drawn[0]), ""), whole)
+        )
     return rows, ticks(axis, percent=share)
 
 
@@ -224,7 +228,7 @@ def _number(found: RateValue | None, group: Group | None, share: bool) -> tuple[
 
 
 def _disparity_rows(
-    section: Section, metric: str, focus: str, names: Sequence[str]
+    section: Section, metric: str, focus: str, names: Sequence[str], column: str
 ) -> tuple[list[Row], list[Tick], float]:
     over_all = [e for e in section.of(metric) if e.group == focus]
     inside = [e for e in section.estimates_in_strata if (e.metric, e.group) == (metric, focus)]
@@ -234,7 +238,15 @@ def _disparity_rows(
     axis = scale(
         [v for e in shown for v in (e.value, e.low, e.high)], [middle], log=not is_signed(metric)
     )
-    rows = [estimate_row(e, axis, str(e.stratum or "")) for e in shown]
+    rows = []
+    for each in shown:
+        row = estimate_row(each, axis, str(each.stratum))
+        if each in over_all:
+            row = replace(row, name="all rows", whole=True)
+        if each in pooled:
+            code = f" ({each.metric})" if each.metric != metric else ""
+            row = replace(row, name=f"{column} held fixed{code}", whole=True)
+        rows.append(row)
     return rows, ticks(axis), axis.at(middle)
 
 

@@ -24,7 +24,7 @@ from fairgauge.render.wording import (
 from fairgauge.words import Level, Outcome, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.estimate import Estimate
     from fairgauge.render.outline import Section, Unusable
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _NARROWEST, _WIDEST = 80, 120
 _MOST_GROUPS = 20
 _MOST_STRATA = 10
+_GROUPS_IN_STRATA = 6
 _MOST_VERDICTS = 20
 _MOST_NOTES = 12
 _LONGEST_NOTE = 400
@@ -263,30 +264,46 @@ class _Writer:
 
     def _in_strata(self, section: Section, metric: str, column: str) -> Iterator[str]:
         inside = [e for e in section.estimates_in_strata if e.metric == metric]
-        focus = [section.focus] if section.focus else list(section.compared)[:6]
-        ranked = sorted((e for e in inside if e.group in focus), key=distance, reverse=True)
-        extreme = set(list(dict.fromkeys(str(e.stratum) for e in ranked))[:_MOST_STRATA])
+        groups = [section.focus] if section.focus else list(section.compared)[:_GROUPS_IN_STRATA]
+        ranked = sorted((e for e in inside if e.group in groups), key=distance, reverse=True)
+        extreme = list(dict.fromkeys(str(e.stratum) for e in ranked))[:_MOST_STRATA]
         shown = [stratum for stratum in section.strata if stratum in extreme]
-        values = {(e.stratum, e.group): e for e in inside}
-        sizes = {(g.stratum, g.group): g.n for g in section.groups_in_strata}
-        rows = []
-        for stratum in shown:
-            cells = [self._name(stratum)]
-            for group in focus:
-                each = values.get((stratum, group))
-                cells += [numbers.count(sizes.get((stratum, group))), value(each, interval=True)]
-            if section.focus:
-                each = values.get((stratum, section.focus))
-                cells.append(words(each) if each else "no comparison")
-            rows.append(cells)
-        heads = [h for g in focus for h in (f"n {self._name(g)}", f"{metric} {self._name(g)}")]
-        heads = [f"n {self._name(focus[0])}", metric, ""] if section.focus else heads
-        yield from table(
-            [column, *heads], rows, self._width, self._style, prose=bool(section.focus)
-        )
+        values = {(str(e.stratum), e.group): e for e in inside}
+        if section.focus:
+            yield from self._focus_in_strata(section, section.focus, metric, column, shown, values)
+        else:
+            yield f"  {self._style.bold(metric)} in each {column}"
+            rows = [
+                [self._name(stratum), *(value(values.get((stratum, g))) for g in groups)]
+                for stratum in shown
+            ]
+            heads = [column, *(self._name(group) for group in groups)]
+            yield from table(heads, rows, self._width, self._style)
         more = len(section.strata) - len(shown)
         if more:
             yield f"  the {len(shown)} strata farthest from no difference; {more:,} more in json"
+
+    def _focus_in_strata(
+        self,
+        section: Section,
+        group: str,
+        metric: str,
+        column: str,
+        shown: Sequence[str],
+        values: Mapping[tuple[str, str], Estimate],
+    ) -> Iterator[str]:
+        sizes = {g.stratum: g.n for g in section.groups_in_strata if g.group == group}
+        rows = [
+            [
+                self._name(stratum),
+                numbers.count(sizes.get(stratum)),
+                value(each := values.get((stratum, group)), interval=True),
+                words(each) if each else "no comparison",
+            ]
+            for stratum in shown
+        ]
+        heads = [column, f"n {self._name(group)}", metric, ""]
+        yield from table(heads, rows, self._width, self._style, prose=True)
 
     def _unusable(self, each: Unusable) -> Iterator[str]:
         shown = ", ".join(each.metrics[:8])

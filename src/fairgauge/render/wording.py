@@ -26,6 +26,7 @@ _CENTRAL = (
     "positive_predictive_value", "roc_auc", "mean_score", "brier_score", "mean_label",
     "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
 )  # fmt: skip
+_WITHIN = ", within strata"
 _REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
 
 
@@ -74,14 +75,10 @@ def turning(margin: Estimate, pooled: Estimate, column: str) -> str:
     subject = shorten(printable(margin.group), _LONGEST_NAME)
     if margin.value is None or pooled.value is None:
         return f"{subject}: no comparison with {column} held fixed"
-    if margin.value * pooled.value < 0:
-        return (
-            f"{subject}: the direction turns around. Over all rows {words(margin)}; "
-            f"with {column} held fixed {words(pooled)}."
-        )
+    turned = margin.value * pooled.value < 0
     return (
-        f"{subject}: the direction stays. Over all rows {words(margin)}; "
-        f"with {column} held fixed {words(pooled)}."
+        f"{subject}: the direction {'turns around' if turned else 'stays'}. Over all rows "
+        f"{words(margin)}; with {column} held fixed {words(pooled).removesuffix(_WITHIN)}."
     )
 
 

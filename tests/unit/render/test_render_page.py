@@ -125,11 +125,11 @@ def test_heat_tables_for_intersections_only():
 
 def test_the_picture_of_berkeley_shows_all_rows_and_each_department():
     text = render(sample_reports.berkeley(), "html")
-    tables = re.findall(r'(?s)<table class="chart strata">.*?</table>', text)
+    tables = re.findall(r'(?s)<table class="chart strata[^"]*">.*?</table>', text)
     assert len(tables) == 2
     rows = re.findall(r'(?s)<th scope="row">(.*?)</th>', tables[0])
     assert [re.sub("<.*?>", "", row) for row in rows] == ["all rows", *"ABCDEF"]
-    assert "Dept</bdi> held fixed" in tables[1]
+    assert "Dept held fixed" in tables[1]
 
 
 def test_the_command_asks_the_same_again():
