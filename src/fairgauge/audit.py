@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fairgauge.cube import Cube
 from fairgauge.errors import CubeError, quote
@@ -17,6 +17,13 @@ from fairgauge.tally import excluded
 from fairgauge.verdict import judge, overall
 from fairgauge.version import __version__
 from fairgauge.words import Level, Task
+
+if TYPE_CHECKING:
+    from fairgauge.estimate import Estimate
+    from fairgauge.measure import ByRows
+    from fairgauge.metrics.rowwise import RowMetric
+    from fairgauge.reading import Reading
+    from fairgauge.scan.source import Source
 
 
 def audit(data: Any, **options: Unpack[Options]) -> Report:
@@ -97,7 +104,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     0.1878
     """
     cube, source, spec = _counted(data, options)
-    measured = measure(cube, spec)
+    measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = judge(measured.estimates, spec.rules)
     left_out, used = excluded(cube, spec)
     return Report(
@@ -105,7 +112,9 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=spec.profile,
         task=measured.task,
-        data=Data(source, cube.digest, cube.rows, cube.cases, used, left_out),
+        data=Data(
+            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, left_out
+        ),
         spec=spec.to_dict(),
         groups=measured.groups,
         estimates=measured.estimates,
@@ -131,15 +140,30 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
     return _counted(data, options)[0]
 
 
-def _counted(data: Any, options: Options) -> tuple[Cube, str, Spec]:
+def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
         spec = ask(base=data.plan.asked, **options)
         _check_held(data, spec)
-        return data, "cube", spec
+        return data, None, spec
     source = open_source(data)
     spec = ask(source.columns, **options)
-    return source.count(plan(spec), spec.max_groups), source.name, spec
+    return source.count(plan(spec), spec.max_groups), source, spec
+
+
+def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
+    """Return what computes the metrics of single rows, where the rows are at hand."""
+    if source is None:
+        return None
+
+    def by_rows(
+        asked: list[RowMetric], reading: Reading
+    ) -> tuple[list[Estimate], list[Diagnostic]]:
+        from fairgauge.individual import measure_rows
+
+        return measure_rows(source, cube, spec, asked, reading)
+
+    return by_rows
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:

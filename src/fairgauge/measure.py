@@ -19,13 +19,15 @@ from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import Distance
 from fairgauge.metrics.lookup import SETS, expand, find_metric
+from fairgauge.metrics.rowwise import RowMetric
+from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
-from fairgauge.tally import tally, tally_all
+from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.view import View, worst_class
-from fairgauge.words import Level, Profile, Role, Task
+from fairgauge.words import Level, Profile, Role, Status, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from fairgauge.spec import Spec
     from fairgauge.tally import Tally
 
+ByRows: TypeAlias = "Callable[[list[RowMetric], Reading], tuple[list[Estimate], list[Diagnostic]]]"
 Asked: TypeAlias = "tuple[Metric, str | None]"
 """A metric, and what stands against computing it."""
 
@@ -43,8 +46,11 @@ _MOST_SHOWN = 4
 _FEWEST_COVERED = 0.9
 
 
-def measure(cube: Cube, spec: Spec) -> Measured:
+def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     """Compute every rate and metric that is asked for.
+
+    ``by_rows`` computes the metrics that need the rows themselves; without it they are not
+    applicable.
 
     Raises
     ------
@@ -55,11 +61,16 @@ def measure(cube: Cube, spec: Spec) -> Measured:
     task = decide_task(cube, spec)
     asked = _asked(cube, spec, task)
     reads = readings(cube, spec, task)
-    rates = [rate for rate in RATES if task in rate.tasks and rate.needs <= _available(cube)]
+    rates = [
+        rate
+        for rate in RATES
+        if task in rate.tasks and rate.needs <= _available(cube) and not _off_scale(rate, spec)
+    ]
     groups: list[Group] = []
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
-    for each in tally(cube, spec):
+    tallies = tally(cube, spec)
+    for each in tallies:
         if task is Task.MULTICLASS:
             measured = _multiclass(each, reads, spec, rates, asked)
         else:
@@ -77,7 +88,51 @@ def measure(cube: Cube, spec: Spec) -> Measured:
             if metric.scope == "table"
             for estimate in _of_view(view, metric, obstacle)
         )
+    rowwise = [(m, o) for m, o in asked if isinstance(m, RowMetric)]
+    if rowwise:
+        found = _of_rows(rowwise, by_rows, tallies, reads[0])
+        estimates += found[0]
+        diagnostics += found[1]
     return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics))
+
+
+def _of_rows(
+    asked: list[tuple[RowMetric, str | None]],
+    by_rows: ByRows | None,
+    tallies: list[Tally],
+    reading: Reading,
+) -> tuple[list[Estimate], list[Diagnostic]]:
+    """Compute the metrics of rows that can be, and say why the others cannot."""
+    unread = None if by_rows else "needs the rows themselves, and only counts are given"
+    estimates = [
+        Estimate(
+            metric=metric.name,
+            set=metric.set,
+            feature=feature,
+            group=group,
+            reference=None,
+            status=Status.NOT_APPLICABLE,
+            reason=obstacle or unread,
+        )
+        for metric, obstacle in asked
+        if obstacle or unread
+        for feature, group in _whom(metric, tallies)
+    ]
+    possible = [metric for metric, obstacle in asked if not obstacle]
+    if by_rows is None or not possible:
+        return estimates, []
+    computed, notes = by_rows(possible, reading)
+    return [*estimates, *computed], notes
+
+
+def _whom(metric: RowMetric, tallies: list[Tally]) -> Iterator[tuple[str | None, str]]:
+    """Return the features and groups that a metric of rows is one number of."""
+    if metric.facts.of == "table":
+        yield None, EVERYONE
+        return
+    for each in tallies:
+        for group in (EVERYONE,) if metric.facts.of == "feature" else each.groups:
+            yield each.feature, group
 
 
 def _thresholds(
@@ -89,7 +144,7 @@ def _thresholds(
     for i, view in enumerate(views):
         groups += view.groups(rates)
         for metric, obstacle in asked:
-            if metric.scope != "table" and (i == 0 or "prediction" in metric.needs):
+            if metric.scope not in ("table", "rows") and (i == 0 or "prediction" in metric.needs):
                 estimates += _of_view(view, metric, obstacle)
     return groups, estimates
 
@@ -110,7 +165,7 @@ def _multiclass(
         groups += whole.groups([averaged(rate, how) for rate in rates], how)
     estimates: list[Estimate] = []
     for metric, obstacle in asked:
-        if metric.scope == "table":
+        if metric.scope in ("table", "rows"):
             continue
         if obstacle or isinstance(metric, (Distance, Imbalance)):
             estimates += _of_view(whole, metric, obstacle)
@@ -174,7 +229,7 @@ def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
     named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
     for path, name in named:
         for metric in expand([name]):
-            obstacle = _obstacle(metric, cube, task)
+            obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 message = (
                     f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
@@ -197,16 +252,25 @@ def _available(cube: Cube) -> frozenset[Need]:
     return frozenset(need for need, role in every.items() if cube.plan.axis(role))
 
 
-def _obstacle(metric: Metric, cube: Cube, task: Task) -> str | None:
+def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
     """Say why a metric cannot be asked of these data, if so."""
     if task not in metric.tasks:
         return f"is not a metric of a {task} audit"
     missing = sorted(metric.needs - _available(cube))
     if missing:
         return f"needs a {' and a '.join(missing)}"
+    if _off_scale(getattr(metric, "of", None), spec):
+        return "needs scores that are probabilities, from 0 to 1"
+    if isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features:
+        return "compares rows; name the columns to compare them by (features, --features)"
     if isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None:
         return "needs strata, a column that is held fixed"
     return None
+
+
+def _off_scale(of: object, spec: Spec) -> bool:
+    """Tell whether a statistic reads scores as probabilities, and they are not."""
+    return isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)
 
 
 def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:

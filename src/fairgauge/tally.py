@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.cube import Table
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.values import MISSING_NAME, Value, match, name_of
 from fairgauge.words import Missing, Profile, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from fairgauge.cube import Cube, Table
+    from fairgauge.cube import Cube
     from fairgauge.metrics.symbols import Array
     from fairgauge.plan import Axis
     from fairgauge.spec import Spec
@@ -112,6 +113,32 @@ def tally(cube: Cube, spec: Spec) -> list[Tally]:
         _refuse_missing(cube)
     asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
     return [_tally(cube, [groupings[c] for c in columns]) for columns in asked]
+
+
+def row_groups(
+    cube: Cube, spec: Spec, columns: Mapping[str, Sequence[Value]]
+) -> Iterator[tuple[str, tuple[str, ...], NDArray[np.int64]]]:
+    """Tell the group of every row: feature, names of its groups, and one code for each row.
+
+    A code of -1 is a known value of no group, -2 a row left out.
+    """
+    asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
+    axes = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
+    for names in asked:
+        parts = [_grouping(axes[name], cube, spec, []) for name in names]
+        codes = [_level_codes(axes[name], cube, columns[name]) for name in names]
+        table = Table(tuple(axes[n] for n in names), np.stack(codes, axis=-1), {})
+        group, groups = _groups(table, parts)
+        yield "*".join(names), groups, group
+
+
+def _level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
+    if axis.cuts:
+        numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
+        bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")
+        return np.where(np.isnan(numbers), -1, bins)
+    position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
+    return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
 
 
 def tally_all(cube: Cube) -> Tally:

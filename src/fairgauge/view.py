@@ -14,6 +14,8 @@ from fairgauge.metrics.comparisons import Contrast, Metric
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.sides import BOTH, Sides
 from fairgauge.tally import EVERYONE
+from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
+from fairgauge.uncertainty.saying import said
 from fairgauge.words import Better, Profile, Reference, Status
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from fairgauge.sides import Index
     from fairgauge.spec import Spec
     from fairgauge.tally import Tally
+    from fairgauge.uncertainty import Interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +53,12 @@ class View:
         self.reading = reading
         self.spec = spec
         self._all_classes = bool(per_class)
-        self.sides = Sides(counted, reading, spec.profile, per_class, weighted=True)
-        self.cases = (
-            Sides(counted, reading, spec.profile, per_class) if counted.weighted else (self.sides)
-        )
+        self.cases = Sides(counted, reading, spec.profile, per_class)
+        self.sides, self.squares = self.cases, self.cases if False else None
+        if counted.weighted:
+            self.sides = Sides(counted, reading, spec.profile, per_class, "w")
+            self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
+        self.uncertainty = Uncertainty(spec)
 
     def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
         """Return the counts and rates of every group in every slot; ``class_`` names an average."""
@@ -61,9 +66,10 @@ class View:
         if self.tally.has_others:
             names.append(str(Reference.REST))
         which, slots = self._all_slots(np.arange(len(names)))
-        cases, side = self.cases.pick(which, slots), self.sides.pick(which, slots)
+        evidence = self.evidence(which, slots)
+        cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
-        values = {rate.name: self._rate_values(rate, side, slots) for rate in rates}
+        values = {rate.name: self._rate_values(rate, evidence, slots) for rate in rates}
         weighted, has_cells = self.tally.weighted, self._has_cells
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
@@ -191,6 +197,31 @@ class View:
                 else "",
             )
 
+    def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
+        """Return what is known of some sides, weighted and not."""
+        cases = self.cases.pick(which, slots, pooled=pooled)
+        if self.squares is None:
+            return Evidence(cases, cases)
+        side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
+        return Evidence(side, cases, squares)
+
+    def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
+        """Return both sides of every comparison."""
+        pooled = metric.scope == "pooled"
+        group, reference = (
+            self.evidence(which, compared.slots, pooled=pooled)
+            for which in (compared.groups, compared.references)
+        )
+        inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
+        rest = compared.groups + self.sides.rest
+        return Comparisons(
+            group=group,
+            reference=reference,
+            rest=self.evidence(rest, compared.slots, pooled=pooled) if inside else None,
+            margin=compared.slots == 0,
+            key=f"{self.tally.feature}/{self.reading.class_}/{metric.name}",
+        )
+
     def both(self, sides: Sides, metric: Comparison, compared: Compared) -> tuple[Side, Side]:
         """Return the group and the reference side of every comparison."""
         pooled = metric.scope == "pooled"
@@ -215,10 +246,12 @@ class View:
     def _fields(self, metric: Comparison, compared: Compared) -> Any:
         """Return the fields of every estimate, computed at once."""
         profile = self.spec.profile
-        group, reference = self.both(self.sides, metric, compared)
+        evidence = self.comparisons(metric, compared)
+        group, reference = evidence.group.side, evidence.reference.side
         value = metric.value(group, reference, profile)
         ours, theirs = metric.side_values(group, reference, profile)
-        n_group, n_reference = metric.sizes(*self.both(self.cases, metric, compared))
+        n_group, n_reference = metric.sizes(evidence.group.cases, evidence.reference.cases)
+        sure = self.uncertainty.of_metric(metric, evidence, value)
         error = metric.error(group, reference)
         empty = (group.size == 0) | (reference.size == 0)
 
@@ -238,13 +271,34 @@ class View:
             says = metric.sentence(
                 float(value[i]), name, _called(other), (float(ours[i]), float(theirs[i]))
             )
-            return found | {
-                "value": float(value[i]),
-                "error": None if error is None else _known(error[i]),
-                "says": says,
-            }
+            return (
+                found
+                | {
+                    "value": float(value[i]),
+                    "error": None if error is None else _known(error[i]),
+                    "says": says,
+                }
+                | self._sure(metric, sure, i, says)
+            )
 
         return fields
+
+    def _sure(self, metric: Metric, found: Interval, i: int, says: str) -> dict[str, Any]:
+        """Return how sure an estimate is, and what it says with its interval."""
+        few = found.too_few[i]
+        status = {"status": Status.TOO_FEW, "reason": few} if few else {"reason": None}
+        low, high = float(found.low[i]), float(found.high[i])
+        if math.isnan(low) or math.isnan(high):
+            return {"says": says, "reason": found.reason or None} | (status if few else {})
+        confidence = self.spec.confidence
+        return status | {
+            "low": low,
+            "high": high,
+            "confidence": confidence,
+            "method": found.method[i],
+            "p_value": _known(found.p[i]),
+            "says": says + said(metric, low, high, confidence),
+        }
 
     @property
     def _has_cells(self) -> bool:
@@ -274,10 +328,14 @@ class View:
         slots = np.arange(len(self.tally.slots))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
-    def _rate_values(self, rate: Statistic, side: Side, slots: Index) -> list[RateValue | None]:
+    def _rate_values(
+        self, rate: Statistic, evidence: Evidence, slots: Index
+    ) -> list[RateValue | None]:
         """Return a rate of every group; None within strata where it is known of all rows alone."""
+        side = evidence.side
         values = rate.value(side, self.spec.profile).tolist()
         error = rate.error(side)
+        (low, high), _ = self.uncertainty.of_rate(rate, evidence)
         margin_only = "score" in rate.needs
         found: list[RateValue | None] = []
         for i, value in enumerate(values):
@@ -287,7 +345,9 @@ class View:
                 reason = rate.why_undefined(side, i)
                 found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
             else:
-                found.append(RateValue(value, error=None if error is None else _known(error[i])))
+                limits = (_known(low[i]), _known(high[i])) if low[i] <= high[i] else (None, None)
+                binned = None if error is None else _known(error[i])
+                found.append(RateValue(value, *limits, error=binned))
         return found
 
 

@@ -1,6 +1,7 @@
 """Division and subtraction with the edge rules of each profile.
 
-``documented``: x/0 is a signed infinity, 0/0 and inf - inf are undefined (NaN here, a status above).
+``documented``: x/0 is a signed infinity, 0/0 and inf - inf are undefined (NaN here, a status
+above).
 ``clarify``: as smclarify 0.5, where 0/0 and inf - inf are 0.
 """
 

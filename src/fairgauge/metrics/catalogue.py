@@ -18,6 +18,7 @@ from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality, InequalityPart
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
+from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP
 from fairgauge.words import Better
@@ -114,6 +115,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, standard=True, says="how many more false negatives the group has for each false positive", positive="the group's errors are more often missed positives", cite=("clarify:TE",)),
     ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", standard=True, says="the group's share of predicted negatives less its share of predicted positives, within strata", positive="the group has more of the rejected than of the accepted", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unevenly benefit is spread over all rows", positive="above 0, benefit is spread unevenly", cite=("clarify:GE",)),
+    RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", says="how much more often the group's similar neighbours in the reference would be decided better than worse", positive="the group's rows are rejected where similar rows of the reference are accepted (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
 
 VERTEX: tuple[Metric, ...] = (
@@ -241,6 +243,20 @@ UNEVEN: tuple[Metric, ...] = (
 )
 # fmt: on
 
+# fmt: off
+ROWWISE: tuple[Metric, ...] = (
+    RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", says="how alike the predictions of similar rows are", positive="1 when similar rows are always predicted alike", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
+    RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", says="the largest difference of the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
+    RowMetric(name="prediction_wasserstein", set="native", title="Wasserstein distance of predictions", kind="prediction_wasserstein", says="how far predictions must move for equal distributions", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
+    RowMetric(name="residual_ks", set="native", title="Kolmogorov-Smirnov distance of residuals", kind="residual_ks", says="the largest difference of the two cumulative distributions of residuals", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
+    RowMetric(name="residual_wasserstein", set="native", title="Wasserstein distance of residuals", kind="residual_wasserstein", says="how far residuals must move for equal distributions", positive="the distributions differ; the sign carries no direction", cite=("scipy:wasserstein_distance",)),
+    RowMetric(name="top_selection_ratio", set="native", title="Selection ratio at the top of a ranking", kind="top", top=100, says="how many times as often the group is among the 100 highest scores; (k=N) or (percent=P) take another top", positive="above 1, the group is among the top more often", cite=("aequitas:rank_abs",)),
+    RowMetric(name="skew", set="native", title="Skew at the top of a ranking", kind="skew", top=100, says="the log ratio of the group's share of the 100 highest scores and of all rows; (k=N) or (percent=P) take another top", positive="above 0, the group is over-represented at the top", aka=("skew@k",), cite=("Geyik et al. 2019",)),
+    RowMetric(name="ndkl", set="native", title="Normalised discounted KL divergence of a ranking (NDKL)", kind="ndkl", says="how far the groups of every top of the ranking are from the groups of all rows", positive="above 0, some group is higher in the ranking than its share", cite=("Geyik et al. 2019",)),
+    RowMetric(name="exposure_ratio", set="native", title="Exposure ratio of a ranking", kind="exposure", says="the group's mean exposure, 1 / log2(rank + 1), over its reference's", positive="above 1, the group stands higher in the ranking", cite=("Singh & Joachims 2018",)),
+)
+# fmt: on
+
 METRICS: tuple[Metric, ...] = (
     *CLARIFY,
     *VERTEX,
@@ -249,6 +265,7 @@ METRICS: tuple[Metric, ...] = (
     *UNEVEN,
     *SPREADS,
     *CRITERIA,
+    *ROWWISE,
 )
 
 CONDITIONAL: frozenset[str] = frozenset(

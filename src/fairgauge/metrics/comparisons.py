@@ -25,7 +25,7 @@ Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native"]
 _LARGE = 1_000
 
-Scope = Literal["group", "pooled", "feature", "table"]
+Scope = Literal["group", "pooled", "feature", "table", "rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,9 @@ class Contrast(Comparison):
     @property
     def range(self) -> tuple[float, float]:
         low, high = self.of.range
-        return (low - high, high - low) if self.by == "difference" else (0.0, math.inf)
+        if self.by == "difference":
+            return (low - high, high - low)
+        return (0.0 if low >= 0 else -math.inf, math.inf)
 
     @property
     def neutral(self) -> float:
@@ -183,7 +185,7 @@ class Contrast(Comparison):
             return ours + theirs
         over, under = self.side_values(group, reference, Profile.DOCUMENTED)
         furthest = divide(over + ours, np.maximum(under - theirs, 0.0), Profile.DOCUMENTED)
-        return furthest - divide(over, under, Profile.DOCUMENTED)
+        return subtract(furthest, divide(over, under, Profile.DOCUMENTED), Profile.DOCUMENTED)
 
     def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
         return self.of.size(group), self.of.size(reference)

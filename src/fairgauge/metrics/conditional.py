@@ -39,8 +39,8 @@ class ConditionalDisparity(Comparison):
     @property
     def edges(self) -> str:
         return (
-            "a stratum without accepted or without rejected rows is left out and the coverage said; "
-            "undefined when none is left"
+            "a stratum without accepted or without rejected rows is left out and the coverage "
+            "said; undefined when none is left"
         )
 
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -13,6 +12,8 @@ from fairgauge.metrics.kinds import Statistic
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Need
 

@@ -6,7 +6,6 @@ exact values and a bound of 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -17,6 +16,8 @@ from fairgauge.metrics.kinds import Statistic
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fairgauge.metrics.side import Scores, Side

@@ -1,4 +1,4 @@
-"""Sums of confusion cells: ``TP + FN`` is a value that counts, explains itself and prints itself."""
+"""Sums of confusion cells: ``TP + FN`` is a value that counts and explains itself."""
 
 from __future__ import annotations
 
