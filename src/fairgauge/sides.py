@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -24,6 +24,9 @@ LABEL: frozenset[Need] = frozenset({"label"})
 PREDICTION: frozenset[Need] = frozenset({"prediction"})
 BOTH: frozenset[Need] = LABEL | PREDICTION
 
+Measure = Literal["n", "w", "w2"]
+"""What is counted: cases, their weights, or the squares of their weights."""
+
 COUNTS = ("rows", "n", "w", "w2")
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
@@ -41,10 +44,8 @@ class Sides:
         reading: Reading,
         profile: Profile,
         per_class: Sequence[Reading] = (),
-        *,
-        weighted: bool = False,
+        measure: Measure = "n",
     ) -> None:
-        measure = "w" if weighted and counted.weighted else "n"
         counts = counted.counts[measure]
         self.whole = len(counts)
         self.rest = len(counts) + 1
@@ -56,7 +57,7 @@ class Sides:
             if name not in COUNTS
         }
         self._scores = Histograms(counted.histogram, measure, reading)
-        self._per_class = [Sides(counted, r, profile, weighted=weighted) for r in per_class]
+        self._per_class = [Sides(counted, r, profile, (), measure) for r in per_class]
 
     def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Side:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import POOLED, WORST, Estimate, Group, RateValue
+from fairgauge.estimate import POOLED, WORST, Estimate, Group, RateValue, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.comparisons import Contrast, Metric
 from fairgauge.metrics.lookup import find_metric
@@ -54,7 +54,8 @@ class View:
         self.spec = spec
         self._all_classes = bool(per_class)
         self.cases = Sides(counted, reading, spec.profile, per_class)
-        self.sides, self.squares = self.cases, self.cases if False else None
+        self.sides = self.cases
+        self.squares: Sides | None = None
         if counted.weighted:
             self.sides = Sides(counted, reading, spec.profile, per_class, "w")
             self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
@@ -117,7 +118,7 @@ class View:
         """Return a metric of all groups at once, at the margin and in every stratum."""
         names = self.tally.groups
         threshold = self.reading.threshold if "prediction" in metric.needs else None
-        who = {
+        who: dict[str, Any] = {
             "metric": metric.name,
             "set": metric.set,
             "feature": self.tally.feature,
@@ -137,7 +138,7 @@ class View:
         )
         for slot, value in enumerate(found.value.tolist()):
             first, second = names[found.first[slot]], names[found.second[slot]]
-            at = {"stratum": self.tally.slots[slot]}
+            at: dict[str, Any] = {"stratum": self.tally.slots[slot]}
             if math.isnan(value):
                 reason = "fewer than two groups in which it is defined"
                 status = Status.UNDEFINED
@@ -192,7 +193,7 @@ class View:
                 rate_reference=_known(sides[1]),
                 status=Status.OK if known else Status.UNDEFINED,
                 reason=None if known else reason,
-                says=f"{metric.sentence(value, name, _called(other), sides)}, within strata"
+                says=f"{metric.sentence(value, name, called(other), sides)}, within strata"
                 if known
                 else "",
             )
@@ -269,7 +270,7 @@ class View:
                 reason = metric.why_undefined(group, reference, i)
                 return found | {"status": status, "reason": reason}
             says = metric.sentence(
-                float(value[i]), name, _called(other), (float(ours[i]), float(theirs[i]))
+                float(value[i]), name, called(other), (float(ours[i]), float(theirs[i]))
             )
             return (
                 found
@@ -420,10 +421,3 @@ def _plain(number: Any) -> float | Any:
 
 def _known(number: Any) -> float | None:
     return None if math.isnan(number) else float(number)
-
-
-def _called(reference: str | None) -> str:
-    """Return a reference as it reads in a sentence."""
-    return {None: EVERYONE, "rest": "the rest", "overall": "everyone"}.get(
-        reference, str(reference)
-    )

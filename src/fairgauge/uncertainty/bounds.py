@@ -1,0 +1,270 @@
+"""Bounds: the limits of one number of one group, by the shape of the statistic.
+
+What a number is made of decides how sure it is: a share of rows is binomial; odds and F1 are
+monotone in a share, so its limits are mapped; two counts that overlap are paired; a mean has a
+standard error; an area under a curve has DeLong's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, field
+from functools import partial, singledispatch
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.metrics.averages import Agreement
+from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
+from fairgauge.metrics.moments import MomentStatistic
+from fairgauge.metrics.scores import ScoreStatistic, roc_auc
+from fairgauge.metrics.symbols import Cells
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import (
+    clopper_pearson,
+    critical,
+    critical_t,
+    jeffreys,
+    paired_ratio,
+    wilson,
+)
+from fairgauge.stats.scores import Auc, auc_from_counts, auc_interval
+from fairgauge.uncertainty.interval import NoInterval
+from fairgauge.uncertainty.spreads import moment_spread, score_spread
+from fairgauge.words import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.metrics.side import Side
+    from fairgauge.metrics.symbols import Array, Need
+    from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.evidence import Count, Evidence
+
+At: TypeAlias = "Callable[[Array], Limits]"
+Shape: TypeAlias = "Callable[[Array], Array]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """Successes ``x`` of ``n`` trials, and the number that the share stands for, rising with it."""
+
+    x: Array
+    n: Array
+    shape: Shape
+
+    def limits(self, share: Limits) -> Limits:
+        """Return limits of the number from limits of the share."""
+        return self.shape(share[0]), self.shape(share[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """A number of every group, and its limits at any critical value.
+
+    Attributes
+    ----------
+    estimate, n : the number, and the (effective) rows that it rests on.
+    at : limits at a critical value.
+    method : how.
+    shares : the shares that it is made of, for the rule of expected counts.
+    variance : the sample variance of the values whose mean it is; None if it is no mean.
+    """
+
+    estimate: Array
+    n: Array
+    at: At
+    method: str
+    shares: tuple[Share, ...] = ()
+    variance: Array | None = field(default=None)
+
+    @property
+    def share(self) -> Share | None:
+        """Return the one share that decides the number, if it is one."""
+        return self.shares[0] if len(self.shares) == 1 else None
+
+    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, str]:
+        """Return the limits at a confidence, and how they were made."""
+        if self.variance is not None:
+            return self.at(critical_t(confidence, self.n - 1)), self.method
+        if self.share is not None and method in (Method.EXACT, Method.BAYES):
+            of_share = clopper_pearson if method is Method.EXACT else jeffreys
+            limits = self.share.limits(of_share(self.share.x, self.share.n, confidence))
+            return limits, of_share.__name__.replace("_", "-")
+        return self.at(np.asarray(critical(confidence))), self.method
+
+
+@singledispatch
+def bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
+    """Return the limits of a statistic.
+
+    Raises
+    ------
+    NoInterval
+        Nothing honest can be said from what is counted.
+    """
+    del evidence
+    raise NoInterval(f"no interval is known for {statistic.title}")
+
+
+@bounds.register(Rate)
+def _(statistic: Rate, evidence: Evidence) -> Bounds:
+    of, among = _counted(statistic.needs, statistic.of, statistic.among)
+    return _of_share(evidence, of, among)
+
+
+@bounds.register(Agreement)
+def _(statistic: Agreement, evidence: Evidence) -> Bounds:
+    return _of_share(evidence, statistic.agreed, statistic.size)
+
+
+@bounds.register(Quotient)
+def _(statistic: Quotient, evidence: Evidence) -> Bounds:
+    over, under = statistic.over, statistic.under
+    if over.disjoint(under):
+        of, among = _counted(statistic.needs, over, over + under)
+        return _of_share(evidence, of, among, _odds, "wilson odds")
+    part = _as_part(over, under)
+    if part is not None:
+        of, among = _counted(statistic.needs, part[0], part[0] + part[1])
+        shape = partial(_weighted_share, times=part[2])
+        return _of_share(evidence, of, among, shape, "wilson of the share")
+    return _paired(statistic, evidence)
+
+
+@bounds.register(Blend)
+def _(statistic: Blend, evidence: Evidence) -> Bounds:
+    if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
+        raise NoInterval(f"the rates of {statistic.title} share rows")
+    parts = [bounds(rate, evidence) for rate in statistic.of]
+    estimate: Array = np.mean([part.estimate for part in parts], axis=0)
+
+    def at(z: Array) -> Limits:
+        limits = [part.at(z) for part in parts]
+        below = [(part.estimate - low) ** 2 for part, (low, _) in zip(parts, limits, strict=True)]
+        above = [(high - part.estimate) ** 2 for part, (_, high) in zip(parts, limits, strict=True)]
+        low = estimate - np.sqrt(np.sum(below, axis=0)) / len(parts)
+        return low, estimate + np.sqrt(np.sum(above, axis=0)) / len(parts)
+
+    n: Array = np.min([part.n for part in parts], axis=0)
+    shares = tuple(share for part in parts for share in part.shares)
+    return Bounds(estimate, n, at, "mover of wilson", shares)
+
+
+@bounds.register(ScoreStatistic)
+def _(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+    if statistic.compute is roc_auc:
+        return _area(evidence)
+    mean, variance = score_spread(statistic, evidence.side)
+    return _of_mean(mean, variance, evidence.rows(statistic.size))
+
+
+@bounds.register(MomentStatistic)
+def _(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
+    mean, variance = moment_spread(statistic, evidence.side)
+    return _of_mean(mean, variance, evidence.rows(statistic.size))
+
+
+def denominator(statistic: Statistic) -> Count | None:
+    """Return the rows by which a statistic of a whole is the mean of its parts', if it is one.
+
+    ``statistic(whole) = sum of rows(part) statistic(part) / sum of rows(part)``.
+    """
+    if isinstance(statistic, Rate):
+        return _counted(statistic.needs, statistic.among)[0]
+    if isinstance(statistic, Quotient):
+        return _counted(statistic.needs, statistic.under)[0]
+    if isinstance(statistic, Blend) or getattr(statistic, "compute", None) is roc_auc:
+        return None
+    return statistic.size
+
+
+def _of_share(
+    evidence: Evidence,
+    of: Count,
+    among: Count,
+    shape: Shape = np.asarray,
+    method: str = "wilson",
+) -> Bounds:
+    x, n = evidence.share(of, among)
+    share = Share(x, n, shape)
+    return Bounds(
+        shape(quotient(x, n)), n, lambda z: share.limits(wilson(x, n, z)), method, (share,)
+    )
+
+
+def _of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
+    """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
+    unbiased = variance * np.where(n > 1, quotient(n, n - 1), np.inf)
+    error = np.where(n > 1, np.sqrt(quotient(unbiased, n)), np.inf)
+
+    def at(c: Array) -> Limits:
+        with np.errstate(invalid="ignore"):
+            half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
+        return mean - half, mean + half
+
+    return Bounds(mean, n, at, "student", variance=unbiased)
+
+
+def _area(evidence: Evidence) -> Bounds:
+    """Return the area under the curve, its counts scaled to what the weights are worth."""
+    positive, negative = (_labelled(evidence, i) for i in (0, 1))
+    area: Auc = auc_from_counts(positive, negative)
+    rows = np.minimum(area.positives, area.negatives)
+    return Bounds(area.auc, rows, lambda z: auc_interval(area, z), "delong, logit")
+
+
+def _labelled(evidence: Evidence, label: int) -> Array:
+    def rows(side: Side) -> Array:
+        assert side.scores is not None
+        total: Array = side.scores.counts[:, label].sum(axis=-1)
+        return total
+
+    assert evidence.side.scores is not None
+    return evidence.side.scores.counts[:, label] * evidence.worth(rows)[:, None]
+
+
+def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
+    """Return the quotient of two counts of the same rows."""
+    pairs = list(zip(astuple(statistic.over), astuple(statistic.under), strict=True))
+    if any(each not in (0, 1) for pair in pairs for each in pair):
+        raise NoInterval(f"no interval is known for {statistic.formula}")
+    both, over, under = (
+        Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
+    )
+    worth = evidence.worth(statistic.size)
+    cells = _counted(statistic.needs, both, over, under)
+    shared, above, below = (count(evidence.side) * worth for count in cells)
+    return Bounds(
+        quotient(shared + above, shared + below),
+        evidence.rows(statistic.size),
+        lambda z: paired_ratio(shared, above, below, z),
+        "bonett-price",
+    )
+
+
+def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
+    """Return how to count sums of cells over the rows where ``needs`` are known."""
+
+    def count(side: Side, of: Cells) -> Array:
+        return of.count(side.counts(needs))
+
+    return [partial(count, of=each) for each in cells]
+
+
+def _as_part(over: Cells, under: Cells) -> tuple[Cells, Cells, int] | None:
+    """Read ``kA / (kA + B)``, A and B disjoint, such as F1; None where it is not of that shape."""
+    above, below = astuple(over), astuple(under)
+    times = max(above)
+    rest = [b - a for a, b in zip(above, below, strict=True)]
+    fits = set(above) <= {0, times} and set(rest) <= {0, 1} and times > 0
+    of, other = Cells(*(int(a > 0) for a in above)), Cells(*rest) if fits else over
+    return (of, other, times) if fits and of.disjoint(other) else None
+
+
+def _odds(share: Array) -> Array:
+    return quotient(share, 1 - np.asarray(share))
+
+
+def _weighted_share(share: Array, times: int) -> Array:
+    return quotient(times * share, times * share + 1 - share)

@@ -1,0 +1,60 @@
+"""Interval: the limits and p-values of many comparisons, and how they were made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.metrics.symbols import Array
+
+FEWEST_ROWS = 20
+FEWEST_EXPECTED = 5
+_ROUNDING = 1e-9
+
+
+class NoInterval(Exception):  # noqa: N818 - an answer, not an error
+    """There is no honest interval; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval:
+    """Limits of many comparisons.
+
+    Attributes
+    ----------
+    low, high, p : array of shape (n,), NaN where there are none.
+    method : how each was made.
+    too_few : why too few rows stand behind each; empty where they suffice.
+    reason : why there are no limits, where there are none.
+    """
+
+    low: Array
+    high: Array
+    p: Array
+    method: Sequence[str]
+    too_few: Sequence[str]
+    reason: str = ""
+
+    def holding(self, value: Array, limits: tuple[float, float]) -> Interval:
+        """Return the limits inside the range of the metric, where they hold the value.
+
+        A profile may change a value (0/0 is 0); then limits of the right one would mislead.
+        """
+        low, high = (np.clip(each, *limits) for each in (self.low, self.high))
+        slack = _ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(value), value, 1.0)))
+        with np.errstate(invalid="ignore"):
+            held = (low - slack <= value) & (value <= high + slack)
+        low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
+        low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
+        return Interval(low, high, p, self.method, self.too_few, self.reason)
+
+
+def nothing(n: int, reason: str) -> Interval:
+    """Return no limits for any comparison, with the reason."""
+    none = np.full(n, np.nan)
+    return Interval(none, none, none, [""] * n, [""] * n, reason)

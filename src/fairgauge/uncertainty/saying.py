@@ -1,0 +1,46 @@
+"""How an interval reads in a sentence."""
+
+from __future__ import annotations
+
+import math
+
+from fairgauge.metrics.comparisons import Contrast, Metric
+
+_LARGE = 1_000
+
+
+def said(metric: Metric, low: float, high: float, confidence: float) -> str:
+    """Return the interval as the end of a sentence, in the direction group - reference.
+
+    Examples
+    --------
+    >>> from fairgauge.metrics.lookup import find_metric
+    >>> said(find_metric("DI"), 0.64, 0.79, 0.95)
+    '; 95% interval 0.64 to 0.79'
+    >>> said(find_metric("DPPL"), 0.0312, 0.1, 0.95)
+    '; 95% interval -10.0 to -3.1 points'
+    """
+    unit = ""
+    if isinstance(metric, Contrast) and metric.by == "difference":
+        if metric.order == "reference - group":
+            low, high = 0.0 - high, 0.0 - low
+        if metric.of.is_share:
+            low, high, unit = 100 * low, 100 * high, " points"
+        shown = f"{_signed(low, share=bool(unit))} to {_signed(high, share=bool(unit))}"
+    else:
+        shown = f"{_number(low)} to {_number(high)}"
+    return f"; {100 * confidence:.4g}% interval {shown}{unit}"
+
+
+def _signed(number: float, *, share: bool) -> str:
+    if math.isinf(number):
+        return "+infinity" if number > 0 else "-infinity"
+    if share:
+        return f"{number:+.1f}"
+    return f"{number:+,.0f}" if abs(number) >= _LARGE else f"{number:+.3g}"
+
+
+def _number(number: float) -> str:
+    if math.isinf(number):
+        return "infinity"
+    return f"{number:,.0f}" if abs(number) >= _LARGE else f"{number:.3g}"
