@@ -43,7 +43,7 @@ class Columns:
     texts : the columns that are untyped text (CSV, JSON).
     decode : turns a fetched key to a plain value, if the engine's own will not do.
     double : the type of double-precision numbers.
-    grouping : the function that tells the grouping sets apart.
+    sets : whether the engine knows grouping sets.
     """
 
     key: Callable[[str], str]
@@ -52,7 +52,7 @@ class Columns:
     texts: frozenset[str] = frozenset()
     decode: Callable[[Any], Any] | None = None
     double: str = "DOUBLE"
-    grouping: str = "grouping"
+    sets: bool = True
 
     def constant(self, number: float) -> str:
         """Write a number so that every engine reads the same double."""
@@ -102,8 +102,8 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
     which, by = "0", ", ".join(names)
-    if len(sets) > 1:
-        which = "grouping_id()" if columns.grouping == "grouping_id" else f"grouping({by})"
+    if _in_sets(plan, columns):
+        which = " + ".join(f"grouping({name}) * {1 << i}" for i, name in enumerate(names))
         by = f"GROUPING SETS ({', '.join(f'({each})' for each in sets)})"
     sums = ", ".join([*names, which, *_sums(plan, columns)])
     return (
@@ -111,6 +111,11 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
         f"s AS (SELECT {', '.join([*keys, *values])} FROM r) "
         f"SELECT {sums} FROM s GROUP BY {by}"
     )
+
+
+def _in_sets(plan: Plan, columns: Columns) -> bool:
+    """Tell whether each table is a grouping set; else the cells of all axes make every table."""
+    return len(plan.tables) > 1 and columns.sets
 
 
 def _factors(plan: Plan, columns: Columns) -> dict[str, str]:
@@ -209,7 +214,7 @@ def _head(
     for i, count in enumerate(many):
         query = f"SELECT DISTINCT k{i} FROM {head}"
         several = run(query) if count > rows // ROWS_PER_VALUE else ()
-        found.append([_decoded(record[0], columns) for record in several])
+        found.append(_keys(axes[i], [record[0] for record in several], columns))
     return found
 
 
@@ -222,7 +227,7 @@ def _fetched(
         cells += more
         if len(cells) > _FEW_CELLS:
             found = {
-                axis: list({_decoded(cell[i], columns) for cell in cells})
+                axis: list(set(_keys(axis, [cell[i] for cell in cells], columns)))
                 for i, axis in enumerate(plan.axes)
                 if not axis.bins
             }
@@ -232,8 +237,9 @@ def _fetched(
 
 def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int) -> Cube:
     axes = len(plan.axes)
-    masks = [_grouping_mask(table, axes) for table in plan.tables]
-    by_table = [[r for r in records if len(masks) == 1 or r[axes] == mask] for mask in masks]
+    masks = [sum(1 << i for i in range(axes) if i not in table) for table in plan.tables]
+    apart = _in_sets(plan, columns)
+    by_table = [[r for r in records if not apart or r[axes] == mask] for mask in masks]
     first = by_table[0]
     sums = slice(axes + 2, axes + 2 + len(plan.measures))
     check_numbers(plan, list(_seen(plan, first, sums.stop + 3)))
@@ -247,10 +253,7 @@ def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: i
     }
     counted = [
         Counted(
-            [
-                [r[i] if plan.axes[i].bins else _decoded(r[i], columns) for r in cells]
-                for i in table
-            ],
+            [_keys(plan.axes[i], [r[i] for r in cells], columns) for i in table],
             {m: [float(r[sums][i] or 0) for r in cells] for i, m in enumerate(plan.measures)},
         )
         for table, cells in zip(plan.tables, by_table, strict=True)
@@ -271,13 +274,6 @@ def _seen(plan: Plan, records: list[tuple[Any, ...]], at: int) -> Iterator[Seen]
 
 
 def _keys(axis: Axis, fetched: list[Any], columns: Columns) -> list[Any]:
-    return fetched if axis.bins else [_decoded(value, columns) for value in fetched]
-
-
-def _decoded(value: Any, columns: Columns) -> Any:
-    return columns.decode(value) if columns.decode else value
-
-
-def _grouping_mask(table: tuple[int, ...], axes: int) -> int:
-    """Return the grouping(...) of a grouping set: a bit for every axis left out."""
-    return sum(1 << (axes - 1 - i) for i in range(axes) if i not in table)
+    if axis.bins or columns.decode is None:
+        return fetched
+    return [columns.decode(value) for value in fetched]
