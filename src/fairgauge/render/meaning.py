@@ -18,7 +18,7 @@ _CODE_BEHIND = re.compile(r"\s*\([A-Za-z]+\)$")
 _CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
 _HEADLINES = (
     "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
-    "accuracy", "base_rate",
+    "accuracy", "base_rate", "mean_error", "mean_absolute_error", "mean_prediction", "roc_auc",
 )  # fmt: skip
 
 

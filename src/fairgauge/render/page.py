@@ -34,6 +34,7 @@ from fairgauge.render.wording import (
     turning,
     words,
 )
+from fairgauge.words import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -163,7 +164,7 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     others = {s.threshold for s in told.sections if s.feature == section.feature}
     at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
     references = {each.reference for each in section.estimates}
-    shown, more = matrices(section)
+    shown, more = ([], 0) if report.task is Task.REGRESSION else matrices(section)
     rates = central_rates(section.groups)
     rows = [
         [

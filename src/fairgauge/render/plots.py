@@ -13,6 +13,7 @@ _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
 _MOST_TICKS = 4
 _CLOSE = 1e-9
+_MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
 _LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -107,6 +108,8 @@ def _step(low: float, high: float) -> float:
 
 
 def _label(value: float, *, percent: bool) -> str:
+    if not percent and abs(value) >= _MANY:
+        return f"{value / 1e6:.3g}M" if abs(value) >= _MILLION else f"{value / 1e3:.3g}k"
     return f"{value * 100:.3g}%" if percent else f"{value:.3g}"
 
 
