@@ -130,7 +130,7 @@ def metric(name: str) -> Entry:
     --------
     >>> import fairgauge as fg
     >>> print(fg.metric("RD").formula)
-    [TP / (TP + FN)]_d - [TP / (TP + FN)]_a
+    [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
     """
     for find in (find_metric, find_rate):
         try:

@@ -142,9 +142,11 @@ def _loans(path: Path) -> Example:
     report = audit(str(path), **asked)
     women, recall = report["DI", "sex", "Female"], report["RD", "sex", "Female"]
     lesson = (
-        f"Women are approved {women.value:.2f} times as often as men (the rule of four fifths asks "
-        f"for 0.8), though as many of them repay; of those who repay, the model turns away "
-        f"{_points(recall.value)} points more of the women."
+        f"Women are approved {women.value:.2f} times as often as men (95% interval "
+        f"{women.low:.2f} to {women.high:.2f}; the rule of four fifths asks for 0.8), though as "
+        f"many of them repay. Of those who repay, the model turns away {_points(recall.value)} "
+        "points more of the women. Smaller groups show what the data cannot decide: their "
+        "intervals reach over a limit."
     )
     command = (
         "--label repaid --prediction approved --positive yes",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import tomllib
 from dataclasses import fields
 
 import jsonschema
@@ -332,6 +333,7 @@ def test_the_schema_lists_the_metrics_and_the_words():
 def test_the_schema_accepts_what_is_accepted(tmp_path):
     validator = jsonschema.Draft202012Validator(schema())
     validator.check_schema(validator.schema)
+    assert tomllib.loads(TOML) == DOCUMENT
     for document in (DOCUMENT, {"sensitive": [{"race": ["a"]}, "sex"]}, {"positive": {"above": 1}}):
         validator.validate(document)
     resolved = load_spec(written(tmp_path, TOML)).to_dict()
