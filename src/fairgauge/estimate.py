@@ -119,3 +119,8 @@ class Measured:
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
+
+
+def called(reference: str | None) -> str:
+    """Return a reference as it reads in a sentence."""
+    return {None: "all", "rest": "the rest", "overall": "everyone"}.get(reference, str(reference))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import Diagnostic, Estimate
+from fairgauge.estimate import Diagnostic, Estimate, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.scan.rows import Neighbours, feature_matrix, read_rows
 from fairgauge.tally import EVERYONE, row_groups
@@ -81,7 +81,7 @@ def measure_rows(
     columns = read_rows(source, wanted)
     rows, how = _rows(columns, cube, spec, reading)
     notes = [Diagnostic(Level.NOTE, "features", how)] if how else []
-    estimates = []
+    estimates: list[Estimate] = []
     for name, groups, codes in row_groups(cube, spec, columns):
         view = _RowView(name, groups, codes, rows, spec)
         for metric in asked:
@@ -156,7 +156,8 @@ class _RowView:
             for i, group in enumerate(self._groups):
                 reference, name = self._reference(i)
                 if name != group:
-                    answer = self._answer(metric, self._codes == i, reference, group, name)
+                    shown = called(name)
+                    answer = self._answer(metric, self._codes == i, reference, group, shown)
                     yield _estimate(metric, self._feature, group, name, answer)
 
     def notes(self, metric: RowMetric) -> Iterator[Diagnostic]:
@@ -245,9 +246,7 @@ class _RowView:
         if metric.kind == "top":
             share, rest = inside[ours].sum() / n, inside[theirs].sum() / m
             value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
-            says = (
-                f"{name}: {share:.1%} of its rows are in the top {places:,}, {rest:.1%} of {other}"
-            )
+            says = f"{name}: {share:.1%} of its rows in the top {places:,}, {rest:.1%} of {other}"
             return Answer(value, n, m, says, "no row of either side is among the top")
         with np.errstate(divide="ignore"):
             value = float(np.log(inside[ours].sum() / places / (n / total)))
@@ -300,7 +299,7 @@ def _estimate(
         "group": group,
         "reference": reference,
     }
-    sizes = {"n_group": answer.n_group, "n_reference": answer.n_reference}
+    sizes: dict[str, Any] = {"n_group": answer.n_group, "n_reference": answer.n_reference}
     if math.isnan(answer.value):
         return Estimate(**who, **sizes, status=Status.UNDEFINED, reason=answer.reason)
     return Estimate(**who, **sizes, value=answer.value, says=answer.says)
@@ -349,7 +348,7 @@ def _exposure(score: Array, known: Mask) -> Array:
     """Return 1 / log2(rank + 1) of every row, ties sharing the exposure of their places."""
     at = np.flatnonzero(known)
     order = at[np.argsort(-score[at], kind="stable")]
-    places = 1 / np.log2(np.arange(len(order)) + 2)
+    places: Array = 1 / np.log2(np.arange(len(order)) + 2.0)
     exposure = np.full(len(score), np.nan)
     exposure[order] = _block_means(places[:, None], _blocks(score[order]))[:, 0]
     return exposure

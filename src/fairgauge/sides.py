@@ -105,7 +105,7 @@ class Histograms:
             return
         counts = {m: _with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._every = counts[measure].sum(axis=1)
-        self._total = counts["s"].sum(axis=(1, 2))
+        self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
         by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}
         self._counts, self._sums = by_label[measure], by_label["s"]
         self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
@@ -122,6 +122,7 @@ class Histograms:
             sums=self._sums[which],
             moments={m: each[which] for m, each in self._moments.items()},
             total=self._total[which],
+            squares=self._squares[which],
         )
 
 

@@ -20,6 +20,7 @@ from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
+from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP
 from fairgauge.words import Better
 
@@ -174,6 +175,9 @@ COMBINED: tuple[Metric, ...] = (
     Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean size of the differences in true and false positive rate", positive="above 0, the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
     Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger size of the differences in true and false positive rate", positive="above 0, the error rates differ", cite=("aif360:equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predictions of either kind are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
+    StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988", "holisticai:cohen_d")),
+    StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
+    StandardisedDifference(name="label_smd", set="native", title="Standardised mean difference of labels", of="label", says="the difference in mean label, in standard deviations", positive="the group's labels are higher", cite=("Cohen 1988",)),
     ScoreDistance(name="score_ks", set="native", title="Kolmogorov-Smirnov distance of scores", by="ks", says="the largest difference of the two cumulative score distributions", positive="the distributions differ; the sign carries no direction", aka=("ks of scores",), cite=("scipy:ks_2samp",)),
     ScoreDistance(name="score_wasserstein", set="native", title="Wasserstein distance of scores", by="wasserstein", says="how far scores must move for equal distributions", positive="the distributions differ; the sign carries no direction", aka=("earth mover distance of scores",), cite=("scipy:wasserstein_distance",)),
     ScoreDistance(name="abroca", set="native", title="Area between the ROC curves (ABROCA)", by="abroca", says="the area between the two ROC curves", positive="the curves differ; the sign carries no direction", cite=("Gardner et al. 2019",)),

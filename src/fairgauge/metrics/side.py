@@ -30,8 +30,8 @@ class Scores:
         Sum of the scores in each bin, by label.
     moments : mapping to arrays of shape (n, 2)
         Sums over rows by label: score, its square, ln(score), ln(1 - score).
-    total : array of shape (n,)
-        Sum of the scores of all rows.
+    total, squares : array of shape (n,)
+        Sum of the scores, and of their squares, of all rows.
     """
 
     low: Array
@@ -41,6 +41,7 @@ class Scores:
     sums: Array
     moments: Mapping[str, Array]
     total: Array
+    squares: Array
 
     @property
     def open(self) -> NDArray[np.bool_]:
