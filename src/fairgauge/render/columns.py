@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.render.names import shorten, width
+from fairgauge.render.numbers import NO_BREAK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,14 +48,14 @@ def clip(text: str, most: int) -> str:
 def wrap(text: str, most: int) -> list[str]:
     """Break a text between words into lines of at most ``most`` columns; at least one line."""
     lines = [""]
-    for word in text.split():
+    for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if width(joined) <= most:
             lines[-1] = joined
         else:
             lines += [shorten(word, most)] if lines[-1] else []
             lines[-1] = shorten(word, most)
-    return lines
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def table(

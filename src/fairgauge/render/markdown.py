@@ -11,6 +11,7 @@ from fairgauge.render.meaning import distance, is_signed, rate_title, title
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
+    TOO_FEW,
     central_rates,
     certainty,
     in_short,
@@ -191,6 +192,9 @@ def _matrix(section: Section) -> Iterator[str]:
         if group in kept
     ]
     yield from _table(["group", *map(escape, section.metrics)], rows, numeric=True)
+    if any(each.status is Status.TOO_FEW for each in section.estimates):
+        yield ""
+        yield TOO_FEW
     yield from _more(len(section.compared) - _MOST_GROUPS)
 
 

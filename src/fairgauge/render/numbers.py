@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
 _FEW_DIGITS = 0.0005
 _MANY = 1000
 
@@ -51,12 +53,13 @@ def percents(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{percent(low)}, {percent(high)}]"
 
 
-def probability(value: float | None) -> str:
-    """Show a p-value.
+def probability(value: float | None, called: str = "p") -> str:
+    """Show a p-value, on one line; nothing where there is none.
 
-    >>> probability(0.0312), probability(0.00001), probability(None)
-    ('0.031', '< 0.001', '')
+    >>> probability(0.0312).split(), probability(0.00001, "adj. p").split(), probability(None)
+    (['p', '0.031'], ['adj.', 'p', '<', '0.001'], '')
     """
     if value is None:
         return ""
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    shown = "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return f"{called} {shown}".strip().replace(" ", NO_BREAK)

@@ -229,7 +229,7 @@ def _row(each: Estimate) -> _Listed:
         each.stratum or "",
         numbers.number(each.value, signed=signed),
         numbers.interval(each.low, each.high, signed=signed),
-        numbers.probability(p_value),
+        numbers.probability(p_value, ""),
         " / ".join(sizes),
         str(each.status).replace("_", " "),
         shorten(said, _LONGEST),

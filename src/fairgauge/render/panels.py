@@ -95,9 +95,9 @@ def estimate_row(each: Estimate, axis: Scale, name: str) -> Row:
     signed = is_signed(each.metric)
     beside = []
     if each.p_adjusted is not None:
-        beside.append(_unbroken(f"adj. p {numbers.probability(each.p_adjusted)}"))
+        beside.append(numbers.probability(each.p_adjusted, "adj. p"))
     elif each.p_value is not None:
-        beside.append(_unbroken(f"p {numbers.probability(each.p_value)}"))
+        beside.append(numbers.probability(each.p_value))
     if each.status is not Status.OK:
         beside.append(str(each.status).replace("_", " "))
     return Row(
@@ -239,10 +239,6 @@ def _rate(name: str, found: RateValue | None, axis: Scale, *, share: bool) -> Ro
 def _largest(groups: Sequence[Group]) -> list[Group]:
     kept = {id(group) for group in sorted(groups, key=lambda each: -each.n)[:MOST_ROWS]}
     return [group for group in groups if id(group) in kept]
-
-
-def _unbroken(text: str) -> str:
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _of_shares(metric: str) -> bool:

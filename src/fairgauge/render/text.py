@@ -11,6 +11,7 @@ from fairgauge.render.meaning import distance, is_signed, rate_title, title
 from fairgauge.render.names import printable, shorten, width
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
+    TOO_FEW,
     central_rates,
     certainty,
     in_short,
@@ -133,8 +134,8 @@ class _Writer:
         mark = self._style.paint(str(each.outcome), _OUTCOMES[each.outcome])
         where = f"{asked.name(each.feature)} " if each.feature else ""
         said = f"{where}{asked.name(each.group)}: {shorten(printable(each.reason), _LONGEST_NOTE)}"
-        lines = wrap(f"{each.outcome}  {said}", self._width - 6)
-        yield f"    {mark}{lines[0].removeprefix(str(each.outcome))}"
+        lines = wrap(said, self._width - 6 - len(each.outcome))
+        yield f"    {mark}  {lines[0]}"
         yield from (f"      {line}" for line in lines[1:])
 
     def _short(self, sections: Sequence[Section]) -> Iterator[str]:
@@ -243,6 +244,8 @@ class _Writer:
             for g in groups
         ]
         yield from table(["group", *section.metrics], rows, self._width, self._style)
+        if any(each.status is Status.TOO_FEW for each in values.values()):
+            yield self._style.dim(f"  {TOO_FEW}")
         more = len(section.compared) - len(groups)
         if more:
             yield f"  the {len(groups)} groups farthest from no difference; {more:,} more in json"

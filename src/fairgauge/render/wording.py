@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from fairgauge.render import numbers
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 IN_SHORT = 3
 """How many features the few sentences speak of."""
 
+TOO_FEW = "? rests on too few rows to decide anything"
+"""What the question mark beside a number means."""
+
 _SENTENCES = 2
 _LONGEST_NAME = 40
 _CENTRAL = (
@@ -26,6 +30,7 @@ _CENTRAL = (
     "positive_predictive_value", "roc_auc", "mean_score", "brier_score", "mean_label",
     "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
 )  # fmt: skip
+_INTERVAL = re.compile(r"; [\d.]+% interval [^;]*$")
 _WITHIN = ", within strata"
 _REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
 
@@ -36,8 +41,8 @@ def reading(reference: str | None, most: int = _LONGEST_NAME) -> str:
 
 
 def words(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
-    """Return what an estimate says, without its subject, which stands beside it."""
-    said = estimate.says.removeprefix(f"{estimate.group}: ")
+    """Return what an estimate says, without its subject and interval, which stand beside it."""
+    said = _INTERVAL.sub("", estimate.says.removeprefix(f"{estimate.group}: "))
     reference = estimate.reference
     if reference not in _REFERENCES and reference is not None:
         said = said.replace(reference, shorten(printable(reference), most))
@@ -62,9 +67,9 @@ def certainty(estimate: Estimate, *, interval: bool = True) -> str:
         shown = numbers.interval(estimate.low, estimate.high, signed=signed)
         found.append(f"{estimate.metric} {numbers.number(estimate.value, signed=signed)} {shown}")
     if estimate.p_adjusted is not None:
-        found.append(f"adjusted p {numbers.probability(estimate.p_adjusted)}")
+        found.append(numbers.probability(estimate.p_adjusted, "adjusted p"))
     elif estimate.p_value is not None:
-        found.append(f"p {numbers.probability(estimate.p_value)}")
+        found.append(numbers.probability(estimate.p_value))
     if not found:
         return ""
     return "; " + ", ".join(each.strip() for each in found)
