@@ -73,6 +73,9 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         The mathematically right reading of the sources, or smclarify's numbers.
     missing : {"exclude", "group", "error"}
         Rows without a group: left out of that feature, a group of their own, or refused.
+    population : mapping of mappings, optional
+        Shares, or counts, of a population, ``{"race": {"Black": 0.13, "White": 0.6, ...}}``: the
+        groups' shares of the rows are held against them.
     rules : list of Rule, optional
         Limits to hold the metrics to; see `fairgauge.rule`.
     max_groups : int, default 1000

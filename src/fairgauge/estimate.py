@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 POOLED = "pooled"
 WORST = "worst"
+POPULATION = "population"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

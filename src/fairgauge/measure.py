@@ -19,6 +19,7 @@ from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import Distance
 from fairgauge.metrics.lookup import SETS, expand, find_metric
+from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
@@ -167,7 +168,7 @@ def _multiclass(
     for metric, obstacle in asked:
         if metric.scope in ("table", "rows"):
             continue
-        if obstacle or isinstance(metric, (Distance, Imbalance)):
+        if obstacle or isinstance(metric, (Distance, Imbalance, Representation)):
             estimates += _of_view(whole, metric, obstacle)
             continue
         by_class = [_of_view(view, metric) for view in views]
@@ -186,6 +187,8 @@ def _of_view(view: View, metric: Metric, obstacle: str | None = None) -> list[Es
     """Measure one metric in one view, within strata and pooled over them."""
     if isinstance(metric, Across):
         return list(view.across(metric, obstacle))
+    if isinstance(metric, Representation):
+        return list(view.represented(metric, obstacle))
     assert isinstance(metric, Comparison)
     return [*view.estimates(metric, obstacle), *view.pooled(metric, obstacle)]
 
@@ -261,6 +264,8 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
         return f"needs a {' and a '.join(missing)}"
     if _off_scale(getattr(metric, "of", None), spec):
         return "needs scores that are probabilities, from 0 to 1"
+    if isinstance(metric, Representation) and not spec.population:
+        return "needs a population to hold the groups against (population, --population)"
     if isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features:
         return "compares rows; name the columns to compare them by (features, --features)"
     if isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None:

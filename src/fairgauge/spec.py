@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -12,7 +13,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.feature import Above, Feature, check_features, is_number
 from fairgauge.metrics.lookup import expand
 from fairgauge.rule import Rule, check_rule
-from fairgauge.values import Value, canonical
+from fairgauge.values import Value, canonical, name_of
 from fairgauge.words import Method, Missing, Profile, Reference, Task
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -46,6 +47,7 @@ class Options(TypedDict, total=False):
     replicates: int
     profile: str
     missing: str
+    population: Mapping[str, Mapping[Any, float]]
     rules: Sequence[Rule | Mapping[str, Any]]
     max_groups: int
 
@@ -77,6 +79,7 @@ class Spec:
     replicates: int = 2_000
     profile: Profile = Profile.DOCUMENTED
     missing: Missing = Missing.EXCLUDE
+    population: tuple[tuple[str, tuple[tuple[Value, float], ...]], ...] = ()
     rules: tuple[Rule, ...] = ()
     max_groups: int = MOST_GROUPS
 
@@ -102,6 +105,7 @@ class Spec:
         found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
         if isinstance(self.reference, tuple):
             found["reference"] = dict(self.reference)
+        found["population"] = {c: {name_of(v): s for v, s in each} for c, each in self.population}
         return found
 
 
@@ -149,6 +153,12 @@ def _contradictions(spec: Spec) -> list[Problem]:
             for column, _ in spec.reference
             if column not in named
         ]
+    found += [
+        Problem(f"population.{c}", f"is not a sensitive feature.{nearest(c, columns)}")
+        for columns in [{f.column for f in spec.sensitive}]
+        for c, _ in spec.population
+        if c not in columns
+    ]
     known = {f.column for f in spec.sensitive} | {"*".join(i) for i in spec.intersections}
     found += [
         Problem(f"rules[{i}].features", f"{quote(name)} is not audited.{nearest(name, known)}")
@@ -286,6 +296,26 @@ def _number(low: float, high: float, *, inside: bool = False, whole: bool = Fals
     return read
 
 
+def _population(
+    value: Any, path: str, problems: list[Problem]
+) -> tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]:
+    """Read shares or counts of a population; each feature's are brought to a sum of 1."""
+    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
+        problems.append(Problem(path, "must be {column: {value: share}}"))
+        return ()
+    found = []
+    for column, shares in value.items():
+        numbers = list(shares.values())
+        fit = all(isinstance(n, (int, float)) and 0 <= n < float("inf") for n in numbers)
+        if not numbers or not fit or not sum(numbers) > 0:
+            problems.append(Problem(f"{path}.{column}", "shares must be numbers from 0 up"))
+            continue
+        total = 1.0 if math.isclose(sum(numbers), 1.0) else float(sum(numbers))
+        each = tuple((canonical(v), float(n) / total) for v, n in shares.items())
+        found.append((str(column), each))
+    return tuple(found)
+
+
 def _limits(low: float, high: float) -> str:
     if high < float("inf"):
         return f"between {low:,.10g} and {high:,.10g}"
@@ -355,6 +385,7 @@ _READERS: dict[str, Any] = {
     "replicates": _number(1, 10_000_000, whole=True),
     "profile": _word(Profile),
     "missing": _word(Missing),
+    "population": _population,
     "rules": _rules,
     "max_groups": _number(1, float("inf"), whole=True),
 }

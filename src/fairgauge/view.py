@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import POOLED, WORST, Estimate, Group, RateValue, called
+from fairgauge.estimate import POOLED, POPULATION, WORST, Estimate, Group, RateValue, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.comparisons import Contrast, Metric
 from fairgauge.metrics.lookup import find_metric
@@ -16,6 +16,7 @@ from fairgauge.sides import BOTH, Sides
 from fairgauge.tally import EVERYONE
 from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
 from fairgauge.uncertainty.saying import said
+from fairgauge.values import name_of
 from fairgauge.words import Better, Profile, Reference, Status
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.across import Across
     from fairgauge.metrics.comparisons import Comparison
     from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.representation import Representation
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array
     from fairgauge.reading import Reading
@@ -148,6 +150,41 @@ class View:
             else:
                 says = metric.sentence(value, first, second)
                 yield Estimate(**who, **at, group=first, reference=second, value=value, says=says)
+
+    def represented(
+        self, metric: Representation, obstacle: str | None = None
+    ) -> Iterator[Estimate]:
+        """Return how the groups' shares of the rows stand against those of a population."""
+        shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.tally.feature, ())}
+        names = [name for name in self.tally.groups if obstacle or name in shares]
+        which = np.array([self.tally.groups.index(name) for name in names], dtype=np.int64)
+        zero = np.zeros_like(which)
+        sizes = [self.sides.pick(side, zero).size for side in (which, zero + self.sides.whole)]
+        share = divide(*sizes, Profile.DOCUMENTED)
+        target = np.array([shares.get(name, np.nan) for name in names])
+        value = metric.value(share, target)
+        cases = self.cases.pick(which, zero).size
+        for i, name in enumerate(names):
+            known = not obstacle and not math.isnan(value[i])
+            reason = "there are no rows, or none are expected"
+            yield Estimate(
+                metric=metric.name,
+                set=metric.set,
+                feature=self.tally.feature,
+                group=name,
+                reference=POPULATION,
+                value=float(value[i]) if known else None,
+                n_group=_plain(cases[i]),
+                rate_group=_known(share[i]),
+                rate_reference=_known(target[i]),
+                status=Status.NOT_APPLICABLE
+                if obstacle
+                else Status.OK
+                if known
+                else Status.UNDEFINED,
+                reason=obstacle or (None if known else reason),
+                says=metric.sentence(float(value[i]), name, share[i], target[i]) if known else "",
+            )
 
     def pooled(self, metric: Metric, obstacle: str | None = None) -> Iterator[Estimate]:
         """Return a contrast with the strata held fixed, for every group.

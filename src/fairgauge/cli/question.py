@@ -102,6 +102,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "replicates": lambda value, _path, _problems: written.number(value),
     "seed": lambda value, _path, _problems: written.number(value),
     "max_groups": lambda value, _path, _problems: written.number(value),
+    "population": written.population,
     "rules": written.rules,
 }
 
@@ -144,6 +145,7 @@ _FLAGS = (
     _flag("--seed", "N", "Of the methods that draw random numbers (0)."),
     _flag("--profile", "P", f"{_words(Profile)}: the sources' formulas, or smclarify's numbers."),
     _flag("--missing", "M", f"Rows without a group: {_words(Missing)}."),
+    _flag("--population", "COL:V=SHARE,...", "Shares of a population to hold groups against. Repeatable.", multiple=True),
     _flag("--rule", "RULE", "'DI >= 0.8' or '-0.1 <= RD <= 0.1'. Repeatable.", key="rules", multiple=True),
     _flag("--max-groups", "N", "The most values that a column may have (1000)."),
 )

@@ -107,6 +107,25 @@ def reference(texts: Iterable[str], path: str, problems: list[Problem]) -> Any:
     return found
 
 
+def population(
+    texts: Iterable[str], path: str, problems: list[Problem]
+) -> dict[str, dict[str, float]]:
+    """Read ``COL:VALUE=SHARE,VALUE=SHARE``, one column each.
+
+    >>> population(["race:Black=0.13,White=0.6"], "", [])
+    {'race': {'Black': 0.13, 'White': 0.6}}
+    """
+    found: dict[str, dict[str, float]] = {}
+    for text in texts:
+        column, *rest = split(text, ":")
+        pairs = [split(part, "=") for part in split(":".join(rest), ",")]
+        try:
+            found[unescape(column)] = {unescape(value): float(share) for value, share in pairs}
+        except ValueError:
+            problems.append(Problem(path, f"cannot read {quote(text)}; write COL:VALUE=SHARE,..."))
+    return found
+
+
 def rules(texts: Iterable[str], path: str, problems: list[Problem]) -> list[Rule]:
     """Read ``DI >= 0.8`` and ``-0.1 <= RD <= 0.1``."""
     from fairgauge.rule import parse_rule

@@ -18,6 +18,7 @@ from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality, InequalityPart
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
+from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.metrics.standardised import StandardisedDifference
@@ -248,6 +249,11 @@ UNEVEN: tuple[Metric, ...] = (
 # fmt: on
 
 # fmt: off
+POPULATION: tuple[Metric, ...] = (
+    Representation(name="representation.difference", set="native", title="Representation, difference", by="difference", standard=True, says="the group's share of the rows less its share of the population", positive="the group is over-represented", cite=("holisticai:representation",)),
+    Representation(name="representation.ratio", set="native", title="Representation, ratio", by="ratio", standard=True, says="the group's share of the rows over its share of the population", positive="above 1, the group is over-represented", aka=("representation index",), cite=("holisticai:representation",)),
+)
+
 ROWWISE: tuple[Metric, ...] = (
     RowMetric(name="consistency", set="native", title="Consistency", kind="consistency", says="how alike the predictions of similar rows are", positive="1 when similar rows are always predicted alike", aka=("individual fairness consistency",), cite=("Zemel et al. 2013", "aif360:consistency")),
     RowMetric(name="prediction_ks", set="native", title="Kolmogorov-Smirnov distance of predictions", kind="prediction_ks", says="the largest difference of the two cumulative distributions of predictions", positive="the distributions differ; the sign carries no direction", cite=("scipy:ks_2samp",)),
@@ -269,6 +275,7 @@ METRICS: tuple[Metric, ...] = (
     *UNEVEN,
     *SPREADS,
     *CRITERIA,
+    *POPULATION,
     *ROWWISE,
 )
 

@@ -25,7 +25,7 @@ Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native"]
 _LARGE = 1_000
 
-Scope = Literal["group", "pooled", "feature", "table", "rows"]
+Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

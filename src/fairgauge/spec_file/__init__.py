@@ -152,6 +152,9 @@ class Document(_Table):
     missing: Annotated[Missing, Lax] | None = Field(
         None, description="What happens to rows without a group."
     )
+    population: dict[str, dict[str, float]] | None = Field(
+        None, description="Shares (or counts) of a population: {race = {Black = 0.13, ...}}."
+    )
     rules: list[Limit] | None = Field(None, description="Limits that metrics are held to.")
     max_groups: int | None = Field(
         None,
