@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.compat.guess import DataType
-from fairgauge.cube import Counted, Cube, build
+from fairgauge.cube import Cube, Table
 from fairgauge.plan import plan
 from fairgauge.spec import ask
-from fairgauge.values import Value, canonical, match, name_of
+from fairgauge.values import Value, canonical, match, name_of, sort_key
 from fairgauge.words import Profile, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from fairgauge.compat.blocks import Blocks, Outcome
     from fairgauge.compat.columns import Codes, Column
@@ -68,16 +66,29 @@ class _Coded:
 def count_question(asked: Question, profile: Profile) -> Cube:
     """Count every row once.
 
-    Facets, labels, predictions and strata are combined to cells; values that never occur keep a
-    cell without rows, so that they are still asked of.
+    Facets, labels, predictions and strata are combined to cells. Blocks and classes that no row
+    has are levels of the cube all the same, so that they can be asked of.
     """
     outcomes, positive = _outcomes(asked)
     spec = _spec(asked, profile, positive)
     counting = plan(spec)
-    coded = [_coded(axis, asked, outcomes) for axis in counting.axes]
-    rows = max((len(each.codes) for each in coded), default=0)
-    counted = [_count([coded[i] for i in table], rows) for table in counting.tables]
-    return build(counting, counted, rows=rows, limit=10**9)
+    coded = {axis: _ordered(_coded(axis, asked, outcomes)) for axis in counting.axes}
+    rows = max((len(each.codes) for each in coded.values()), default=0)
+    tables = []
+    for positions in counting.tables:
+        axes = [counting.axes[i] for i in positions]
+        tables.append(_table(axes, [coded[axis] for axis in axes], rows))
+    levels = {axis: tuple(each.levels) for axis, each in coded.items()}
+    return Cube(counting, levels, tuple(tables), rows)
+
+
+def _ordered(coded: _Coded) -> _Coded:
+    """Put the levels in the order of all cubes."""
+    order = sorted(range(len(coded.levels)), key=lambda i: sort_key(coded.levels[i]))
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = -1
+    return _Coded(place[coded.codes], [coded.levels[i] for i in order])
 
 
 def _spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spec:
@@ -172,32 +183,16 @@ def _distinct(levels: Sequence[Any]) -> list[str]:
     return list(names)
 
 
-def _count(coded: Sequence[_Coded], rows: int) -> Counted:
-    """Count the rows of every cell, and keep each value in a cell without rows."""
-    most = max(len(each.levels) for each in coded)
-    columns = [
-        np.concatenate([each.codes, np.arange(most) % max(len(each.levels), 1)]) for each in coded
-    ]
-    real = np.concatenate([np.ones(rows), np.zeros(most)])
-    cells, sums = _cells(columns, [len(each.levels) + 1 for each in coded], real)
-    keys = [
-        [None if code < 0 else each.levels[code] for code in column.tolist()]
-        for each, column in zip(coded, cells, strict=True)
-    ]
-    return Counted(keys, {"rows": sums})
-
-
-def _cells(
-    columns: Sequence[Codes], sizes: Sequence[int], real: NDArray[np.float64]
-) -> tuple[Iterator[Codes], NDArray[np.float64]]:
-    """Combine codes to one number a row, and add up the rows of each."""
-    combined = np.zeros(len(real), dtype=np.int64)
-    for column, size in zip(columns, sizes, strict=True):
-        combined = combined * size + (column + 1)
-    held, inverse = np.unique(combined, return_inverse=True)
-    sums = np.bincount(inverse.reshape(-1), weights=real, minlength=len(held)).astype(np.float64)
-    parts = []
+def _table(axes: Sequence[Axis], coded: Sequence[_Coded], rows: int) -> Table:
+    """Combine the codes of every row to one number, and count the rows of each."""
+    sizes = [len(each.levels) + 1 for each in coded]
+    combined = np.zeros(rows, dtype=np.int64)
+    for each, size in zip(coded, sizes, strict=True):
+        combined = combined * size + (each.codes + 1)
+    held, counts = np.unique(combined, return_counts=True)
+    columns = []
     for size in reversed(sizes):
-        parts.append(held % size - 1)
+        columns.append(held % size - 1)
         held = held // size
-    return reversed(parts), sums
+    codes = np.stack(columns[::-1], axis=-1)
+    return Table(tuple(axes), codes, {"rows": counts.astype(np.float64)})

@@ -170,8 +170,6 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
     predictor = config.predictor
     if predictor is None:
         return
-    if predictor.label_headers is not None and predictor.probability is None and has_model:
-        yield Problem("predictor.label_headers", "needs predictor.probability, the scores it names")
     if predictor.content_type in ("image/jpeg", "image/png", "application/x-npy"):
         yield Problem("predictor.content_type", "is for images, which have no bias metrics")
     template = predictor.content_template

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat import tables
@@ -29,6 +29,8 @@ class Dataset:
     columns : all columns but the join key, in order.
     label, predicted : names of the label and of the predictions, if any.
     notices : what a reader should know of how it was read.
+    outside : names of columns that are kept apart from the model's features.
+    facets : names of the columns of the facets' own file.
     """
 
     source: str
@@ -36,6 +38,8 @@ class Dataset:
     label: str | None
     predicted: str | None
     notices: list[str] = field(default_factory=list)
+    outside: tuple[str, ...] = ()
+    facets: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -55,9 +59,18 @@ class Dataset:
         """Return the name that a name or index stands for, if there is such a column."""
         return find(self.names, asked)
 
+    def find_facet(self, asked: str | int) -> str | None:
+        """Return the name of a facet; an index counts in the facets' own file, if there is one."""
+        return find(self.facets or self.names, asked) or self.find(asked)
+
     def adding(self, column: Column) -> Dataset:
         """Return the table with predictions of a model."""
-        return Dataset(self.source, (*self.columns, column), self.label, column.name, self.notices)
+        return replace(self, columns=(*self.columns, column), predicted=column.name)
+
+    def features(self, but: set[str | None]) -> list[Column]:
+        """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
+        left_out = {self.label, self.predicted, *self.outside, *but}
+        return [column for column in self.columns if column.name not in left_out]
 
 
 def read_dataset(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:

@@ -110,7 +110,7 @@ class Job:
             raise DataError(f"{name}: {error}") from None
 
     def _side(self, facet: Facet) -> Side:
-        name = self.made.find(facet.name_or_index)
+        name = self.made.find_facet(facet.name_or_index)
         assert name is not None
         column = self.made.column(name)
         try:
@@ -144,13 +144,9 @@ class Job:
         if strata is not None and self.profile is Profile.CLARIFY:
             missing = [float("nan")] if (strata.codes < 0).any() else []
             problem = unsortable([*strata.levels, *missing])
-        features = Features(self._features({block.name for block in blocks}))
+        features = Features(self.made.features({block.name for block in blocks}))
         cube = count_question(asked, self.profile)
         return Measured(asked, cube, metrics, self.profile, features, problem, **options)
-
-    def _features(self, facets: set[str]) -> list[Any]:
-        left_out = {self.made.label, self.made.predicted, *facets}
-        return [column for column in self.made.columns if column.name not in left_out]
 
 
 def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, find, read_csv
+from fairgauge.compat.clarify.dataset import PREDICTED, find, read_csv
 from fairgauge.compat.tables import EVERYTHING
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.compat.clarify.config import AnalysisConfig
+    from fairgauge.compat.clarify.dataset import Dataset
     from fairgauge.compat.columns import Column
     from fairgauge.compat.places import Places
 
@@ -32,6 +34,11 @@ def joined(
     """
     key = config.joinsource_name_or_index
     made = main
+    apart = [config.facet_dataset_uri, config.predicted_label_dataset_uri]
+    counts = [files, *(len(places.files(uri)) for uri in apart if uri is not None)]
+    if key is None and len(counts) > 1 and max(counts) > 1:
+        message = "is required to join data of several files"
+        raise SpecError(Problem("joinsource_name_or_index", message))
     for role, uri, headers in (
         ("facet", config.facet_dataset_uri, config.facet_headers),
         (PREDICTED, config.predicted_label_dataset_uri, config.predicted_label_headers),
@@ -44,12 +51,11 @@ def joined(
             asked = [config.predicted_label]
         side, notices = read_csv(found, headers, [*asked, key], limit)
         made.notices.extend(notices)
-        if key is None and max(files, len(found)) > 1:
-            message = "is required to join data of several files"
-            raise SpecError(Problem("joinsource_name_or_index", message))
         made = _beside(made, side, key, uri, whole=limit == EVERYTHING)
         if role == PREDICTED:
             made = _with_predicted(config, made, side, key)
+        else:
+            made = replace(made, facets=tuple(column.name for column in side))
     return made if key is None else _without(made, key)
 
 
@@ -67,7 +73,8 @@ def _beside(
     else:
         joined, others = _by_key(main, side, key, uri)
     _check_names(main, others, uri)
-    return Dataset(main.source, (*joined, *others), main.label, main.predicted, main.notices)
+    outside = (*main.outside, *(column.name for column in others))
+    return replace(main, columns=(*joined, *others), outside=outside)
 
 
 def _by_key(
@@ -120,10 +127,10 @@ def _with_predicted(
             f"no column {quote(asked)} in its file.{nearest(asked, rest)} It has {listing(rest)}"
         )
         raise SpecError(Problem("predicted_label", message))
-    return Dataset(made.source, made.columns, made.label, found, made.notices)
+    return replace(made, predicted=found)
 
 
 def _without(made: Dataset, key: str | int) -> Dataset:
     name = made.find(key)
     columns = tuple(column for column in made.columns if column.name != name)
-    return Dataset(made.source, columns, made.label, made.predicted, made.notices)
+    return replace(made, columns=columns)

@@ -75,7 +75,7 @@ def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
     if made.predicted is None and config.predicted_label is not None and not apart:
         absent(PREDICTED, config.predicted_label)
     for i, facet in enumerate(config.facet or []):
-        if made.find(facet.name_or_index) is None:
+        if made.find_facet(facet.name_or_index) is None:
             absent(f"facet[{i}].name_or_index", facet.name_or_index, NO_FACET)
     if config.group_variable is not None and made.find(config.group_variable) is None:
         absent("group_variable", config.group_variable)

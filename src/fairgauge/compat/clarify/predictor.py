@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import string
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat import tables
 from fairgauge.compat.clarify.dataset import PREDICTED
-from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.columns import Column, Kind, from_values
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
@@ -33,8 +33,14 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
         The model fails, or answers something else.
     """
     asked = Request(config, made)
-    reading = Reading(config, model.outputs)
-    answers = model.answer(asked.features if model.outputs else asked.payload())
+    reading = Reading(config, made, model.outputs)
+    if model.outputs:
+        answers = model.answer(asked.features)
+    elif asked.one_by_one:
+        answers = [model.answer(record) for record in asked.payload()]
+        reading.one_by_one = True
+    else:
+        answers = model.answer(asked.payload())
     return from_values(PREDICTED, reading.labels(answers, made.rows))
 
 
@@ -48,10 +54,8 @@ class Request:
     @property
     def features(self) -> list[Column]:
         """Return the columns that the model sees."""
-        made = self.made
-        left_out = {made.label, made.predicted}
-        left_out |= {made.find(name) for name in self.config.excluded_columns}
-        return [column for column in made.columns if column.name not in left_out]
+        excluded = {self.made.find(name) for name in self.config.excluded_columns}
+        return self.made.features(excluded)
 
     @property
     def content_type(self) -> str:
@@ -77,47 +81,63 @@ class Request:
             template = self._template() or '{"features":$features}'
             return [_filled(template, {"features": row}, "content_template") for row in rows]
         if self.content_type == JSON:
-            return self._document(rows, [column.name for column in columns])
+            return self._documents(rows, [column.name for column in columns])
         return rows
 
-    def _document(self, rows: list[list[Any]], names: list[str]) -> Any:
+    def _documents(self, rows: list[list[Any]], names: list[str]) -> Any:
+        """Return one document of all records, or a list of documents, one for each."""
         predictor = self.config.predictor
         record = (predictor.record_template if predictor else None) or "$features"
         records = [
-            _filled(record, {"features": row} | _named(names, row), "record_template")
+            _filled(
+                record,
+                {
+                    "features": row,
+                    "feature_names": names,
+                    "features_kvp": dict(zip(names, row, strict=True)),
+                },
+                "record_template",
+            )
             for row in rows
         ]
         template = self._template() or '{"instances":$records}'
-        return _filled(template, {"records": records, "record": records[:1]}, "content_template")
+        if self.one_by_one:
+            return [_filled(template, {"record": each}, "content_template") for each in records]
+        return _filled(template, {"records": records}, "content_template")
+
+    @property
+    def one_by_one(self) -> bool:
+        """Return whether the model is asked about a single record at a time."""
+        found = {place["word"] for place in _PLACE.finditer(self._template() or "")}
+        return self.content_type == JSON and "record" in found
 
     def _template(self) -> str | None:
         said = self.config.predictor.content_template if self.config.predictor else None
         return json.dumps(said) if isinstance(said, dict) else said
 
 
-def _named(names: list[str], row: list[Any]) -> dict[str, Any]:
-    return {name: value for name, value in zip(names, row, strict=True) if name != "features"}
-
-
-class _Places(string.Template):
-    """``$name`` and ``${any name}``."""
-
-    braceidpattern = r"[^}]+"
+_PLACE = re.compile(
+    r'"\$\{(?P<feature>[^}]+)\}"|\$(?P<word>features_kvp|feature_names|features|records|record)\b'
+)
 
 
 def _filled(template: str, values: dict[str, Any], key: str) -> Any:
-    """Fill a template with JSON values.
+    """Fill ``$features``, ``"${NAME}"`` and the other places of a template with JSON values.
 
     Raises
     ------
     SpecError
         A place that has no value, or the result is no JSON.
     """
-    texts = {name: json.dumps(value) for name, value in values.items()}
+
+    def fill(place: re.Match[str]) -> str:
+        source = values["features_kvp"] if place["feature"] else values
+        return json.dumps(source[place["feature"] or place["word"]])
+
     try:
-        return json.loads(_Places(template).substitute(texts))
+        return json.loads(_PLACE.sub(fill, template))
     except KeyError as error:
-        message = f"has the place {quote(f'${error.args[0]}')}, which is nothing that is sent"
+        message = f"has a place for {quote(error.args[0])}, which is nothing that is sent"
     except ValueError as error:
         message = f"does not make JSON: {error}"
     raise SpecError(Problem(f"predictor.{key}", message))
@@ -126,9 +146,13 @@ def _filled(template: str, values: dict[str, Any], key: str) -> Any:
 class Reading:
     """How labels are read out of a model's answers."""
 
-    def __init__(self, config: AnalysisConfig, outputs: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, config: AnalysisConfig, made: Dataset, outputs: tuple[str, ...] = ()
+    ) -> None:
         predictor = config.predictor
+        self.one_by_one = False
         self._outputs = outputs
+        self._truth = None if made.label is None else made.column(made.label)
         self._threshold = float(config.probability_threshold)
         self._predictor: Predictor | None = predictor
         self._headers = predictor.label_headers if predictor else None
@@ -153,7 +177,7 @@ class Reading:
             score = _as_rows(answers, rows)
         if score is None:
             assert label is not None
-            return [_single(each) for each in label]
+            return self._labels_or_scores([_single(each) for each in label])
         if label is None:
             return [self._decide(each) for each in score]
         return [
@@ -185,7 +209,7 @@ class Reading:
             return None
         if isinstance(where, int):
             found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
-        elif self._accept == JSON:
+        elif self._accept == JSON and not self.one_by_one:
             found = tables.search(where, f"predictor.{name}").search(answers)
         else:
             path = tables.search(where, f"predictor.{name}")
@@ -196,6 +220,21 @@ class Reading:
                 f"predictor.{name}: {quote(where)} gives {count} values for {rows:,} rows"
             )
         return found
+
+    def _labels_or_scores(self, found: list[Any]) -> list[Any]:
+        """Decide what was named as the label and is a score: fractions, where labels are none."""
+        whole = self._truth is not None and self._truth.kind is not Kind.FLOAT
+        fractions = any(isinstance(each, float) and not each.is_integer() for each in found)
+        numbers = all(isinstance(each, (int, float)) for each in found)
+        if whole and fractions and numbers and not self._is_regression():
+            return [self._decide(each) for each in found]
+        return found
+
+    def _is_regression(self) -> bool:
+        """Tell whether labels are numbers, more than two: a score is then the prediction."""
+        if self._truth is None or self._truth.kind not in (Kind.INTEGER, Kind.FLOAT):
+            return False
+        return len(self._truth.levels) > 2
 
     def _decide(self, score: Any) -> Any:
         """Turn a score to 1 or 0, or the largest of several to its label."""
@@ -208,12 +247,23 @@ class Reading:
                 )
             return self._best(list(self._headers), value)
         try:
-            return int(float(value) > self._threshold)
+            number = float(value)
         except (TypeError, ValueError):
             raise DataError(
                 f"the model's score {quote(value)} is no number. Could not convert string to "
                 "float. If it is a label, say where it is in predictor.label"
             ) from None
+        if self._is_regression() and self._headers is None:
+            return number
+        over = number > self._threshold
+        if self._headers is not None and len(self._headers) == 1:
+            return self._headers[0] if over else self._other(self._headers[0])
+        return int(over)
+
+    def _other(self, label: Any) -> Any:
+        """Return the label that is not the one named."""
+        levels = self._truth.levels if self._truth is not None else ()
+        return next((level for level in levels if str(level) != str(label)), f"not {label}")
 
     @staticmethod
     def _best(labels: list[Any], scores: Any) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.compat.clarify.dataset import Dataset
 from fairgauge.errors import Problem, SpecError, quote
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def segments_of(job: Job) -> list[dict[str, Any]]:
 
 def _measured(job: Job, mask: NDArray[np.bool_]) -> dict[str, Any]:
     columns = tuple(column.take(mask) for column in job.made.columns)
-    part = Dataset(job.made.source, columns, job.made.label, job.made.predicted)
+    part = replace(job.made, columns=columns)
     again = type(job)(job.config, part, job.profile)
     return {f"{stage}_metrics": again.stage(stage) for stage in job.config.stages}
 

@@ -1,0 +1,304 @@
+"""The same rows in every format and place that a configuration can name give the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from clarify_cases import MONITORED, after, both, cases, config, values
+
+ROWS = cases(MONITORED)
+FEATURES = [[i % 7, group] for i, (group, _, _) in enumerate(ROWS)]
+
+
+@pytest.fixture
+def expected(folder: Any, monitored: dict[str, Any]) -> dict[str, Any]:
+    found = folder.clarify(monitored)
+    return {stage: values(found, stage) for stage in ("pre", "post")}
+
+
+def found_in(found: dict[str, Any]) -> dict[str, Any]:
+    return {stage: values(found, stage) for stage in ("pre", "post")}
+
+
+def test_csv_without_header_by_index(folder: Any, expected: dict[str, Any]) -> None:
+    folder.csv("bare.csv", ROWS)
+    facet = [{"name_or_index": 0, "value_or_threshold": ["d"]}]
+    asked = config(dataset_uri="bare.csv", label=1, predicted_label=2, facet=facet, methods=both())
+    found = folder.clarify(asked)
+    assert values(found, facet="column_0") == expected["post"]
+    named = folder.clarify(
+        asked | {"headers": ["facet", "label", "predicted"], "label": "label", "predicted_label": 2}
+    )
+    assert found_in(named) == expected
+
+
+def test_csv_with_header_and_headers(folder: Any, expected: dict[str, Any]) -> None:
+    asked = config(
+        headers=["facet", "label", "predicted"], predicted_label="predicted", methods=both()
+    )
+    assert found_in(folder.clarify(asked)) == expected
+
+
+def test_json_lines(folder: Any, expected: dict[str, Any]) -> None:
+    folder.lines(
+        "data.jsonl",
+        [
+            {"features": features, "label": label, "answer": {"value": predicted}}
+            for features, (_, label, predicted) in zip(FEATURES, ROWS, strict=True)
+        ],
+    )
+    asked = config(
+        dataset_type="application/jsonlines",
+        dataset_uri="data.jsonl",
+        features="features",
+        label="label",
+        predicted_label="answer.value",
+        headers=["visits", "facet", "label", "predicted"],
+        methods=both(),
+    )
+    assert found_in(folder.clarify(asked)) == expected
+
+
+def test_json_document(folder: Any, expected: dict[str, Any]) -> None:
+    folder.json(
+        "data.json",
+        {
+            "people": [
+                {"visits": visits, "facet": facet, "label": label, "predicted": predicted}
+                for (visits, facet), (_, label, predicted) in zip(FEATURES, ROWS, strict=True)
+            ]
+        },
+    )
+    asked = config(
+        dataset_type="application/json",
+        dataset_uri="data.json",
+        features="people[*].[visits,facet]",
+        label="people[*].label",
+        predicted_label="people[*].predicted",
+        headers=["visits", "facet", "label", "predicted"],
+        methods=both(),
+    )
+    assert found_in(folder.clarify(asked)) == expected
+    index = config(
+        **asked | {"headers": None, "facet": [{"name_or_index": 1, "value_or_threshold": ["d"]}]}
+    )
+    assert values(folder.clarify(index), facet="column_1") == expected["post"]
+
+
+def test_parquet(folder: Any, expected: dict[str, Any]) -> None:
+    frame = pl.DataFrame(ROWS, schema=["facet", "label", "predicted"], orient="row")
+    frame.write_parquet(folder.path / "data.parquet")
+    asked = config(
+        dataset_type="application/x-parquet",
+        dataset_uri="data.parquet",
+        predicted_label="predicted",
+        methods=both(),
+    )
+    assert found_in(folder.clarify(asked)) == expected
+    alias = folder.clarify(asked | {"dataset_type": "application/parquet"})
+    assert any("x-parquet" in note for note in alias["diagnostics"]["notices"])
+
+
+def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> None:
+    header = ("facet", "label", "predicted")
+    (folder.path / "bucket/day").mkdir(parents=True)
+    folder.csv("bucket/day/1.csv", [header, *ROWS[:100]])
+    folder.csv("bucket/day/2.csv", [header, *ROWS[100:]])
+    asked = config(dataset_uri="s3://loans/day", predicted_label="predicted", methods=both())
+    found = folder.clarify(asked, "--map", "s3://loans=bucket")
+    assert found_in(found) == expected
+
+
+def test_data_named_beside_the_configuration(folder: Any, expected: dict[str, Any]) -> None:
+    asked = config(dataset_uri=None, predicted_label="predicted", methods=both())
+    assert found_in(folder.clarify(asked, "--dataset", "data.csv")) == expected
+
+
+def test_facets_and_predictions_row_by_row(folder: Any, expected: dict[str, Any]) -> None:
+    folder.csv("plain.csv", [("visits", "label"), *((i % 7, r[1]) for i, r in enumerate(ROWS))])
+    folder.csv("facets.csv", [("facet",), *((r[0],) for r in ROWS)])
+    folder.csv("answers.csv", [(r[2],) for r in ROWS])
+    asked = config(
+        dataset_uri="plain.csv",
+        facet_dataset_uri="facets.csv",
+        predicted_label_dataset_uri="answers.csv",
+        predicted_label_headers=["predicted"],
+        methods=both(),
+    )
+    assert found_in(folder.clarify(asked)) == expected
+    asked["facet"] = [{"name_or_index": 0, "value_or_threshold": ["d"]}]  # of the facets' file
+    assert found_in(folder.clarify(asked)) == expected
+
+
+def test_facets_and_predictions_by_key(folder: Any, expected: dict[str, Any]) -> None:
+    numbered = list(enumerate(ROWS))
+    folder.csv("plain.csv", [("id", "label"), *((i, r[1]) for i, r in numbered)])
+    folder.csv("facets.csv", [("id", "facet"), *((i, r[0]) for i, r in reversed(numbered))])
+    (folder.path / "answers").mkdir()
+    for part in (0, 1):
+        rows = [("id", "predicted"), *((i, r[2]) for i, r in numbered if i % 2 == part)]
+        folder.csv(f"answers/{part}.csv", rows)
+    asked = config(
+        dataset_uri="plain.csv",
+        facet_dataset_uri="facets.csv",
+        predicted_label_dataset_uri="answers",
+        predicted_label="predicted",
+        joinsource_name_or_index="id",
+        methods=both(),
+    )
+    assert found_in(folder.clarify(asked)) == expected
+    without = config(**asked | {"joinsource_name_or_index": None})
+    folder.json("bad.json", without)
+    assert "joinsource_name_or_index: is required" in folder.fails("clarify", "bad.json")
+
+
+def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
+    folder.csv("data.csv", [("id", "label"), *((i, i % 2) for i in range(60))])
+    folder.csv("facets.csv", [("id", "facet"), *((i, "da"[i % 3 > 0]) for i in range(45))])
+    found = folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
+    assert found["diagnostics"]["rows"] == 45
+    assert "15 rows without a match in facets.csv are left out" in found["diagnostics"]["notices"]
+
+
+MODEL = """
+def doubled(rows):
+    return [2 * row[0] for row in rows]
+
+def lines(records):
+    return [{"score": record["data"]["x"][0]} for record in records]
+
+def document(found):
+    return {"predictions": [{"label": "yes" if r["x"] > 0.5 else "no"} for r in found]}
+
+def one(record):
+    return {"p": record["x"]}
+
+def scores(rows):
+    return [[1 - row[0], row[0]] for row in rows]
+
+def both(rows):
+    return [["no", 0.2] if row[0] < 0.5 else ["yes", 0.9] for row in rows]
+
+def broken(rows):
+    raise RuntimeError("no such weight")
+
+def short(rows):
+    return [1]
+"""
+
+
+@pytest.fixture
+def modelled(folder: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write a table whose model says yes above 0.5, a module of models, and a configuration."""
+    rows = [("a", 0.75, "yes"), ("a", 0.25, "no"), ("d", 0.75, "no"), ("d", 0.125, "yes")] * 20
+    folder.csv("data.csv", [("facet", "x", "label"), *rows])
+    folder.text("my_model.py", MODEL)
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+
+    def ask(function: str, predictor: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        asked = config(
+            label_values_or_threshold=["yes"],
+            excluded_columns=["facet"],
+            methods=after(),
+            predictor=predictor,
+            **changes,
+        )
+        found = values(folder.clarify(asked, "--model", f"my_model:{function}"))
+        assert found["AD"] == 1.0  # all of a right, all of d wrong
+        return asked
+
+    return ask
+
+
+def test_scores_with_one_label_header(modelled: Any) -> None:
+    modelled("doubled", {"label_headers": ["yes"]}, probability_threshold=1)
+
+
+def test_scores_of_several_labels(modelled: Any) -> None:
+    modelled("scores", {"label_headers": ["no", "yes"]})
+
+
+def test_labels_by_position(modelled: Any) -> None:
+    modelled("both", {"label": 0, "probability": 1})
+    modelled("both", {"label": 0})
+
+
+def test_json_lines_model(modelled: Any) -> None:
+    predictor = {
+        "content_type": "application/jsonlines",
+        "content_template": '{"data": {"x": $features}}',
+        "probability": "score",
+        "label_headers": ["yes"],
+    }
+    modelled("lines", predictor)
+
+
+@pytest.mark.parametrize("record", ["$features_kvp", '{"x": "${x}"}'])
+def test_json_model(modelled: Any, record: str) -> None:
+    predictor = {
+        "content_type": "application/json",
+        "content_template": "$records",
+        "record_template": record,
+        "label": "predictions[*].label",
+    }
+    modelled("document", predictor)
+
+
+def test_a_record_at_a_time(modelled: Any) -> None:
+    predictor = {
+        "content_type": "application/json",
+        "content_template": "$record",
+        "record_template": "$features_kvp",
+        "probability": "p",
+        "label_headers": ["yes"],
+    }
+    modelled("one", predictor)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("my_model:broken", "the model failed: RuntimeError: no such weight"),
+        ("my_model:short", "the model gives 1 answers for 80 rows"),
+        ("my_model:absent", "module 'my_model' has no function 'absent'"),
+        ("no_such_module:f", "cannot import 'no_such_module'"),
+        ("model.pkl", "say FILE.onnx or MODULE:FUNCTION"),
+        ("absent.onnx", "no model 'absent.onnx'"),
+    ],
+)
+def test_models_that_cannot_be_used(folder: Any, modelled: Any, model: str, message: str) -> None:
+    asked = config(label_values_or_threshold=["yes"], methods=after())
+    name = folder.json("bad.json", asked)
+    assert message in folder.fails("clarify", name, "--model", model)
+
+
+def test_onnx_model(folder: Any, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    half = helper.make_tensor("half", kinds.FLOAT, [1], [0.5])
+    graph = helper.make_graph(
+        [
+            helper.make_node("Greater", ["rows", "half"], ["over"]),
+            helper.make_node("Cast", ["over"], ["answer"], to=kinds.INT64),
+        ],
+        "above_half",
+        [helper.make_tensor_value_info("rows", kinds.FLOAT, [None, 1])],
+        [helper.make_tensor_value_info("answer", kinds.INT64, [None, 1])],
+        [half],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "model.onnx")
+    rows = [("a", 0.75, 1), ("a", 0.25, 0), ("d", 0.75, 0), ("d", 0.125, 1)] * 20
+    folder.csv("data.csv", [("facet", "x", "label"), *rows])
+    asked = config(excluded_columns=["facet"], methods=after())
+    assert values(folder.clarify(asked, "--model", "model.onnx"))["AD"] == 1.0
+    named = asked | {"predictor": {"label": "answer"}}
+    assert values(folder.clarify(named, "--model", "model.onnx"))["AD"] == 1.0
+    text = config(methods=after())
+    folder.json("bad.json", text)
+    message = folder.fails("clarify", "bad.json", "--model", "model.onnx")
+    assert "column 'facet' is text" in message

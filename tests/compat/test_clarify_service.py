@@ -1,0 +1,219 @@
+"""Numbers that the real service printed come out of ``fairgauge clarify``, in its spelling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from clarify_cases import BASELINE, after, before, config, values
+
+ROWS = [(sex, int(i < positive)) for sex, (positive, rows) in BASELINE.items() for i in range(rows)]
+PRINTED = {
+    "CI": 41 / 111,
+    "DPL": 0.2326441102756892,
+    "KL": 0.22434464102537785,
+    "JS": 0.04508199943437752,
+    "LP": 0.32900845595810163,
+    "TVD": 0.2326441102756892,
+    "KS": 0.2326441102756892,
+}
+MONITORED_VALUES = {
+    "RD": 0.17253086419753086,
+    "SD": 0.27419354838709675,
+    "DAR": -0.34693877551020413,
+    "DCA": -36.69387755102041,
+    "DCR": -0.07650793650793647,
+    "GE": 0.9454985573866695,
+    "DI": 0.08311688311688312,
+    "TE": "Infinity",
+}
+
+
+def baseline_job() -> dict[str, Any]:
+    facet = [{"name_or_index": "Sex", "value_or_threshold": [0]}]
+    return config(label="Target", facet=facet)
+
+
+def test_baseline_job(folder: Any) -> None:
+    folder.csv("data.csv", [("Sex", "Target"), *ROWS])
+    found = values(folder.clarify(baseline_job()), "pre", "Sex")
+    for name, value in PRINTED.items():
+        assert math.isclose(found[name], value, rel_tol=1e-12), name
+
+
+def test_one_sided_strata_count_as_the_service_counts_them(folder: Any) -> None:
+    # three strata, one without rejections: the service adds 0 for the empty side
+    rows = [
+        ("d", 1, "x"),
+        ("a", 0, "x"),
+        ("d", 0, "y"),
+        ("a", 1, "y"),
+        ("d", 1, "z"),
+        ("a", 1, "z"),
+    ]
+    folder.csv("data.csv", [("facet", "label", "group"), *rows * 40])
+    asked = config(group_variable="group")
+    found = folder.clarify(asked)
+    # DD is -1 in x, 1 in y, and 0 - 1/2 in z, each a third of the rows
+    assert values(found, "pre")["CDDL"] == pytest.approx(-1 / 6)
+    (difference,) = [
+        each for each in found["diagnostics"]["differs_from_documented"] if each["metric"] == "CDDL"
+    ]
+    assert difference["documented"] == pytest.approx(0.0)  # z says nothing, and is left out
+
+
+def test_monitoring_run(folder: Any, monitored: dict[str, Any]) -> None:
+    found = values(folder.clarify(monitored))
+    for name, value in MONITORED_VALUES.items():
+        assert found[name] == (value if isinstance(value, str) else pytest.approx(value)), name
+
+
+def test_results_are_in_the_services_shape(folder: Any, monitored: dict[str, Any]) -> None:
+    found = folder.clarify(monitored)
+    assert list(found) == [
+        "version",
+        "pre_training_bias_metrics",
+        "post_training_bias_metrics",
+        "diagnostics",
+    ]
+    section = found["pre_training_bias_metrics"]
+    assert (section["label"], section["label_value_or_threshold"]) == ("label", "1")
+    (block,) = section["facets"]["facet"]
+    assert block["value_or_threshold"] == "d"
+    assert [metric["name"] for metric in block["metrics"]] == [
+        "CDDL", "CI", "DPL", "JS", "KL", "KS", "LP", "TVD",
+    ]  # fmt: skip
+    assert block["metrics"][0] == {
+        "name": "CDDL",
+        "description": "Conditional Demographic Disparity in Labels (CDDL)",
+        "value": None,
+        "error": "Group variable is empty or not provided",
+    }
+    assert block["metrics"][4]["description"] == "Kullback-Liebler Divergence (KL)"
+    names = [
+        m["name"] for m in found["post_training_bias_metrics"]["facets"]["facet"][0]["metrics"]
+    ]
+    assert names == [
+        "AD", "CDDPL", "DAR", "DCA", "DCR", "DI", "DPPL", "DRR", "FT", "GE", "RD", "SD", "TE",
+    ]  # fmt: skip
+
+
+def test_only_requested_methods_appear(folder: Any, monitored: dict[str, Any]) -> None:
+    monitored["methods"] = {"post_training_bias": {"methods": ["TE", "DCAcc", "DI"]}}
+    found = folder.clarify(monitored)
+    assert "pre_training_bias_metrics" not in found
+    assert list(values(found)) == ["DCA", "DI", "TE"]
+
+
+def test_diagnostics_say_who_is_compared(folder: Any, monitored: dict[str, Any]) -> None:
+    told = folder.clarify(monitored)["diagnostics"]
+    assert told["profile"] == "clarify"
+    assert told["facets"] == [
+        {"name": "facet", "type": "categorical", "d": "d", "a": "not d", "n_d": 110, "n_a": 224}
+    ]
+    performance = {
+        each["name"]: each["value"]
+        for each in told["model_performance"]["model_performance_metrics"]
+    }
+    assert performance["Accuracy"] == pytest.approx((34 + 75) / 334)
+
+
+def test_the_favoured_value_can_be_listed_instead(folder: Any, monitored: dict[str, Any]) -> None:
+    usual = values(folder.clarify(monitored))
+    monitored["facet"] = [
+        {"name_or_index": "facet", "value_or_threshold": ["a"], "facet_role": "a"}
+    ]
+    found = folder.clarify(monitored)
+    assert values(found) == usual
+    assert found["diagnostics"]["facets"][0]["d"] == "not a"
+    assert found["diagnostics"]["facets"][0]["a"] == "a"
+
+
+def test_undefined_is_null_in_the_documented_profile(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label", "predicted"), ("d", 0, 0), ("a", 1, 1)])
+    asked = config(predicted_label="predicted", methods=after())
+    usual = folder.clarify(asked)
+    # one distinct label for each row: the service reads 2 rows of 0 and 1 as numbers above 1
+    assert any("read as numbers" in note for note in usual["diagnostics"]["notices"])
+    right = folder.clarify(asked, "--profile", "documented")
+    section = right["post_training_bias_metrics"]["facets"]["facet"][0]["metrics"]
+    (recall,) = [metric for metric in section if metric["name"] == "RD"]
+    assert recall["value"] is None
+    assert "observed positives" in recall["error"]
+
+
+def test_every_number_that_differs_is_listed(folder: Any) -> None:
+    rows = [("d", "x"), ("d", "x"), ("a", "y"), ("a", "x")] * 20
+    folder.csv("data.csv", [("facet", "label"), *rows])
+    found = folder.clarify(config(label_values_or_threshold=["x"]))
+    differing = {
+        each["metric"]: (each["clarify"], each["documented"])
+        for each in found["diagnostics"]["differs_from_documented"]
+    }
+    assert set(differing) == {"JS", "KL", "KS", "LP", "TVD"}  # y is missing from facet d
+    assert differing["TVD"] == (0.25, 0.5)
+    assert differing["KL"][1] == "Infinity"
+
+
+def test_several_facets_and_all_values(folder: Any) -> None:
+    rows = [("a", 30, 1), ("b", 50, 0), ("c", 70, 1), ("b", 41, 0)] * 30
+    folder.csv("data.csv", [("group", "age", "label"), *rows])
+    facets = [{"name_or_index": "group"}, {"name_or_index": 1, "value_or_threshold": [40]}]
+    found = folder.clarify(config(facet=facets, methods=before()))
+    section = found["pre_training_bias_metrics"]["facets"]
+    assert [block["value_or_threshold"] for block in section["group"]] == ["a", "b", "c"]
+    # four distinct ages in 120 rows are few enough for the service to take them for categories
+    assert [block["value_or_threshold"] for block in section["age"]] == ["40"]
+    facets[1]["facet_type"] = "continuous"
+    found = folder.clarify(config(facet=facets, methods=before()))
+    section = found["pre_training_bias_metrics"]["facets"]
+    assert [block["value_or_threshold"] for block in section["age"]] == ["(40, 70]"]
+    assert values(found, "pre", "age")["CI"] == pytest.approx(-0.5)
+
+
+def test_a_facet_that_cannot_be_read_fails_alone(folder: Any) -> None:
+    rows = [("d", i / 7, i % 2) for i in range(60)] + [("a", i / 3, i % 3 == 0) for i in range(60)]
+    folder.csv("data.csv", [("facet", "amount", "label"), *((f, x, int(y)) for f, x, y in rows)])
+    facets = [{"name_or_index": "amount"}, {"name_or_index": "facet", "value_or_threshold": ["d"]}]
+    found = folder.clarify(config(facet=facets))
+    section = found["pre_training_bias_metrics"]["facets"]
+    error = "Threshold values must be provided for continuous features"
+    assert {metric["error"] for metric in section["amount"][0]["metrics"]} == {error}
+    assert values(found, "pre")["CI"] == 0.0
+
+
+def test_a_model_that_never_says_yes_is_measured(folder: Any) -> None:
+    rows = [("d", 1, 0), ("d", 0, 0), ("a", 1, 0), ("a", 0, 0)] * 20
+    folder.csv("data.csv", [("facet", "label", "predicted"), *rows])
+    found = folder.clarify(config(predicted_label="predicted", methods=after()))
+    assert values(found)["DPPL"] == 0.0
+    assert any("the service stops here" in note for note in found["diagnostics"]["notices"])
+
+
+def test_segments_are_measured_on_their_own(folder: Any) -> None:
+    rows = [("d", 10, 1), ("a", 10, 0), ("d", 60, 0), ("a", 60, 1)] * 20
+    folder.csv("data.csv", [("facet", "age", "label"), *rows])
+    segments = [
+        {
+            "name_or_index": "age",
+            "segments": [["[1, 20]"], ["(20, 40]"]],
+            "display_aliases": ["young", "middle", "old"],
+        }
+    ]
+    found = folder.clarify(config(segment_config=segments))["diagnostics"]["segments"]
+    assert [(s["segment"], s["rows"]) for s in found] == [("young", 40), ("middle", 0), ("old", 40)]
+    assert values(found[0], "pre")["DPL"] == -1.0
+    assert found[1]["error"] == "no rows"
+    assert values(found[2], "pre")["DPL"] == 1.0
+
+
+def test_report_and_summary(folder: Any, monitored: dict[str, Any]) -> None:
+    monitored["methods"]["report"] = {"name": "loans", "title": "Loans"}
+    name = folder.json("analysis_config.json", monitored)
+    result = folder.run("clarify", name, "-o", "out")
+    assert result.exit_code == 0, result.output
+    assert "DPPL" in result.stdout
+    html = (folder.path / "out/loans.html").read_text(encoding="utf-8")
+    assert "</html>" in html
+    assert "data.csv" in html
