@@ -300,7 +300,7 @@ class View:
                 "rate_group": _known(ours[i]),
                 "rate_reference": _known(theirs[i]),
             }
-            if profile is Profile.CLARIFY and empty[i] and metric.scope != "table":
+            if profile is Profile.CLARIFY and empty[i] and metric.scope not in ("table", "pooled"):
                 return found | {"status": Status.ERROR, "reason": "Facet set is empty"}
             if math.isnan(value[i]):
                 status = Status.ERROR if profile is Profile.CLARIFY else Status.UNDEFINED

@@ -6,6 +6,7 @@ The rates are fairgauge's own rows of the catalogue, taken at profile ``clarify`
 # ruff: noqa: N802, N803, E501 - the names are smclarify's
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,6 +115,8 @@ PERFORMANCE: dict[str, Callable[..., float]] = {
 }
 """The model performance block: what it calls each function, in its order."""
 
+_NO_MISSING = "Input y_true contains NaN."
+
 
 def multicategory_confusion_matrix(
     label_series: pd.Series, predicted_label_series: pd.Series
@@ -132,9 +135,12 @@ def class_matrix(label: Column, predicted: Column) -> dict[str, dict[str, float]
     Raises
     ------
     TypeError
-        The labels cannot be put in order (text and missing values).
+        Labels are missing; the text is what smclarify's libraries say of it.
     """
-    order = sorted([*label.used, *([None] if (label.codes < 0).any() else [])])
+    missing = bool((label.codes < 0).any())
+    order = sorted([*label.used, *([math.nan] if missing else [])])
+    if missing:
+        raise TypeError(_NO_MISSING)
     if predicted.kind is not label.kind and order:
         of = type(order[0])
         try:
