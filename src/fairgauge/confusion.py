@@ -13,6 +13,8 @@ from fairgauge.spec import Spec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.values import Value
+
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction
 
 
@@ -52,7 +54,6 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
                 problems.append(Problem(path, message))
     if problems:
         raise SpecError(problems)
-    # cells without rows too: a group, label or prediction that never occurs is still asked of
     records = [
         (group, *key, float(cells.get(name, 0)))
         for group, cells in groups.items()
@@ -63,7 +64,9 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     )
     keys = [[record[i] for record in records] for i in range(3)]
     rows = [record[3] for record in records]
-    return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)))
+    # a group, label or prediction that never occurs is still asked of
+    known: dict[str, list[Value]] = {feature: [*groups], "label": [0, 1], "prediction": [0, 1]}
+    return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
 
 
 def _is_count(value: Any) -> bool:

@@ -221,6 +221,7 @@ def build(
     excluded: Mapping[str, int] | None = None,
     texts: Collection[str] = (),
     limit: int = 1_000,
+    known: Mapping[str, Sequence[Value]] | None = None,
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
@@ -233,6 +234,8 @@ def build(
         Columns of untyped text (CSV): numeric if all values are plain numbers.
     limit : int
         The most values that an axis may have.
+    known : mapping of columns to values, optional
+        Values that a column is known to have, though no row may have them.
 
     Raises
     ------
@@ -245,7 +248,8 @@ def build(
     for axis in plan.axes:
         holding = [i for i, table in enumerate(plan.tables) if plan.axes.index(axis) in table]
         columns = {i: counted[i].keys[plan.tables[i].index(plan.axes.index(axis))] for i in holding}
-        levels[axis], coded = _encode(axis, columns, texts=axis.column in texts)
+        more = (known or {}).get(axis.column, ())
+        levels[axis], coded = _encode(axis, columns, more, texts=axis.column in texts)
         if not axis.bins:
             check_levels(axis, levels[axis], limit)
         codes |= {(i, plan.axes.index(axis)): each for i, each in coded.items()}
@@ -266,7 +270,7 @@ def build(
 
 
 def _encode(
-    axis: Axis, columns: Mapping[int, Sequence[Any]], *, texts: bool
+    axis: Axis, columns: Mapping[int, Sequence[Any]], known: Sequence[Value], *, texts: bool
 ) -> tuple[tuple[Value, ...], dict[int, Codes]]:
     """Give every value of an axis its code in the sorted levels."""
     try:
@@ -279,7 +283,7 @@ def _encode(
         levels: tuple[Value, ...] = tuple(range(axis.bins))
     else:
         values = _typed([value for _, value in raw], text=texts)
-        levels = _sorted_levels(values)
+        levels = _sorted_levels([*values, *known])
     position = {_identity(level): i for i, level in enumerate(levels)}
     code = {
         key: -1 if value is None else position[_identity(value)]
@@ -406,7 +410,7 @@ def _rounded(sums: Sums) -> Sums:
 
 
 def _aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> Table:
-    """Sum the cells that have the same codes, sort them, and drop those without rows."""
+    """Sum the cells that have the same codes, and sort them."""
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
         return Table(axes, np.zeros((1, 0), dtype=np.int64), totals)
@@ -424,8 +428,7 @@ def _aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()
     }
-    kept = summed["rows"] > 0
-    return Table(axes, unique[kept], {m: s[kept] for m, s in summed.items()})
+    return Table(axes, unique, summed)
 
 
 def _whole(sums: Sums) -> list[int | float]:

@@ -126,7 +126,8 @@ def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple
             problems.append(Problem("positive", _no_such_value(value, said[0], axis.column)))
     if problems:
         raise SpecError(problems)
-    if len(said) > 1 and all(_unknown(value, said[1]) for value in said[0]) and said[1]:
+    apart = len(said) > 1 and all(_unknown(value, said[1]) for value in said[0]) and said[1]
+    if apart and len(said[0]) + len(said[1]) > _TWO:  # of two, every decision is wrong
         message = (
             f"has none of the labels' values: it holds {_some(said[1])}, the label "
             f"{quote(spec.label)} {_some(said[0])}; a score goes to score"

@@ -47,7 +47,7 @@ def canonical(raw: Any) -> Value:
         return None if raw != raw else _iso(raw)
     if isinstance(raw, bytes):
         return raw.decode("utf-8", "backslashreplace")
-    if raw != raw or type(raw).__name__ in {"NAType", "NaTType"}:
+    if type(raw).__name__ in {"NAType", "NaTType"} or raw != raw:
         return None
     return str(raw)
 
