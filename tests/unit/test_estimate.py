@@ -1,0 +1,147 @@
+"""Estimates and groups: what they hold, how they are found, and how they come back from JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.report import Report
+
+CUBE = fg.confusion(
+    "sex",
+    {"F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, "M": {"tp": 65, "fp": 10, "fn": 5, "tn": 20}},
+)
+
+
+def test_an_estimate_holds_its_comparison() -> None:
+    found = fg.audit(CUBE, metrics="RD")["RD", "sex", "F"]
+    assert (found.metric, found.set, found.feature) == ("RD", "clarify", "sex")
+    assert (found.group, found.reference, found.stratum) == ("F", "rest", None)
+    assert found.value == pytest.approx(71 / 378)
+    assert (found.n_group, found.n_reference) == (27, 70)
+    assert found.rate_group == pytest.approx(20 / 27)
+    assert found.rate_reference == pytest.approx(65 / 70)
+    assert (found.status, found.reason) == ("ok", None)
+    assert found.says.startswith(
+        "F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%)"
+    )
+
+
+def test_an_estimate_without_interval() -> None:
+    found = fg.audit(fg.confusion("sex", {"F": {"tn": 3}, "M": {"tp": 3}}), metrics="RD")
+    assert found["RD", "sex", "F"].interval is None
+
+
+def test_a_group_holds_its_counts_and_rates() -> None:
+    group = next(g for g in fg.audit(CUBE).groups if g.group == "F")
+    assert (group.feature, group.n, group.weight) == ("sex", 50, None)
+    assert group.share == pytest.approx(1 / 3)
+    assert group.counts == {"tp": 20, "fp": 5, "fn": 7, "tn": 18}
+    assert group.weighted_counts is None
+    assert group.rates["f1"].value == pytest.approx(40 / 52)
+
+
+def test_what_has_no_labels_has_no_counts() -> None:
+    table = pd.DataFrame({"p": [1, 0, 1], "g": ["a", "a", "b"]})
+    report = fg.audit(table, prediction="p", sensitive="g", positive=1, metrics=["DPPL", "RD"])
+    assert report.groups[0].counts is None
+    assert set(report.groups[0].rates) >= {"selection_rate", "rejection_share"}
+    assert "accuracy" not in report.groups[0].rates
+    found = report["RD", "g", "a"]
+    assert (found.value, found.status, found.reason) == (None, "not_applicable", "needs a label")
+    assert report["DPPL", "g", "a"].value == pytest.approx(0.5)
+
+
+def test_standard_metrics_are_those_that_the_data_allow() -> None:
+    table = pd.DataFrame({"y": [1, 0, 1], "g": ["a", "a", "b"]})
+    report = fg.audit(table, label="y", sensitive="g", positive=1)
+    assert {e.metric for e in report.estimates} == {"CI", "DPL"}
+    alone = fg.audit(table, sensitive="g")
+    assert {e.metric for e in alone.estimates} == {"CI"}
+
+
+def test_a_rule_asks_for_its_metric() -> None:
+    report = fg.audit(CUBE, metrics="AD", rules=[fg.rule("DI", at_least=0.8)])
+    assert {e.metric for e in report.estimates} == {"AD", "DI"}
+    assert {v.metric for v in report.verdicts} == {"DI"}
+
+
+def test_thresholds_are_all_computed() -> None:
+    table = pd.DataFrame({"y": [1, 0, 1, 0], "s": [0.2, 0.4, 0.6, 0.8], "g": [*"aabb"]})
+    report = fg.audit(
+        table,
+        label="y",
+        score="s",
+        threshold=[0.3, 0.7],
+        sensitive="g",
+        positive=1,
+        metrics=["DPPL", "DPL"],
+    )
+    found = [(e.metric, e.threshold, e.value) for e in report.estimates if e.group == "a"]
+    assert found == [("DPPL", 0.3, 0.5), ("DPL", None, 0), ("DPPL", 0.7, 0.5)] or set(found) == {
+        ("DPPL", 0.3, 0.5),
+        ("DPPL", 0.7, 0.5),
+        ("DPL", None, 0.0),
+    }
+
+
+def test_unknown_keys_name_the_nearest() -> None:
+    report = fg.audit(CUBE, metrics="AD")
+    with pytest.raises(KeyError, match="Did you mean 'AD, sex, F'"):
+        report["AD", "sex", "f"]
+    with pytest.raises(LookupError, match="no metric named 'ADD'"):
+        report["ADD"]
+
+
+def test_synonyms_find_the_estimate() -> None:
+    report = fg.audit(CUBE, metrics="clarify")
+    assert report["Accuracy Difference (AD)", "sex", "F"] is report["AD", "sex", "F"]
+    assert report["dcacc", "sex", "F"] is report["DCA", "sex", "F"]
+
+
+@pytest.mark.parametrize("profile", ["documented", "clarify"])
+def test_a_report_comes_back_from_its_json(profile: str) -> None:
+    cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 78, "tn": 30}, "M": {"tp": 32, "fp": 17}})
+    report = fg.audit(cube, metrics="all", profile=profile, rules=[fg.rule("TE", between=(-1, 1))])
+    text = report.to_json()
+    assert "NaN" not in text
+    assert '"Infinity"' in text
+    again = Report.from_dict(json.loads(text))
+    assert again == report
+    te = again["TE", "sex", "F"].value
+    assert te is None or math.isinf(te)
+
+
+def test_the_json_has_the_names_of_the_contract() -> None:
+    found: dict[str, Any] = fg.audit(CUBE, metrics="AD").to_dict()
+    assert list(found) == [
+        "schema", "tool", "created", "profile", "task", "data", "spec", "groups", "estimates",
+        "verdicts", "verdict", "diagnostics",
+    ]  # fmt: skip
+    assert found["schema"] == "fairgauge.report/1"
+    estimate = {
+        "metric", "set", "feature", "group", "reference", "stratum", "class", "threshold", "value",
+        "low", "high", "confidence", "method", "p_value", "p_adjusted", "n_group", "n_reference",
+        "status", "reason", "says",
+    }  # fmt: skip
+    assert estimate <= set(found["estimates"][0])
+    group = {
+        "feature",
+        "group",
+        "stratum",
+        "class",
+        "threshold",
+        "n",
+        "weight",
+        "share",
+        "counts",
+        "rates",
+    }
+    assert group <= set(found["groups"][0])
+    assert {"value", "low", "high", "status", "reason"} <= set(found["groups"][0]["rates"]["f1"])
+    assert {"source", "fingerprint", "rows", "used", "excluded"} <= set(found["data"])

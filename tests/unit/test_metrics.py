@@ -1,0 +1,133 @@
+"""The parts of the catalogue: sums of cells, divisions, distances, and finding rows by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.metrics.arithmetic import divide, subtract
+from fairgauge.metrics.catalogue import METRICS
+from fairgauge.metrics.distances import DISTANCES
+from fairgauge.metrics.lookup import expand, find_metric, find_rate
+from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP, Cells
+from fairgauge.words import Profile
+
+DOCUMENTED, CLARIFY = Profile.DOCUMENTED, Profile.CLARIFY
+
+
+def array(*numbers: float) -> Any:
+    return np.array(numbers, dtype=float)
+
+
+def test_sums_of_cells_print_themselves() -> None:
+    assert str(TP + FN) == "TP + FN"
+    assert str(2 * TP + FP + FN) == "2 TP + FP + FN"
+    assert str(ALL) == "n"
+    assert (TP + FN).described == "observed positives"
+
+
+def test_sums_of_cells_know_what_they_need() -> None:
+    assert (TP + FN).needs == {"label"}
+    assert (TP + FP).needs == {"prediction"}
+    assert TP.needs == {"label", "prediction"}
+    assert ALL.needs == set()
+
+
+def test_a_part_and_its_whole() -> None:
+    assert TP.within(TP + FN)
+    assert not TP.within(FN + FP)
+    assert not (2 * TP).within(ALL)
+    assert FN.disjoint(FP)
+    assert not TP.disjoint(TP + FN)
+
+
+def test_sums_of_cells_count() -> None:
+    counts = np.array([[1.0, 2.0, 4.0, 8.0], [0.0, 0.0, 0.0, 0.0]])
+    assert (TP + TN).count(counts).tolist() == [9, 0]
+    assert (2 * FP + FN).count(counts).tolist() == [8, 0]
+    assert Cells().count(counts).tolist() == [0, 0]
+
+
+def test_division_by_zero() -> None:
+    over, under = array(1, -1, 0, 3), array(0, 0, 0, 2)
+    found = divide(over, under, DOCUMENTED)
+    assert found[:2].tolist() == [math.inf, -math.inf]
+    assert math.isnan(found[2])
+    assert found[3] == 1.5
+    assert divide(over, under, CLARIFY).tolist() == [math.inf, -math.inf, 0, 1.5]
+
+
+def test_infinity_less_infinity() -> None:
+    left, right = array(math.inf, math.inf, -math.inf, 1), array(math.inf, 1, -math.inf, 3)
+    found = subtract(left, right, DOCUMENTED)
+    assert math.isnan(found[0])
+    assert math.isnan(found[2])
+    assert subtract(left, right, CLARIFY).tolist() == [0, math.inf, 0, -2]
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("kl", 0.8 * math.log(8 / 3) + 0.2 * math.log(2 / 7)),
+        ("js", 0.1325054509170478),
+        ("lp", math.sqrt(0.5)),
+        ("tvd", 0.5),
+        ("ks", 0.5),
+    ],
+)
+def test_distances(by: Any, expected: float) -> None:
+    reference, group = np.array([[8.0, 2.0]]), np.array([[3.0, 7.0]])
+    for profile in Profile:
+        (found,) = DISTANCES[by].between(reference, group, profile)
+        assert found == pytest.approx(expected, rel=1e-12)
+    empty = np.zeros((1, 2))
+    assert math.isnan(DISTANCES[by].between(reference, empty, DOCUMENTED)[0])
+    assert math.isnan(DISTANCES[by].between(empty, group, CLARIFY)[0])
+
+
+@pytest.mark.parametrize("by", ["kl", "js", "lp", "tvd", "ks"])
+def test_a_category_that_nobody_has_changes_nothing(by: Any) -> None:
+    narrow = DISTANCES[by].between(np.array([[8.0, 2.0]]), np.array([[3.0, 7.0]]), DOCUMENTED)
+    wide = DISTANCES[by].between(np.array([[8.0, 0, 2]]), np.array([[3.0, 0, 7]]), DOCUMENTED)
+    assert narrow.tolist() == pytest.approx(wide.tolist(), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("recall", "true_positive_rate"),
+        ("TPR", "true_positive_rate"),
+        ("True Positive Rate", "true_positive_rate"),
+        ("true-positive-rate", "true_positive_rate"),
+        ("precision", "positive_predictive_value"),
+        ("fn/fp", "error_type_ratio"),
+        ("F1 Score", "f1"),
+    ],
+)
+def test_rates_by_other_names(asked: str, name: str) -> None:
+    assert find_rate(asked).name == name
+
+
+def test_abbreviations_are_no_prefixes() -> None:
+    for name in ("true_pos", "A", "accura", ""):
+        with pytest.raises(LookupError, match="no metric named"):
+            find_metric(name)
+
+
+def test_asking_for_several_gives_each_once_in_order() -> None:
+    found = [m.name for m in expand(["DI", "AD", "clarify", "AD", "accuracy"])]
+    assert found[:2] == ["DI", "AD"]
+    assert len(found) == len(set(found))
+    assert found[-2:] == ["accuracy.difference", "accuracy.ratio"]
+
+
+def test_the_public_catalogue_has_every_row() -> None:
+    assert {each.name for each in METRICS} <= {str(m["name"]) for m in map(_plain, fg.metrics())}
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    return row if isinstance(row, dict) else {"name": row.name}

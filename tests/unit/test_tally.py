@@ -1,0 +1,148 @@
+"""Tally: groups, value sets, cuts, intersections, strata, references, and what is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+
+TABLE = pd.DataFrame(
+    {
+        "race": ["B", "B", "W", "W", "H", "A", None, "W"],
+        "sex": ["f", "m", "f", "m", "f", None, "m", "m"],
+        "age": [20, 40, 41, 60, 61, None, 30, 90],
+        "y": [1, 0, 1, 1, 0, 1, 1, 0],
+        "dept": ["x", "x", "x", "y", "y", None, "y", "x"],
+    }
+)
+
+
+def audit(**options: Any) -> fg.Report:
+    return fg.audit(TABLE, **({"label": "y", "positive": 1, "metrics": "DPL"} | options))
+
+
+def sizes(report: fg.Report) -> dict[str, float]:
+    return {g.group: g.n for g in report.groups if g.stratum is None}
+
+
+def test_every_value_is_a_group() -> None:
+    assert sizes(audit(sensitive="race")) == {"A": 1, "B": 2, "H": 1, "W": 3}
+
+
+def test_value_sets_are_groups_and_the_others_their_rest() -> None:
+    report = audit(sensitive={"race": ["B", "H"]})
+    assert sizes(report) == {"B, H": 3, "rest": 4}
+    assert [(e.group, e.reference) for e in report.estimates] == [("B, H", "rest")]
+    assert report["DPL", "race", "B, H"].value == pytest.approx(3 / 4 - 1 / 3)
+
+
+def test_several_value_sets() -> None:
+    report = audit(sensitive={"race": [["B", "H"], ["W"]]})
+    assert sizes(report) == {"B, H": 3, "W": 3, "rest": 1}
+    assert report["DPL", "race", "W"].rate_reference == pytest.approx(2 / 4)
+
+
+def test_cuts_are_intervals_closed_above() -> None:
+    report = audit(sensitive=fg.cut("age", [40, 60]))
+    assert sizes(report) == {"(-inf, 40]": 3, "(40, 60]": 2, "(60, inf)": 2}
+    assert report.data.excluded == {"missing age": 1}
+
+
+def test_an_interval_without_rows_is_listed() -> None:
+    report = audit(sensitive=fg.cut("age", [10]), metrics="CI")
+    assert sizes(report) == {"(-inf, 10]": 0, "(10, inf)": 7}
+    values = {e.group: e.value for e in report.estimates}
+    assert values == {"(-inf, 10]": 1, "(10, inf)": -1}
+
+
+def test_intersections_are_the_combinations_that_occur() -> None:
+    report = audit(sensitive=["race"], intersections=[("race", "sex")])
+    found = {g.group: g.n for g in report.groups if g.feature == "race*sex"}
+    assert found == {"B & f": 1, "B & m": 1, "H & f": 1, "W & f": 1, "W & m": 2}
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("rest", {"A": "rest", "B": "rest", "H": "rest", "W": "rest"}),
+        ("overall", {"A": "overall", "B": "overall", "H": "overall", "W": "overall"}),
+        ("largest", {"A": "W", "B": "W", "H": "W"}),
+        ({"race": "B"}, {"A": "B", "H": "B", "W": "B"}),
+    ],
+)
+def test_references(reference: Any, expected: dict[str, str]) -> None:
+    report = audit(sensitive="race", reference=reference)
+    assert {e.group: e.reference for e in report.estimates} == expected
+
+
+def test_the_rates_of_references() -> None:
+    rest = audit(sensitive="race")["DPL", "race", "B"]
+    assert (rest.rate_group, rest.rate_reference) == (0.5, 3 / 5)
+    overall = audit(sensitive="race", reference="overall")["DPL", "race", "B"]
+    assert overall.rate_reference == pytest.approx(4 / 7)
+    named = audit(sensitive="race", reference={"race": "W"})["DPL", "race", "B"]
+    assert named.rate_reference == pytest.approx(2 / 3)
+
+
+def test_best_is_the_best_by_the_metric() -> None:
+    report = audit(sensitive={"race": [["B"], ["W"], ["H"]]}, reference="best", metrics="DPL")
+    assert {e.reference for e in report.estimates} <= {"B", "W", "H"}
+    table = TABLE.assign(p=[1, 1, 1, 0, 0, 0, 0, 0])
+    report = fg.audit(
+        table,
+        label="y",
+        prediction="p",
+        positive=1,
+        sensitive="race",
+        reference="best",
+        metrics="DPPL",
+    )
+    assert {e.reference for e in report.estimates} == {"B"}
+
+
+def test_a_reference_outside_the_value_sets_becomes_a_group() -> None:
+    report = audit(sensitive={"race": ["B"]}, reference={"race": "W"})
+    assert report["DPL", "race", "B"].reference == "W"
+    assert sizes(report) == {"B": 2, "W": 3, "rest": 2}
+
+
+def test_strata_hold_a_column_fixed() -> None:
+    report = audit(sensitive="sex", strata="dept")
+    counts = {(g.group, g.stratum): g.n for g in report.groups}
+    assert counts[("f", "x")] == 2
+    assert counts[("m", "y")] == 2
+    assert report["DPL", "sex", "f", "x"].value == pytest.approx(0 - 1)
+    assert report.data.excluded["missing stratum"] == 1
+
+
+def test_missing_values_are_a_group_when_asked() -> None:
+    report = audit(sensitive="race", missing="group")
+    assert sizes(report)["(missing)"] == 1
+    assert report.data.excluded == {}
+
+
+def test_one_group_alone_is_compared_with_nobody() -> None:
+    report = fg.audit(TABLE.assign(one="x"), label="y", sensitive="one", metrics="DPL")
+    (estimate,) = report.estimates
+    assert (estimate.value, estimate.status) == (None, "undefined")
+    assert estimate.reason == "the reference has no rows (n = 0)"
+
+
+def test_unknown_values_name_the_nearest() -> None:
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(TABLE.replace("B", "Black"), label="y", sensitive={"race": ["Blck"]})
+    assert str(caught.value).startswith(
+        "sensitive: column 'race' has no value 'Blck'. Did you mean 'Black'? It has "
+    )
+    with pytest.raises(fg.SpecError, match="reference: column 'race' has no value 'Z'"):
+        audit(sensitive="race", reference={"race": "Z"})
+    with pytest.raises(fg.SpecError, match="positive: column 'y' has no value '7'"):
+        audit(sensitive="race", positive=7)
+
+
+def test_three_labels_need_a_positive_one() -> None:
+    with pytest.raises(fg.SpecError, match="say which value of 'age' is positive"):
+        fg.audit(TABLE, label="age", sensitive="race", task="binary")
