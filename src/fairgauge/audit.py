@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from fairgauge.cube import Cube
@@ -19,11 +20,11 @@ from fairgauge.version import __version__
 from fairgauge.words import Level, Task
 
 if TYPE_CHECKING:
-    from fairgauge.estimate import Estimate
     from fairgauge.measure import ByRows
-    from fairgauge.metrics.rowwise import RowMetric
-    from fairgauge.reading import Reading
     from fairgauge.scan.source import Source
+
+
+_FIRST_ROWS = 1_000
 
 
 def audit(data: Any, **options: Unpack[Options]) -> Report:
@@ -123,7 +124,10 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),
-        diagnostics=(*_told(spec, measured.task, left_out), *measured.diagnostics),
+        diagnostics=(
+            *_told(spec, measured.task, left_out, said=bool(options.get("task"))),
+            *measured.diagnostics,
+        ),
     )
 
 
@@ -150,23 +154,33 @@ def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
         _check_held(data, spec)
         return data, None, spec
     source = open_source(data)
-    spec = ask(source.columns, **options)
+    spec = _with_task(source, ask(source.columns, **options))
     return source.count(plan(spec), spec.max_groups), source, spec
+
+
+def _with_task(source: Source, spec: Spec) -> Spec:
+    """Read numbers with fractions as a regression, unless anything else is said.
+
+    What is counted hangs on it, so the first rows are looked at before the scan.
+    """
+    if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
+        return spec
+    from fairgauge.scan.rows import read_rows
+
+    first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS)
+    values = [value for each in first.values() for value in each if value is not None]
+    numbers = all(isinstance(value, (int, float)) for value in values)
+    fractions = any(isinstance(value, float) for value in values)
+    return replace(spec, task=Task.REGRESSION) if numbers and fractions else spec
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     """Return what computes the metrics of single rows, where the rows are at hand."""
     if source is None:
         return None
+    from fairgauge.individual import RowReader
 
-    def by_rows(
-        asked: list[RowMetric], reading: Reading
-    ) -> tuple[list[Estimate], list[Diagnostic]]:
-        from fairgauge.individual import measure_rows
-
-        return measure_rows(source, cube, spec, asked, reading)
-
-    return by_rows
+    return RowReader(source, cube, spec)
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:
@@ -179,10 +193,10 @@ def _check_held(cube: Cube, spec: Spec) -> None:
             )
 
 
-def _told(spec: Spec, task: Task, left_out: dict[str, int]) -> list[Diagnostic]:
+def _told(spec: Spec, task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
     """Return what a reader should know of the question and of the rows left out."""
     found = []
-    if spec.task is None:
+    if not said:
         level = Level.NOTE if task is Task.BINARY else Level.WARNING
         message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
         found.append(Diagnostic(level, "task", message))

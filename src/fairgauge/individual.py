@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.estimate import Diagnostic, Estimate, called
+from fairgauge.exact_scores import exact_histograms
 from fairgauge.metrics.arithmetic import divide
-from fairgauge.scan.rows import Neighbours, feature_matrix, read_rows
+from fairgauge.scan.rows import Neighbours, feature_matrix, numbers_of, read_rows
 from fairgauge.tally import EVERYONE, row_groups
 from fairgauge.values import matches
 from fairgauge.words import Level, Profile, Reference, Role, Status
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.reading import Reading
     from fairgauge.scan.source import Source
     from fairgauge.spec import Spec
+    from fairgauge.tally import Tally
     from fairgauge.values import Value
 
     Array = NDArray[np.float64]
@@ -62,6 +64,25 @@ class Answer:
     n_reference: int | None
     says: str
     reason: str = "a side has no rows with everything it needs"
+
+
+@dataclass(frozen=True, slots=True)
+class RowReader:
+    """Computes from the rows of a source what counts cannot give."""
+
+    source: Source
+    cube: Cube
+    spec: Spec
+
+    def metrics(
+        self, asked: Sequence[RowMetric], reading: Reading
+    ) -> tuple[list[Estimate], list[Diagnostic]]:
+        """Compute the metrics of rows."""
+        return measure_rows(self.source, self.cube, self.spec, asked, reading)
+
+    def histograms(self, tallies: Sequence[Tally]) -> tuple[list[Tally], Diagnostic]:
+        """Give tallies exact score histograms."""
+        return exact_histograms(self.source, self.cube, self.spec, tallies)
 
 
 def measure_rows(
@@ -110,7 +131,7 @@ def _rows(
             if value is not None:
                 selected[i] = any(matches(value, level) for level in positive)
     elif prediction is not None and prediction.bounds:
-        numbers = _floats(columns[prediction.column])
+        numbers = numbers_of(columns[prediction.column])
         over = (
             numbers >= prediction.cuts[0]
             if prediction.closed == "left"
@@ -306,12 +327,7 @@ def _estimate(
 
 
 def _numbers(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:
-    return np.full(count, np.nan) if name is None else _floats(columns[name])
-
-
-def _floats(values: Sequence[Value]) -> Array:
-    """Return numbers, NaN where there is none."""
-    return np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+    return np.full(count, np.nan) if name is None else numbers_of(columns[name])
 
 
 def _ks(ours: Array, theirs: Array) -> float:

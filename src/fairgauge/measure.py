@@ -6,7 +6,7 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.view import View, worst_class
-from fairgauge.words import Level, Profile, Role, Status, Task
+from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,12 +39,23 @@ if TYPE_CHECKING:
     from fairgauge.spec import Spec
     from fairgauge.tally import Tally
 
-ByRows: TypeAlias = "Callable[[list[RowMetric], Reading], tuple[list[Estimate], list[Diagnostic]]]"
 Asked: TypeAlias = "tuple[Metric, str | None]"
 """A metric, and what stands against computing it."""
 
 _MOST_SHOWN = 4
 _FEWEST_COVERED = 0.9
+
+
+class ByRows(Protocol):
+    """Computes from the rows what counts cannot give."""
+
+    def metrics(
+        self, asked: Sequence[RowMetric], reading: Reading
+    ) -> tuple[list[Estimate], list[Diagnostic]]:
+        """Compute the metrics of rows."""
+
+    def histograms(self, tallies: Sequence[Tally]) -> tuple[list[Tally], Diagnostic]:
+        """Give tallies exact score histograms."""
 
 
 def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
@@ -71,6 +82,9 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
     tallies = tally(cube, spec)
+    if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
+        tallies, note = by_rows.histograms(tallies)
+        diagnostics.append(note)
     for each in tallies:
         if task is Task.MULTICLASS:
             measured = _multiclass(each, reads, spec, rates, asked)
@@ -122,7 +136,7 @@ def _of_rows(
     possible = [metric for metric, obstacle in asked if not obstacle]
     if by_rows is None or not possible:
         return estimates, []
-    computed, notes = by_rows(possible, reading)
+    computed, notes = by_rows.metrics(possible, reading)
     return [*estimates, *computed], notes
 
 

@@ -126,13 +126,14 @@ def row_groups(
     axes = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
     for names in asked:
         parts = [_grouping(axes[name], cube, spec, []) for name in names]
-        codes = [_level_codes(axes[name], cube, columns[name]) for name in names]
+        codes = [level_codes(axes[name], cube, columns[name]) for name in names]
         table = Table(tuple(axes[n] for n in names), np.stack(codes, axis=-1), {})
         group, groups = _groups(table, parts)
         yield "*".join(names), groups, group
 
 
-def _level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
+def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
+    """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
         numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
         bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")

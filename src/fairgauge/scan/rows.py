@@ -32,8 +32,10 @@ _SAME = 1e-9
 """Two distances closer than this share of them are one distance."""
 
 
-def read_rows(source: Source, columns: Sequence[str]) -> dict[str, list[Value]]:
-    """Read some columns of all rows, in canonical values.
+def read_rows(
+    source: Source, columns: Sequence[str], most: int | None = None
+) -> dict[str, list[Value]]:
+    """Read some columns of all rows, or of the first ``most``, in canonical values.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def read_rows(source: Source, columns: Sequence[str]) -> dict[str, list[Value]]:
         The data cannot be read.
     """
     wanted = list(dict.fromkeys(columns))
-    read, texts = fetch(source, wanted)
+    read, texts = fetch(source, wanted, most)
     found = {}
     for name, values in zip(wanted, read, strict=True):
         plain = [canonical(value) for value in values]
@@ -51,44 +53,65 @@ def read_rows(source: Source, columns: Sequence[str]) -> dict[str, list[Value]]:
     return found
 
 
+def numbers_of(values: Sequence[Value]) -> Array:
+    """Return numbers, NaN where there is none."""
+    return np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+
+
 @singledispatch
-def fetch(source: Any, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
-    """Return the values of columns, and whether they are untyped text."""
+def fetch(
+    source: Any, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
+    """Return the values of columns (the first ``most``), and whether they are untyped text."""
     raise DataError(f"rows of {quote(source.name)} cannot be read one by one; columns {columns}")
 
 
 @fetch.register(PandasFrame)
-def _(source: PandasFrame, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
+def _(
+    source: PandasFrame, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
     positions = [source.columns.index(name) for name in columns]
-    return [source.frame.iloc[:, at].tolist() for at in positions], False
+    return [source.frame.iloc[:most, at].tolist() for at in positions], False
 
 
 @fetch.register(NarwhalsFrame)
-def _(source: NarwhalsFrame, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
+def _(
+    source: NarwhalsFrame, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
     frame = source.frame.select(*columns)
+    frame = frame if most is None else frame.head(most)
     whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return [whole[name].to_list() for name in columns], False
 
 
 @fetch.register(Relation)
-def _(source: Relation, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
-    records = source.relation.select(*(identifier(name) for name in columns)).fetchall()
+def _(
+    source: Relation, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
+    chosen = source.relation.select(*(identifier(name) for name in columns))
+    records = (chosen if most is None else chosen.limit(most)).fetchall()
     return _columns_of(records, columns), False
 
 
 @fetch.register(DuckFiles)
-def _(source: DuckFiles, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
+def _(
+    source: DuckFiles, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
     keys = ", ".join(source.written.key(name) for name in columns)
-    records = list(run(f"SELECT {keys} FROM {source.relation}", source.name))
+    limit = "" if most is None else f" LIMIT {most}"
+    records = list(run(f"SELECT {keys} FROM {source.relation}{limit}", source.name))
     found = _columns_of(records, columns)
     if source.written.decode:
-        found = [[source.written.decode(value) for value in values] for values in found]
+        decode = source.written.decode
+        found = [[decode(value) for value in values] for values in found]
     return found, bool(source.written.texts)
 
 
 @fetch.register(JsonFiles)
-def _(source: JsonFiles, columns: list[str]) -> tuple[list[Sequence[Any]], bool]:
-    return fetch(source.files, columns)
+def _(
+    source: JsonFiles, columns: list[str], most: int | None = None
+) -> tuple[list[Sequence[Any]], bool]:
+    return fetch(source.files, columns, most)
 
 
 def _columns_of(records: list[tuple[Any, ...]], columns: list[str]) -> list[Sequence[Any]]:
