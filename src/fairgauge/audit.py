@@ -128,6 +128,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
             *_told(spec, measured.task, left_out, said=bool(options.get("task"))),
             *measured.diagnostics,
         ),
+        scores=measured.scores,
     )
 
 

@@ -102,6 +102,27 @@ class Group:
     rates: Mapping[str, RateValue] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreCounts:
+    """The scores of one group in bins: what ROC and calibration curves and sweeps are drawn from.
+
+    Attributes
+    ----------
+    low, high : edges of the bins, equal where a bin is a single score.
+    positive, negative, unlabelled : rows (or weights) in each bin, by label.
+    total : sum of the scores in each bin.
+    """
+
+    feature: str
+    group: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    positive: tuple[float, ...]
+    negative: tuple[float, ...]
+    unlabelled: tuple[float, ...]
+    total: tuple[float, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """Something that a reader should know."""
@@ -120,6 +141,7 @@ class Measured:
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
+    scores: tuple[ScoreCounts, ...] = ()
 
 
 def called(reference: str | None) -> str:

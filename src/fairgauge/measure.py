@@ -23,6 +23,7 @@ from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
+from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.view import View, worst_class
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
@@ -108,7 +109,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         found = _of_rows(rowwise, by_rows, tallies, reads[0])
         estimates += found[0]
         diagnostics += found[1]
-    return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics))
+    scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
+    return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics), scores)
 
 
 def _of_rows(

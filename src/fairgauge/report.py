@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import FairgaugeError, nearest, quote
-from fairgauge.estimate import Diagnostic, Estimate, Group, RateValue
+from fairgauge.estimate import Diagnostic, Estimate, Group, RateValue, ScoreCounts
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.verdict import Verdict
 from fairgauge.words import Level, Outcome, Profile, Status, Task
@@ -59,6 +59,7 @@ class Report:
     verdicts: tuple[Verdict, ...]
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
+    scores: tuple[ScoreCounts, ...] = ()
 
     def __getitem__(self, key: str | tuple[str | None, ...]) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
@@ -95,6 +96,7 @@ class Report:
             "verdicts": [_plain(verdict) for verdict in self.verdicts],
             "verdict": str(self.verdict),
             "diagnostics": [_plain(diagnostic) for diagnostic in self.diagnostics],
+            "scores": [_plain(each) for each in self.scores],
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -121,6 +123,10 @@ class Report:
             diagnostics=tuple(
                 Diagnostic(**{**each, "level": Level(each["level"])})
                 for each in found["diagnostics"]
+            ),
+            scores=tuple(
+                ScoreCounts(**{k: tuple(v) if isinstance(v, list) else v for k, v in each.items()})
+                for each in found["scores"]
             ),
         )
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairgauge.estimate import ScoreCounts
 from fairgauge.metrics.side import Scores, Side
 from fairgauge.words import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,6 +78,7 @@ class Sides:
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             scores=self._scores.pick(which),
+            joint=raw[:, :-1, :-1] if self._per_class else None,
         )
 
     def _by_stratum(self, which: Index) -> dict[Need, Array]:
@@ -145,3 +147,28 @@ def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
             no, missing = no + missing, np.zeros_like(missing)
         states = np.stack([yes, no, missing], axis=axis)
     return states
+
+
+def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
+    """Return the scores of every group in bins, leaving out the bins that it does not have."""
+    if counted.histogram is None:
+        return
+    histogram = counted.histogram
+    of = histogram.counts["w" if counted.weighted else "n"]
+    by_label, total = _by_label(of, reading.labels), histogram.counts["s"].sum(axis=1)
+    for i, group in enumerate(counted.groups):
+        held = of[i].sum(axis=0) > 0
+        yield ScoreCounts(
+            feature=counted.feature,
+            group=group,
+            low=_listed(histogram.low[held]),
+            high=_listed(histogram.high[held]),
+            positive=_listed(by_label[i, 0, held]),
+            negative=_listed(by_label[i, 1, held]),
+            unlabelled=_listed(of[i, -1, held]),
+            total=_listed(total[i, held]),
+        )
+
+
+def _listed(numbers: Array) -> tuple[float, ...]:
+    return tuple(int(n) if n == int(n) else n for n in numbers.tolist())
