@@ -70,7 +70,7 @@ def count_question(asked: Question, profile: Profile) -> Cube:
     has are levels of the cube all the same, so that they can be asked of.
     """
     outcomes, positive = _outcomes(asked)
-    spec = _spec(asked, profile, positive)
+    spec = question_spec(asked, profile, positive)
     counting = plan(spec)
     coded = {axis: _ordered(_coded(axis, asked, outcomes)) for axis in counting.axes}
     rows = max((len(each.codes) for each in coded.values()), default=0)
@@ -91,7 +91,10 @@ def _ordered(coded: _Coded) -> _Coded:
     return _Coded(place[coded.codes], [coded.levels[i] for i in order])
 
 
-def _spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spec:
+def question_spec(
+    asked: Question, profile: Profile, positive: tuple[Value, ...], **more: Any
+) -> Spec:
+    """Return a question as fairgauge's own specification."""
     options: dict[str, Any] = {"sensitive": [_sensitive(asked, i) for i in range(len(asked.axes))]}
     if asked.label is not None:
         options |= {"label": asked.label.column.name, "positive": list(positive)}
@@ -99,7 +102,7 @@ def _spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spe
         options |= {"prediction": asked.prediction.column.name, "positive": list(positive)}
     if asked.strata is not None:
         options["strata"] = asked.strata.name
-    return ask(**options, task="binary", profile=str(profile), max_groups=10**9)
+    return ask(**options, **more, task="binary", profile=str(profile), max_groups=10**9)
 
 
 def _sensitive(asked: Question, facet: int) -> dict[str, Any]:

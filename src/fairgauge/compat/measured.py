@@ -1,4 +1,8 @@
-"""Results in the service's shape, out of fairgauge's own report."""
+"""Results in the service's shape: fairgauge's own metrics of a cube, values alone.
+
+Intervals and sentences belong to the report (`fairgauge.audit` of the same cube); replaying a job
+needs the numbers, at the speed of counting.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.audit import audit
-from fairgauge.compat.wording import CONDITIONAL, error_text, result
-from fairgauge.words import Profile
+from fairgauge.compat.wording import CONDITIONAL, NO_GROUP, error_text, result
+from fairgauge.metrics.comparisons import Comparison
+from fairgauge.metrics.lookup import find_metric, find_rate
+from fairgauge.reading import readings
+from fairgauge.sides import BOTH, Sides
+from fairgauge.tally import tally, tally_all
+from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,81 +24,92 @@ if TYPE_CHECKING:
     from fairgauge.compat.counted import Question
     from fairgauge.compat.flip import Features
     from fairgauge.cube import Cube
-    from fairgauge.estimate import Estimate, Group
-    from fairgauge.report import Report
-
-POOLED = "pooled"
+    from fairgauge.metrics.side import Side
 
 
 class Measured:
-    """A report over the blocks of a question, asked by facet and block."""
+    """The metrics of every facet and block of a question."""
 
     def __init__(
         self,
         asked: Question,
         cube: Cube,
-        metrics: Sequence[str],
-        profile: Profile,
         features: Features | None = None,
         strata_problem: str | None = None,
-        **options: Any,
     ) -> None:
+        spec = cube.plan.asked
         self.asked = asked
+        self._profile = spec.profile
         self._features = features
         self._strata_problem = strata_problem
-        counted = [metric for metric in metrics if metric != "FT"] or ["CI"]
-        self.report: Report = audit(cube, metrics=counted, profile=str(profile), **options)
-        self.whole_table: dict[str, Estimate] = {}
-        self._estimates: dict[tuple[str, str | None, str], Estimate] = {}
-        for each in self.report.estimates:
-            if each.feature is None:
-                self.whole_table[each.metric] = each
-            elif each.stratum == (POOLED if each.metric in CONDITIONAL else None):
-                self._estimates[each.metric, each.feature, each.group] = each
-        self._groups = {(g.feature, g.group): g for g in self.report.groups if g.stratum is None}
-        self._rows = self.report.data.cases
-
-    def group(self, facet: int, block: int) -> Group:
-        """Return the counts and rates of a block."""
-        return self._groups[self.asked.axes[facet], self.asked.block_names(facet)[block]]
-
-    def known(self, facet: int) -> int:
-        """Return the rows that are compared: those whose facet is known (``clarify``: all)."""
-        if self.report.profile is Profile.CLARIFY:
-            return int(self._rows)
-        return int((self.asked.facets[facet].codes != -2).sum())
-
-    def estimate(self, metric: str, facet: int, block: int) -> Estimate:
-        """Return one metric of a block."""
-        if metric in self.whole_table:
-            return self.whole_table[metric]
-        return self._estimates[metric, self.asked.axes[facet], self.asked.block_names(facet)[block]]
+        reading = readings(cube, spec, Task.BINARY)[0]
+        self._sides = [Sides(each, reading, spec.profile) for each in tally(cube, spec)]
+        self._groups = [list(each.groups) for each in tally(cube, spec)]
+        self._everyone = Sides(tally_all(cube), reading, spec.profile)
 
     def result(self, metric: str, facet: int, block: int) -> dict[str, Any]:
         """Return one metric of a block as results write it."""
         if metric == "FT":
             return self._flip(facet, block)
-        found = self.estimate(metric, facet, block)
-        if metric in CONDITIONAL and self._strata_problem is not None:
-            return result(metric, None, self._strata_problem)
-        if found.value is not None:
-            return result(metric, found.value)
-        if self.report.profile is not Profile.CLARIFY:
-            return result(metric, None, found.reason or str(found.status))
-        rows = self.group(facet, block).n
-        text = error_text(metric, rows, self._rows - rows, found.reason)
-        return result(metric, None, text)
+        if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
+            return result(metric, None, self._strata_problem or NO_GROUP)
+        row = find_metric(metric)
+        assert isinstance(row, Comparison)
+        group, reference = self._compared(row, facet, block)
+        sizes = float(group.size[0]), float(reference.size[0])
+        clarify = self._profile is Profile.CLARIFY
+        value = row.value(group, reference, self._profile)[0]
+        one_sided = clarify and row.scope == "group" and 0 in sizes
+        if not np.isnan(value) and not one_sided:
+            return result(metric, float(value))
+        reason = row.why_undefined(group, reference, 0) if np.isnan(value) else None
+        return result(metric, None, error_text(metric, *sizes, reason) if clarify else reason)
+
+    def size(self, facet: int, block: int) -> int:
+        """Return the rows of a block."""
+        return int(self._block(facet, block).size[0])
+
+    def known(self, facet: int) -> int:
+        """Return the rows that are compared: those whose facet is known (``clarify``: all)."""
+        sides = self._sides[facet]
+        return int(sides.pick(np.array([sides.whole]), np.array([0])).size[0])
+
+    def base_rate(self, facet: int, block: int) -> float:
+        """Return the share of positive labels of a block, 0 where it has no rows."""
+        rate = find_rate("base_rate").value(self._block(facet, block), Profile.CLARIFY)
+        return float(rate[0])
+
+    def cells(self, facet: int, block: int) -> list[float]:
+        """Return TP, FP, FN and TN of a block."""
+        counts: list[float] = self._block(facet, block).counts(BOTH)[0].tolist()
+        return counts
+
+    def _block(self, facet: int, block: int, *, pooled: bool = False) -> Side:
+        return self._sides[facet].pick(self._at(facet, block), np.array([0]), pooled=pooled)
+
+    def _at(self, facet: int, block: int) -> Any:
+        name = self.asked.block_names(facet)[block]
+        return np.array([self._groups[facet].index(name)])
+
+    def _compared(self, metric: Comparison, facet: int, block: int) -> tuple[Side, Side]:
+        if metric.scope == "table":
+            everyone = self._everyone.pick(np.array([0]), np.array([0]))
+            return everyone, everyone
+        pooled = metric.scope == "pooled"
+        sides = self._sides[facet]
+        rest = sides.pick(sides.rest + self._at(facet, block), np.array([0]), pooled=pooled)
+        return self._block(facet, block, pooled=pooled), rest
 
     def _flip(self, facet: int, block: int) -> dict[str, Any]:
         """Return the flip test, which compares rows."""
         assert self.asked.prediction is not None
         assert self._features is not None
         inside = self.asked.facets[facet].codes == block
+        positive = self.asked.prediction.states == 1
         try:
-            value = self._features.flip(inside, self.asked.prediction.states == 1)
+            return result("FT", self._features.flip(inside, positive, self._profile))
         except ValueError as error:
             return result("FT", None, str(error))
-        return result("FT", value)
 
 
 def unsortable(values: Sequence[Any]) -> str | None:

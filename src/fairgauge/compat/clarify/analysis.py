@@ -11,7 +11,8 @@ from fairgauge.compat.clarify.job import Job
 from fairgauge.compat.clarify.load import load_dataset
 from fairgauge.compat.clarify.segments import segments_of
 from fairgauge.compat.smclarify.bias.performance import performance
-from fairgauge.compat.wording import read, spelled
+from fairgauge.compat.wording import CONDITIONAL, read, spelled
+from fairgauge.estimate import POOLED
 from fairgauge.version import __version__
 from fairgauge.words import Profile
 
@@ -124,7 +125,7 @@ def _facets(job: Job) -> Iterator[dict[str, Any]]:
             continue
         assert job.measured is not None
         for i, name in enumerate(side.blocks.names):
-            inside = job.measured.group(position, i).n
+            inside = job.measured.size(position, i)
             yield {
                 "name": side.name,
                 "type": side.blocks.of.name.lower(),
@@ -137,33 +138,32 @@ def _facets(job: Job) -> Iterator[dict[str, Any]]:
 
 
 def _intervals(job: Job) -> Iterator[dict[str, Any]]:
-    for facet, i, block, metric in _every(job):
-        assert job.measured is not None
-        if metric == "FT":
+    """Return the interval of every metric that has one."""
+    if job.report is None or job.measured is None:
+        return
+    place = {
+        (axis, shown): (facet.name, name)
+        for i, (axis, facet) in enumerate(
+            zip(job.measured.asked.axes, job.measured.asked.facets, strict=True)
+        )
+        for shown, name in zip(job.measured.asked.block_names(i), facet.names, strict=True)
+    }
+    everyone = list(place.values())
+    for each in job.report.estimates:
+        own = each.stratum == (POOLED if each.metric in CONDITIONAL else None)
+        if not own or each.low is None or each.high is None:
             continue
-        each = job.measured.estimate(metric, i, block)
-        if each.low is None or each.high is None:
-            continue
-        yield {
-            "facet": facet.name,
-            "value_or_threshold": facet.blocks.names[block],
-            "metric": metric,
-            "low": spelled(each.low),
-            "high": spelled(each.high),
-            "confidence": each.confidence,
-            "method": each.method,
-        }
-
-
-def _every(job: Job) -> Iterator[tuple[Any, int, int, str]]:
-    """Return every facet, its position, its blocks and the metrics asked for."""
-    readable = [side for side in job.sides if side.blocks is not None]
-    for i, side in enumerate(readable):
-        assert side.blocks is not None
-        for block in range(len(side.blocks.names)):
-            for metrics in job.config.stages.values():
-                for metric in metrics:
-                    yield side, i, block, metric
+        found = place.get((str(each.feature), each.group))
+        for facet, name in everyone if each.feature is None else [found] if found else []:
+            yield {
+                "facet": facet,
+                "value_or_threshold": name,
+                "metric": each.metric,
+                "low": spelled(each.low),
+                "high": spelled(each.high),
+                "confidence": each.confidence,
+                "method": each.method,
+            }
 
 
 def _differences(job: Job) -> Iterator[dict[str, Any]]:

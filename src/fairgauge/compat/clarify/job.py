@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.audit import audit
 from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, favoured, outcome, predicted
 from fairgauge.compat.counted import Question, count_question
 from fairgauge.compat.flip import Features
@@ -17,6 +19,7 @@ from fairgauge.words import Profile
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
+    from fairgauge.cube import Cube
     from fairgauge.report import Report
 
 
@@ -40,17 +43,19 @@ class Job:
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
+        self._cube: Cube | None = None
+        self._options: dict[str, Any] = {}
         self.label, listed = self._label()
         self.prediction = self._prediction(listed)
         self.sides = [self._side(facet) for facet in config.facet or []]
         self.measured = self._measured(options)
 
-    @property
+    @cached_property
     def report(self) -> Report | None:
         """Return fairgauge's own report; None when no facet can be read."""
-        if self.measured is None:
+        if self._cube is None:
             return None
-        found = self.measured.report
+        found = audit(self._cube, **self._options)
         return replace(found, data=replace(found.data, source=self.made.source))
 
     def stage(self, stage: str) -> dict[str, Any]:
@@ -146,7 +151,8 @@ class Job:
             problem = unsortable([*strata.levels, *missing])
         features = Features(self.made.features({block.name for block in blocks}))
         cube = count_question(asked, self.profile)
-        return Measured(asked, cube, metrics, self.profile, features, problem, **options)
+        self._cube, self._options = cube, options | {"metrics": metrics}
+        return Measured(asked, cube, features, problem)
 
 
 def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def bias_report(
     question = made.question(group_variable)
     cube = count_question(question, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(question, cube, names, Profile.CLARIFY, made.features, problem)
+    measured = Measured(question, cube, made.features, problem)
     found = [
         {
             "value_or_threshold": block,
@@ -173,8 +173,7 @@ def bias_basic_stats(
     """
     made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(None)
-    cube = count_question(question, Profile.CLARIFY)
-    measured = Measured(question, cube, ["CI"], Profile.CLARIFY)
+    measured = Measured(question, count_question(question, Profile.CLARIFY))
     found = [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)
@@ -287,14 +286,13 @@ def _require_positive(values: Any) -> None:
 
 
 def _basic(measured: Measured, block: int, after: bool) -> Iterator[MetricResult]:
-    group = measured.group(0, block)
-    positive = group.rates["base_rate"].value or 0.0
+    positive, rows = measured.base_rate(0, block), measured.size(0, block)
     values: list[tuple[Callable[..., Any], Any]] = [
-        (stats.proportion, group.share or 0.0),
+        (stats.proportion, divide(rows, measured.known(0))),
         (stats.observed_label_distribution, [positive, 1 - positive]),
     ]
     if after:
-        cells = group.counts or {}
-        values.append((stats.confusion_matrix, [divide(n, group.n) for n in cells.values()]))
+        shares = [divide(count, rows) for count in measured.cells(0, block)]
+        values.append((stats.confusion_matrix, shares))
     for function, value in values:
         yield MetricResult(function.__name__, metric_description(function), value)

@@ -63,7 +63,7 @@ def measure(
     asked = Question((facet(sensitive_facet_index),), label, prediction, group(group_variable))
     cube = count_question(asked, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(asked, cube, metrics, Profile.CLARIFY, strata_problem=problem)
+    measured = Measured(asked, cube, strata_problem=problem)
     return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
 
 
