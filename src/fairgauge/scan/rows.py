@@ -13,7 +13,6 @@ from fairgauge.errors import DataError, quote
 from fairgauge.scan.duck import run
 from fairgauge.scan.json_files import JsonFiles
 from fairgauge.scan.narwhals import NarwhalsFrame
-from fairgauge.scan.pandas import PandasFrame
 from fairgauge.scan.relation import Relation
 from fairgauge.scan.sql import identifier
 from fairgauge.scan.tables import DuckFiles
@@ -63,15 +62,11 @@ def fetch(
     source: Any, columns: list[str], most: int | None = None
 ) -> tuple[list[Sequence[Any]], bool]:
     """Return the values of columns (the first ``most``), and whether they are untyped text."""
-    raise DataError(f"rows of {quote(source.name)} cannot be read one by one; columns {columns}")
-
-
-@fetch.register(PandasFrame)
-def _(
-    source: PandasFrame, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
+    frame = getattr(source, "frame", None)  # of pandas, which may not be installed
+    if not hasattr(frame, "iloc"):
+        raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
     positions = [source.columns.index(name) for name in columns]
-    return [source.frame.iloc[:most, at].tolist() for at in positions], False
+    return [frame.iloc[:most, at].tolist() for at in positions], False
 
 
 @fetch.register(NarwhalsFrame)
