@@ -61,7 +61,7 @@ class View:
         if counted.weighted:
             self.sides = Sides(counted, reading, spec.profile, per_class, "w")
             self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
-        self.uncertainty = Uncertainty(spec)
+        self.uncertainty = Uncertainty(spec, per_class)
 
     def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
         """Return the counts and rates of every group in every slot; ``class_`` names an average."""
@@ -116,7 +116,9 @@ class View:
                 **found,
             )
 
-    def across(self, metric: Across, obstacle: str | None = None) -> Iterator[Estimate]:
+    def across(
+        self, metric: Across, obstacle: str | None = None, *, class_: str | None = None
+    ) -> Iterator[Estimate]:
         """Return a metric of all groups at once, at the margin and in every stratum."""
         names = self.tally.groups
         threshold = self.reading.threshold if "prediction" in metric.needs else None
@@ -124,7 +126,7 @@ class View:
             "metric": metric.name,
             "set": metric.set,
             "feature": self.tally.feature,
-            "class_": self.reading.class_,
+            "class_": class_ or self.reading.class_,
             "threshold": threshold,
         }
         if obstacle or not names:
@@ -135,9 +137,9 @@ class View:
         which, slots = self._all_slots(np.arange(len(names)))
         if "score" in metric.needs:
             which, slots = which[: len(names)], slots[: len(names)]
-        found = metric.across(
-            self.sides.pick(which, slots), len(which) // len(names), self.spec.profile
-        )
+        evidence, many = self.evidence(which, slots), len(which) // len(names)
+        found = metric.across(evidence.side, many, self.spec.profile)
+        sure = self.uncertainty.of_feature(metric, evidence, many, found.value)
         for slot, value in enumerate(found.value.tolist()):
             first, second = names[found.first[slot]], names[found.second[slot]]
             at: dict[str, Any] = {"stratum": self.tally.slots[slot]}
@@ -148,8 +150,8 @@ class View:
                     **who, **at, group=EVERYONE, reference=None, status=status, reason=reason
                 )
             else:
-                says = metric.sentence(value, first, second)
-                yield Estimate(**who, **at, group=first, reference=second, value=value, says=says)
+                at |= self._sure(metric, sure, slot, metric.sentence(value, first, second))
+                yield Estimate(**who, **at, group=first, reference=second, value=value)
 
     def represented(
         self, metric: Representation, obstacle: str | None = None
@@ -203,9 +205,11 @@ class View:
             np.tile(np.arange(strata) + 1, margin.sum()),
             [name for name, kept in zip(once.names, margin, strict=True) if kept],
         )
-        group, reference = self.both(self.sides, metric, compared)
-        pooled = pool(metric, group, reference, strata, self.spec.profile)
-        cases = metric.sizes(*self.both(self.cases, metric, compared))
+        evidence = self.comparisons(metric, compared)
+        group, reference = evidence.group, evidence.reference
+        pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
+        sure = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
+        cases = metric.sizes(group.cases, reference.cases)
         n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
         threshold = self.reading.threshold if "prediction" in metric.needs else None
         for i, at in enumerate(once.groups[margin].tolist()):
@@ -214,6 +218,12 @@ class View:
             value = float(pooled.value[i])
             known = not math.isnan(value)
             reason = "no stratum has both sides" if math.isnan(sides[0]) else "both sides are 0"
+            more: dict[str, Any] = {"status": Status.UNDEFINED, "reason": reason}
+            if known:
+                more = self._sure(
+                    metric, sure, i, metric.sentence(value, name, called(other), sides)
+                )
+                more["says"] += ", within strata"
             yield Estimate(
                 metric=metric.name,
                 set=metric.set,
@@ -228,11 +238,7 @@ class View:
                 n_reference=_plain(n_reference[i]),
                 rate_group=_known(sides[0]),
                 rate_reference=_known(sides[1]),
-                status=Status.OK if known else Status.UNDEFINED,
-                reason=None if known else reason,
-                says=f"{metric.sentence(value, name, called(other), sides)}, within strata"
-                if known
-                else "",
+                **more,
             )
 
     def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
@@ -324,10 +330,11 @@ class View:
     def _sure(self, metric: Metric, found: Interval, i: int, says: str) -> dict[str, Any]:
         """Return how sure an estimate is, and what it says with its interval."""
         few = found.too_few[i]
+        note = found.notes[i] if found.notes else ""
         status = {"status": Status.TOO_FEW, "reason": few} if few else {"reason": None}
         low, high = float(found.low[i]), float(found.high[i])
         if math.isnan(low) or math.isnan(high):
-            return {"says": says, "reason": found.reason or None} | (status if few else {})
+            return {"says": says + note, "reason": found.reason or None} | (status if few else {})
         confidence = self.spec.confidence
         return status | {
             "low": low,
@@ -335,7 +342,7 @@ class View:
             "confidence": confidence,
             "method": found.method[i],
             "p_value": _known(found.p[i]),
-            "says": says + said(metric, low, high, confidence),
+            "says": says + said(metric, low, high, confidence) + note,
         }
 
     @property
@@ -373,7 +380,7 @@ class View:
         side = evidence.side
         values = rate.value(side, self.spec.profile).tolist()
         error = rate.error(side)
-        (low, high), _ = self.uncertainty.of_rate(rate, evidence)
+        low, high = self.uncertainty.of_rate(rate, evidence)
         margin_only = "score" in rate.needs
         found: list[RateValue | None] = []
         for i, value in enumerate(values):
@@ -391,11 +398,12 @@ class View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pooled:
-    """A contrast of every group over all strata: its value, and the mean of both sides."""
+    """A contrast of every group over all strata: its value, the mean of both sides, the weights."""
 
     value: Array
     group: Array
     reference: Array
+    weights: Array
 
 
 def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: Profile) -> Pooled:
@@ -413,19 +421,25 @@ def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: P
     ]
     first, second = means if metric.order == "group - reference" else means[::-1]
     value = first - second if metric.by == "difference" else divide(first, second, profile)
-    return Pooled(value, means[0], means[1])
+    return Pooled(value, means[0], means[1], weights)
 
 
 def worst_class(by_class: Sequence[Estimate]) -> Estimate:
-    """Return the estimate of the class that lies furthest from "no difference"."""
-    neutral = find_metric(by_class[0].metric).neutral
+    """Return the estimate of the class that lies furthest from "no difference".
+
+    Where no value means that, it is the lowest minimum or the highest maximum.
+    """
+    metric = find_metric(by_class[0].metric)
 
     def distance(each: Estimate) -> float:
-        if each.value is None:
-            return -1.0
-        if neutral == 0:
-            return abs(each.value)
-        return math.inf if each.value in (0, math.inf) else abs(math.log(each.value / neutral))
+        value = each.value
+        if value is None:
+            return -math.inf
+        if math.isnan(metric.neutral):
+            return -value if metric.name.endswith(".minimum") else value
+        if metric.neutral == 0:
+            return abs(value)
+        return math.inf if value <= 0 or math.isinf(value) else abs(math.log(value))
 
     worst = max(by_class, key=distance)
     says = f"{worst.says} (class {worst.class_})" if worst.says else ""

@@ -70,6 +70,8 @@ class Side:
         In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
     scores : Scores, optional
         Histograms of the scores.
+    joint : array of shape (n, labels, predictions), optional
+        In a multiclass audit, rows by label and prediction, where both are known.
     """
 
     size: Array
@@ -79,6 +81,7 @@ class Side:
     per_class: tuple[Side, ...] = ()
     moments: Mapping[str, Array] = field(default_factory=dict)
     scores: Scores | None = None
+    joint: Array | None = None
 
     def counts(self, needs: frozenset[Need]) -> Array:
         """Return the confusion cells over rows where ``needs`` are known; shape (n, 4)."""

@@ -5,7 +5,7 @@ Groups lie along the last axis; a group without trials (``n = 0``) takes no part
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -315,13 +315,19 @@ def _critical(groups: int, alpha: float) -> float:
     return high / float(np.sqrt(2))
 
 
+@cache
+def _quadrature() -> tuple[Array, Array]:
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    return nodes, weights
+
+
 def _range_tail(q: Array, groups: int) -> Array:
     """P(range of `groups` standard normals > q), by quadrature over the smallest of them."""
     from scipy.special import ndtr
 
     if groups < 2:
         return np.where(np.isnan(q), np.nan, 1.0)
-    nodes, weights = np.polynomial.legendre.leggauss(160)
+    nodes, weights = _quadrature()
     points = 9.0 * nodes
     density = groups * 9.0 * weights * np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
     beyond = ndtr(-points)

@@ -88,9 +88,9 @@ class Bounds:
         if self.variance is not None:
             return self.at(critical_t(confidence, self.n - 1)), self.method
         if self.share is not None and method in (Method.EXACT, Method.BAYES):
-            of_share = clopper_pearson if method is Method.EXACT else jeffreys
-            limits = self.share.limits(of_share(self.share.x, self.share.n, confidence))
-            return limits, of_share.__name__.replace("_", "-")
+            made = clopper_pearson if method is Method.EXACT else jeffreys
+            limits = self.share.limits(made(self.share.x, self.share.n, confidence))
+            return limits, made.__name__.replace("_", "-")
         return self.at(np.asarray(critical(confidence))), self.method
 
 
@@ -110,12 +110,12 @@ def bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
 @bounds.register(Rate)
 def _(statistic: Rate, evidence: Evidence) -> Bounds:
     of, among = _counted(statistic.needs, statistic.of, statistic.among)
-    return _of_share(evidence, of, among)
+    return of_share(evidence, of, among)
 
 
 @bounds.register(Agreement)
 def _(statistic: Agreement, evidence: Evidence) -> Bounds:
-    return _of_share(evidence, statistic.agreed, statistic.size)
+    return of_share(evidence, statistic.agreed, statistic.size)
 
 
 @bounds.register(Quotient)
@@ -123,12 +123,12 @@ def _(statistic: Quotient, evidence: Evidence) -> Bounds:
     over, under = statistic.over, statistic.under
     if over.disjoint(under):
         of, among = _counted(statistic.needs, over, over + under)
-        return _of_share(evidence, of, among, _odds, "wilson odds")
+        return of_share(evidence, of, among, _odds, "wilson odds")
     part = _as_part(over, under)
     if part is not None:
         of, among = _counted(statistic.needs, part[0], part[0] + part[1])
         shape = partial(_weighted_share, times=part[2])
-        return _of_share(evidence, of, among, shape, "wilson of the share")
+        return of_share(evidence, of, among, shape, "wilson of the share")
     return _paired(statistic, evidence)
 
 
@@ -179,13 +179,14 @@ def denominator(statistic: Statistic) -> Count | None:
     return statistic.size
 
 
-def _of_share(
+def of_share(
     evidence: Evidence,
     of: Count,
     among: Count,
     shape: Shape = np.asarray,
     method: str = "wilson",
 ) -> Bounds:
+    """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n = evidence.share(of, among)
     share = Share(x, n, shape)
     return Bounds(
@@ -195,8 +196,9 @@ def _of_share(
 
 def _of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
     """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
-    unbiased = variance * np.where(n > 1, quotient(n, n - 1), np.inf)
-    error = np.where(n > 1, np.sqrt(quotient(unbiased, n)), np.inf)
+    several = np.where(n > 1, n, 2.0)
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    error = np.sqrt(unbiased / several)
 
     def at(c: Array) -> Limits:
         with np.errstate(invalid="ignore"):
@@ -208,20 +210,9 @@ def _of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
 
 def _area(evidence: Evidence) -> Bounds:
     """Return the area under the curve, its counts scaled to what the weights are worth."""
-    positive, negative = (_labelled(evidence, i) for i in (0, 1))
-    area: Auc = auc_from_counts(positive, negative)
+    area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
     return Bounds(area.auc, rows, lambda z: auc_interval(area, z), "delong, logit")
-
-
-def _labelled(evidence: Evidence, label: int) -> Array:
-    def rows(side: Side) -> Array:
-        assert side.scores is not None
-        total: Array = side.scores.counts[:, label].sum(axis=-1)
-        return total
-
-    assert evidence.side.scores is not None
-    return evidence.side.scores.counts[:, label] * evidence.worth(rows)[:, None]
 
 
 def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.metrics.averages import Averaged
+from fairgauge.metrics.comparisons import Combined, Comparison, Contrast, Imbalance
+from fairgauge.metrics.conditional import ConditionalDisparity
+from fairgauge.metrics.distributions import CrossAuc, Distance
+from fairgauge.metrics.inequality import Inequality
+from fairgauge.metrics.symbols import FN, FP, TN, TP
+from fairgauge.stats.contrasts import fold
+from fairgauge.uncertainty.across import across
 from fairgauge.uncertainty.bounds import bounds
-from fairgauge.uncertainty.contrasts import Versus, contrast, versus
+from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
+from fairgauge.uncertainty.distances import distance
+from fairgauge.uncertainty.draws import drawn
 from fairgauge.uncertainty.interval import Interval, NoInterval, nothing
+from fairgauge.uncertainty.others import conditional, cross_area, imbalance
+from fairgauge.uncertainty.pooled import pooled
+from fairgauge.uncertainty.tables import cells_table, table_of
+from fairgauge.words import Method
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.metrics.across import Across
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.symbols import Array
+    from fairgauge.reading import Reading
     from fairgauge.spec import Spec
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
@@ -26,27 +44,48 @@ class Uncertainty:
     What a difference and a ratio of one statistic have in common is computed once.
     """
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, readings: Sequence[Reading] = ()) -> None:
         self.spec = spec
+        self.readings = readings
         self._versus: dict[Statistic, Versus] = {}
 
-    def of_rate(self, statistic: Statistic, evidence: Evidence) -> tuple[Limits, str]:
-        """Return the limits of a statistic of every group, NaN without, and why there are none."""
+    def of_rate(self, statistic: Statistic, evidence: Evidence) -> Limits:
+        """Return the limits of a statistic of every group, NaN where there are none."""
         try:
             found = bounds(statistic, evidence)
-            (low, high), _ = found.limits(self.spec.confidence, self.spec.method)
-        except NoInterval as why:
+        except NoInterval:
             none = np.full(len(evidence.side.size), np.nan)
-            return (none, none), str(why)
+            return none, none
+        (low, high), _ = found.limits(self.spec.confidence, self.spec.method)
         low, high = (np.clip(each, *statistic.range) for each in (low, high))
-        return (np.minimum(low, found.estimate), np.maximum(high, found.estimate)), ""
+        return np.minimum(low, found.estimate), np.maximum(high, found.estimate)
 
-    def of_metric(self, metric: Metric, compared: Comparisons, value: Array) -> Interval:
+    def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""
         try:
             found = interval(metric, compared, self)
         except NoInterval as why:
             return nothing(len(value), str(why))
+        return found.holding(value, metric.range)
+
+    def of_pooled(
+        self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
+    ) -> Interval:
+        """Return the interval of a contrast pooled over strata, for every group."""
+        try:
+            found = pooled(metric, compared, weights, self.spec)
+        except NoInterval as why:
+            return nothing(len(value), str(why))
+        return found.holding(value, metric.range)
+
+    def of_feature(self, metric: Across, groups: Evidence, slots: int, value: Array) -> Interval:
+        """Return the interval of a metric of all groups in every slot."""
+        try:
+            (low, high), method = across(metric, groups, slots, self.spec.confidence)
+        except NoInterval as why:
+            return nothing(slots, str(why))
+        none = np.full(slots, np.nan)
+        found = Interval(low, high, none, [method] * slots, [""] * slots)
         return found.holding(value, metric.range)
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:
@@ -57,7 +96,7 @@ class Uncertainty:
 
 
 @singledispatch
-def interval(metric: Metric, compared: Comparisons, how: Uncertainty) -> Interval:
+def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Interval:
     """Return the interval of a metric by its kind.
 
     Raises
@@ -71,4 +110,52 @@ def interval(metric: Metric, compared: Comparisons, how: Uncertainty) -> Interva
 
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
+    averaged = isinstance(metric.of, Averaged)
+    if averaged or how.spec.method in (Method.BAYES, Method.BOOTSTRAP):
+        table = table_of(metric.of, how.readings)
+        if table is not None:
+            sizes = metric.sizes(compared.group.cases, compared.other.cases)
+            return drawn(metric, table, compared, how.spec, few(np.minimum(*sizes)))
     return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
+
+
+@interval.register(Combined)
+def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
+    parts = len(metric.of)
+    stricter = replace(how.spec, confidence=1 - (1 - how.spec.confidence) / parts)
+    found = [interval(part, compared, Uncertainty(stricter, how.readings)) for part in metric.of]
+    limits = np.array([fold(each.low, each.high) for each in found])
+    low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
+    p = np.minimum(np.min([each.p for each in found], axis=0) * parts, 1.0)
+    method = [f"{name}, folded, all parts at once" for name in found[0].method]
+    too_few = [
+        next(filter(None, every), "") for every in zip(*(f.too_few for f in found), strict=True)
+    ]
+    return Interval(low, high, p, method, too_few)
+
+
+@interval.register(Imbalance)
+def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Interval:
+    return imbalance(metric, compared, how.spec)
+
+
+@interval.register(Distance)
+def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Interval:
+    return distance(metric, compared, how.spec)
+
+
+@interval.register(CrossAuc)
+def _(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Interval:
+    return cross_area(metric, compared, how.spec)
+
+
+@interval.register(ConditionalDisparity)
+def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> Interval:
+    return conditional(metric, compared, how.spec)
+
+
+@interval.register(Inequality)
+def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Interval:
+    table = cells_table((TP, FP, FN, TN), metric.needs)
+    rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)
+    return drawn(metric, table, compared, how.spec, few(rows))

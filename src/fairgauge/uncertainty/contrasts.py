@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 _SMALL, _FAR = 50, 0.5
 """Below so many rows, rates this far apart get score limits: there Newcombe's cover too little."""
-_MOST_TABLES = 1_000_000
+_MOST_TABLES = 50_000
+"""Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +72,7 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
         elif spec.method is Method.DEFAULT:
             gap = quotient(ours.share.x, ours.share.n) - quotient(theirs.share.x, theirs.share.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
-    p = _p(ours, theirs, score, spec.method)
+    p = _p(ours, theirs, score, compared.margin & (spec.method is Method.EXACT))
     return Versus(ours, theirs, p, score, _too_few(ours, theirs))
 
 
@@ -123,7 +124,7 @@ def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limi
     return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
 
 
-def _p(ours: Bounds, theirs: Bounds, score: NDArray[np.bool_], method: Method) -> Array:
+def _p(ours: Bounds, theirs: Bounds, score: NDArray[np.bool_], exact: NDArray[np.bool_]) -> Array:
     """Return the p-value at which the interval just touches "no difference"."""
     if ours.variance is not None and theirs.variance is not None:
         return welch_p(
@@ -138,9 +139,9 @@ def _p(ours: Bounds, theirs: Bounds, score: NDArray[np.bool_], method: Method) -
     if ours.share is None or theirs.share is None:
         return p
     x1, n1, x2, n2 = ours.share.x, ours.share.n, theirs.share.x, theirs.share.n
-    if method is Method.EXACT:
+    if exact.any():
         whole = np.all([each == np.floor(each) for each in (x1, n1, x2, n2)], axis=0)
-        at = np.flatnonzero(whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
+        at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
         p[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
     at = np.flatnonzero(score)
     p[at] = score_p(x1[at], n1[at], x2[at], n2[at])

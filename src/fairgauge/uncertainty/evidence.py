@@ -57,6 +57,17 @@ class Evidence:
             return np.ones_like(weight)
         return np.asarray(np.nan_to_num(quotient(weight, count(self.squares))))
 
+    def scored(self, label: int) -> Array:
+        """Return the score histograms of the positive (0) or negative (1) labels; shape (n, B)."""
+
+        def rows(side: Side) -> Array:
+            assert side.scores is not None
+            total: Array = side.scores.counts[:, label].sum(axis=-1)
+            return total
+
+        assert self.side.scores is not None
+        return self.side.scores.counts[:, label] * self.worth(rows)[:, None]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparisons:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ class Interval:
     method : how each was made.
     too_few : why too few rows stand behind each; empty where they suffice.
     reason : why there are no limits, where there are none.
+    notes : what the end of each sentence says beside the limits.
     """
 
     low: Array
@@ -39,6 +40,7 @@ class Interval:
     method: Sequence[str]
     too_few: Sequence[str]
     reason: str = ""
+    notes: Sequence[str] = ()
 
     def holding(self, value: Array, limits: tuple[float, float]) -> Interval:
         """Return the limits inside the range of the metric, where they hold the value.
@@ -51,7 +53,7 @@ class Interval:
             held = (low - slack <= value) & (value <= high + slack)
         low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
         low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
-        return Interval(low, high, p, self.method, self.too_few, self.reason)
+        return replace(self, low=low, high=high, p=p)
 
 
 def nothing(n: int, reason: str) -> Interval:

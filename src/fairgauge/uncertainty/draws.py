@@ -1,0 +1,127 @@
+"""Draws: tables that might have been, and the spread of any metric over them.
+
+The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics that no
+closed form fits; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is
+offered beside it. Every draw of a metric is its own formula, applied to a drawn table.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.resampling import (
+    dirichlet_cells,
+    multinomial_cells,
+    quantile_interval,
+    tail_p,
+)
+from fairgauge.uncertainty.interval import Interval
+from fairgauge.words import Method, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fairgauge.metrics.comparisons import Comparison
+    from fairgauge.metrics.side import Side
+    from fairgauge.metrics.symbols import Array
+    from fairgauge.spec import Spec
+    from fairgauge.uncertainty.evidence import Comparisons, Evidence
+
+MOST_DRAWN = 40_000_000
+"""Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
+_BLOCK = 4_000_000
+IN_STRATA = "resampled for all rows alone: there are too many strata to resample each"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
+
+    Attributes
+    ----------
+    read : from a side to cells of shape (n, ...).
+    write : from cells of shape (m, ...) back to a side.
+    """
+
+    read: Callable[[Side], Array]
+    write: Callable[[Array], Side]
+
+
+def drawn(
+    metric: Comparison, table: Table, compared: Comparisons, spec: Spec, too_few: list[str]
+) -> Interval:
+    """Return the interval of a metric from its values over drawn tables."""
+    bayes = spec.method is not Method.BOOTSTRAP
+    size = len(compared.margin)
+    cells = int(np.prod(table.read(compared.group.side).shape[1:]))
+    at = resampled(compared, cells, spec)
+    low, high, p = (np.full(size, np.nan) for _ in range(3))
+    rng = generator(spec, compared.key)
+    step = max(1, _BLOCK // (spec.replicates * max(cells, 1)))
+    for start in range(0, len(at), step):
+        block = at[start : start + step]
+        values = _values(metric, table, compared, block, spec, rng)
+        low[block], high[block] = quantile_interval(values, spec.confidence)
+        if not np.isnan(metric.neutral):
+            p[block] = tail_p(values, metric.neutral)
+    method = "dirichlet posterior" if bayes else "multinomial bootstrap, percentile"
+    return Interval(low, high, p, [method] * size, too_few, IN_STRATA)
+
+
+def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
+    """Return which comparisons are resampled: all, or those of all rows where that is too much."""
+    size = len(compared.margin)
+    if size * cells * spec.replicates <= MOST_DRAWN:
+        return np.arange(size)
+    return np.flatnonzero(compared.margin)
+
+
+def generator(spec: Spec, key: str) -> np.random.Generator:
+    """Return the random numbers of one metric, whatever else is asked."""
+    return np.random.default_rng([spec.seed, zlib.crc32(key.encode())])
+
+
+def _values(
+    metric: Comparison,
+    table: Table,
+    compared: Comparisons,
+    at: NDArray[np.int64],
+    spec: Spec,
+    rng: np.random.Generator,
+) -> Array:
+    """Return the metric over drawn tables; shape (replicates, comparisons)."""
+    ours = _redrawn(table, compared.group, at, spec, rng)
+    theirs = ours if metric.scope == "table" else _redrawn(table, compared.other, at, spec, rng)
+    if compared.rest is not None:  # the reference holds the group's own rows too
+        theirs = theirs + ours
+    shape = (-1, *ours.shape[2:])
+    group, other = (table.write(each.reshape(shape)) for each in (ours, theirs))
+    return metric.value(group, other, Profile.DOCUMENTED).reshape(spec.replicates, len(at))
+
+
+def _redrawn(
+    table: Table,
+    evidence: Evidence,
+    at: NDArray[np.int64],
+    spec: Spec,
+    rng: np.random.Generator,
+) -> Array:
+    """Return drawn cells in the units of the side; shape (replicates, comparisons, ...)."""
+    cells = table.read(evidence.side)[at]
+
+    def total(side: Side) -> Array:
+        counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
+        return counted
+
+    worth = evidence.worth(total)[:, None]
+    flat = cells.reshape(len(at), -1) * worth
+    draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
+    new = quotient(draw(flat, spec.replicates, rng), worth)
+    return new.reshape(spec.replicates, *cells.shape)
