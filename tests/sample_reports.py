@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -79,7 +79,7 @@ def berkeley() -> Report:
     )
 
 
-def crossed() -> Report:
+def crossed(**options: Any) -> Report:
     """Return two features and their intersection."""
     rows = {
         "y": [i % 2 for i in range(240)],
@@ -93,6 +93,7 @@ def crossed() -> Report:
         prediction="p",
         sensitive=["sex", "race"],
         intersections=[("sex", "race")],
+        **options,
     )
 
 
@@ -102,7 +103,7 @@ def hostile() -> Report:
         "y": [i % 2 for i in range(400)],
         "p": [(i // 2) % 2 for i in range(400)],
         '"><b onmouseover=alert(2)>': [HOSTILE[i % 10] for i in range(400)],
-        "</script>": [HOSTILE[(i // 10) % 3] for i in range(400)],
+        "</script>": [HOSTILE[(i // 10) % 2] for i in range(400)],
     }
     return fg.audit(
         pl.DataFrame(rows),

@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 _NAME = 60
 _LONGEST = 400
 _MOST_SECTIONS = 24
-_MOST_LISTED = 700
-_MOST_CHART_ROWS = 500
+_MOST_LISTED = 500
+_MOST_CHART_ROWS = 450
+_MOST_MATRICES = 36
 _FEWEST_PANELS, _MOST_PANELS = 4, 24
 _MOST_VERDICTS = 200
 _MOST_NOTES = 100
@@ -69,7 +70,12 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"called": called, "count": numbers.count, "printable": printable}
+    environment.filters |= {
+        "called": called,
+        "count": numbers.count,
+        "printable": printable,
+        "g": _short,
+    }
     environment.globals |= {"anchor": anchor, "title": title}
     return environment
 
@@ -77,6 +83,11 @@ def environment() -> Environment:
 def called(name: object) -> Markup:
     """Return a name of the user as HTML: harmless, not too long, and of its own direction."""
     return Markup("<bdi>{}</bdi>").format(shorten(printable(name), _NAME))
+
+
+def _short(number: float) -> str:
+    """Return a place on a chart in as few digits as it needs."""
+    return f"{number:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +175,13 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     others = {s.threshold for s in told.sections if s.feature == section.feature}
     at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
     references = {each.reference for each in section.estimates}
-    shown, more = ([], 0) if report.task is Task.REGRESSION else matrices(section)
+    sections = len(told.sections)
+    charts = _panels(len(section.groups), sections)
+    shown, more = (
+        ([], 0)
+        if report.task is Task.REGRESSION
+        else matrices(section, max(2, _MOST_MATRICES // sections))
+    )
     rates = central_rates(section.groups)
     rows = [
         [
@@ -183,8 +200,8 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         says=[]
         if i < IN_SHORT
         else [f"{sentence(each)}{certainty(each)}" for each in section.headlines()],
-        panels=disparity_panels(section, report.spec.get("rules", ()), _panels(section, told)),
-        rates=rate_panels(section),
+        panels=disparity_panels(section, report.spec.get("rules", ()), charts),
+        rates=rate_panels(section, charts),
         sizes=size_panel(section),
         table=(rates, rows),
         matrices=shown,
@@ -195,11 +212,10 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     )
 
 
-def _panels(section: Section, told: Outline) -> int:
+def _panels(groups: int, sections: int) -> int:
     """Return how many charts a section may have, so that the page stays small."""
-    rows = min(len(section.compared), MOST_ROWS) or 1
-    share = _MOST_CHART_ROWS // min(len(told.sections), _MOST_SECTIONS)
-    return min(max(share // rows, _FEWEST_PANELS), _MOST_PANELS)
+    share = _MOST_CHART_ROWS // min(sections, _MOST_SECTIONS)
+    return min(max(share // min(groups or 1, MOST_ROWS), _FEWEST_PANELS), _MOST_PANELS)
 
 
 def _listed(estimates: Sequence[Estimate]) -> list[_Listed]:

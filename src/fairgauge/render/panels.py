@@ -127,9 +127,9 @@ def mark(
     return Mark(at, axis.at(low), axis.at(high), faint, shape, size)
 
 
-def rate_panels(section: Section) -> list[Panel]:
-    """Return one chart for every central rate of the groups of a section."""
-    return [_rates(section, rate) for rate in central_rates(section.groups)]
+def rate_panels(section: Section, most: int) -> list[Panel]:
+    """Return a chart for each of the first ``most`` central rates of the groups of a section."""
+    return [_rates(section, rate) for rate in central_rates(section.groups)[:most]]
 
 
 def size_panel(section: Section) -> Panel:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fairgauge.estimate import Estimate, Group, RateValue
     from fairgauge.render.outline import Section
 
-MOST_MATRICES = 12
 MOST_STRATA = 24
 MOST_IN_STRATA = 5
 _LEVELS = 8
@@ -90,10 +89,10 @@ class Stratified:
     more: int
 
 
-def matrices(section: Section) -> tuple[list[Matrix], int]:
-    """Return the confusion matrices of the largest groups, and how many are left out."""
+def matrices(section: Section, most: int) -> tuple[list[Matrix], int]:
+    """Return the confusion matrices of the ``most`` largest groups, and how many are left out."""
     having = [group for group in section.groups if group.counts]
-    kept = sorted(having, key=lambda each: -each.n)[:MOST_MATRICES]
+    kept = sorted(having, key=lambda each: -each.n)[:most]
     shown = [_matrix(group) for group in having if group in kept]
     return shown, len(having) - len(shown)
 

@@ -100,6 +100,14 @@ def test_every_estimate_is_in_the_table():
     assert table.count("<tr>") == len(report.estimates) + 1
 
 
+def test_a_page_of_every_metric_stays_below_a_megabyte():
+    report = sample_reports.sure(sample_reports.crossed(metrics="all"))
+    text = render(report, "html")
+    assert len(text.encode()) < 1_000_000
+    shown = re.search(r'(?s)<table[^>]*id="estimates">.*?</table>', text)[0].count("<tr>") - 1
+    assert f"{len(report.estimates) - shown:,} more in the JSON and CSV reports" in text
+
+
 def test_every_metric_is_explained():
     report = sample_reports.small()
     text = render(report, "html")
