@@ -1,4 +1,4 @@
-"""fairgauge: is this model fair to these people, and how sure are we?
+"""Tell whether a model is fair to these people, and how sure we are.
 
 >>> import fairgauge as fg
 >>> report = fg.audit(fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}}))

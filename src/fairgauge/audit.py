@@ -13,7 +13,7 @@ from fairgauge.measure import measure
 from fairgauge.plan import plan
 from fairgauge.report import Data, Report
 from fairgauge.scan import open_source
-from fairgauge.spec import Options, Spec, ask
+from fairgauge.spec import Spec, ask
 from fairgauge.tally import excluded
 from fairgauge.verdict import judge, overall
 from fairgauge.version import __version__
@@ -21,6 +21,7 @@ from fairgauge.words import Level, Task
 
 if TYPE_CHECKING:
     from fairgauge.measure import ByRows
+    from fairgauge.options import Options
     from fairgauge.scan.source import Source
 
 
@@ -125,7 +126,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *_told(spec, measured.task, left_out, said=bool(options.get("task"))),
+            *_told(measured.task, left_out, said=bool(options.get("task"))),
             *measured.diagnostics,
         ),
         scores=measured.scores,
@@ -194,7 +195,7 @@ def _check_held(cube: Cube, spec: Spec) -> None:
             )
 
 
-def _told(spec: Spec, task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
+def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
     """Return what a reader should know of the question and of the rows left out."""
     found = []
     if not said:

@@ -3,7 +3,7 @@
 ::
 
     FairgaugeError            every error of fairgauge; ends a command with exit code 2
-    ├── SpecError             the question is wrong: unknown names, impossible limits (lists every mistake)
+    ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
     └── MissingExtra          an optional library is not installed
@@ -59,7 +59,7 @@ class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
 
 
-class MissingExtra(FairgaugeError, ImportError):
+class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing
     """An optional library is needed and not installed."""
 
     def __init__(self, purpose: str, extra: str) -> None:

@@ -60,8 +60,9 @@ def exact_histograms(
         at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
         at = at * len(values) + np.searchsorted(values, scores[kept])
         shape = (len(groups) + 1, labels + 1, len(values))
-        counts = {
-            name: np.bincount(at, factor[kept], int(np.prod(shape))).reshape(shape)
+        cells = int(np.prod(shape))
+        counts: dict[str, Array] = {
+            name: np.bincount(at, factor[kept], cells).astype(np.float64).reshape(shape)
             for name, factor in factors.items()
         }
         weights = counts.get("w", counts["n"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from fairgauge.errors import Problem, SpecError, quote
@@ -102,7 +103,7 @@ def interval_names(cuts: Sequence[float]) -> list[str]:
     """
     names = [name_of(canonical(c)) for c in cuts]
     edges = ["-inf", *names, "inf"]
-    closed = [f"({low}, {high}]" for low, high in zip(edges[:-2], edges[1:-1], strict=True)]
+    closed = [f"({low}, {high}]" for low, high in pairwise(edges[:-1])]
     return [*closed, f"({edges[-2]}, inf)"]
 
 

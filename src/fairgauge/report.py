@@ -124,10 +124,7 @@ class Report:
                 Diagnostic(**{**each, "level": Level(each["level"])})
                 for each in found["diagnostics"]
             ),
-            scores=tuple(
-                ScoreCounts(**{k: tuple(v) if isinstance(v, list) else v for k, v in each.items()})
-                for each in found["scores"]
-            ),
+            scores=tuple(_score_counts(each) for each in found["scores"]),
         )
 
     def to_pandas(self) -> Any:
@@ -212,6 +209,11 @@ def _numbers(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
         value = read.get(name)
         read[name] = _INFINITIES.get(value, value) if isinstance(value, str) else value
     return read
+
+
+def _score_counts(found: Mapping[str, Any]) -> ScoreCounts:
+    read: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
+    return ScoreCounts(**read)
 
 
 def _estimate(found: Mapping[str, Any]) -> Estimate:

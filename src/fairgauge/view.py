@@ -161,8 +161,8 @@ class View:
         names = [name for name in self.tally.groups if obstacle or name in shares]
         which = np.array([self.tally.groups.index(name) for name in names], dtype=np.int64)
         zero = np.zeros_like(which)
-        sizes = [self.sides.pick(side, zero).size for side in (which, zero + self.sides.whole)]
-        share = divide(*sizes, Profile.DOCUMENTED)
+        every = self.sides.pick(zero + self.sides.whole, zero).size
+        share = divide(self.sides.pick(which, zero).size, every, Profile.DOCUMENTED)
         target = np.array([shares.get(name, np.nan) for name in names])
         value = metric.value(share, target)
         cases = self.cases.pick(which, zero).size
@@ -436,7 +436,7 @@ def worst_class(by_class: Sequence[Estimate]) -> Estimate:
         if value is None:
             return -math.inf
         if math.isnan(metric.neutral):
-            return -value if metric.name.endswith(".minimum") else value
+            return -value if getattr(metric, "by", None) == "minimum" else value
         if metric.neutral == 0:
             return abs(value)
         return math.inf if value <= 0 or math.isinf(value) else abs(math.log(value))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.feature import Feature
-from fairgauge.spec import Options, Spec, ask
+from fairgauge.options import Options
+from fairgauge.spec import Spec, ask
 from fairgauge.words import Profile, Reference, Task
 
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.metrics.catalogue import METRICS
-from fairgauge.spec import Options, Spec
+from fairgauge.options import Options
+from fairgauge.spec import Spec
 from fairgauge.spec_file import Document, check, load_spec, read_options, schema
 from fairgauge.words import Reference
 

@@ -10,7 +10,7 @@ import numpy as np
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.kinds import Statistic
 from fairgauge.metrics.side import Side
-from fairgauge.metrics.symbols import ALL, TP
+from fairgauge.metrics.symbols import ALL, FN, FP, TP
 from fairgauge.words import Better, Profile, Task
 
 if TYPE_CHECKING:
@@ -103,6 +103,45 @@ class Agreement(Statistic):
     def why_undefined(self, side: Side, at: int) -> str:
         del side, at
         return "no rows with a label and a prediction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kappa(Statistic):
+    """Cohen's kappa: agreement of predictions and labels beyond what their shares give by chance.
+
+    Over all classes where there are several, else over the positive and the negative.
+    """
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return _BOTH
+
+    @property
+    def formula(self) -> str:
+        return "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-1.0, 1.0)
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        classes = [each.counts(_BOTH) for each in side.per_class]
+        if not classes:  # the positive class, and the negative one with its cells turned round
+            cells = side.counts(_BOTH)
+            classes = [cells, cells[..., ::-1]]
+        rows = self.size(side)
+        agreed = np.sum([TP.count(each) for each in classes], axis=0)
+        pairs = [(TP + FN).count(each) * (TP + FP).count(each) for each in classes]
+        chance = np.sum(pairs, axis=0)
+        return divide(rows * agreed - chance, rows**2 - chance, profile)
+
+    def size(self, side: Side) -> Array:
+        return ALL.count(side.counts(_BOTH))
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        if self.size(side)[at] == 0:
+            return "no rows with a label and a prediction"
+        return "labels and predictions of one class alone"
 
 
 def averaged(of: Statistic, how: Average) -> Averaged:

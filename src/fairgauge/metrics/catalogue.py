@@ -12,6 +12,7 @@ from typing import Literal
 
 from fairgauge.metrics import moments, scores
 from fairgauge.metrics.across import DifferentialFairness, Joint, Spread, Spreads
+from fairgauge.metrics.averages import Kappa
 from fairgauge.metrics.comparisons import Combined, Contrast, Imbalance, Metric, Order
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
@@ -59,6 +60,7 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
+KAPPA = Kappa(name="cohen_kappa", better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond chance", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
@@ -85,7 +87,7 @@ MOMENTS: tuple[Statistic, ...] = (
     MomentStatistic(name="residual_spread", compute=moments.residual_spread, at_least=2, limits=(0.0, math.inf), written="sd(p - y)", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
 )
 
-RATES = (*RATES, *BLENDS, *SCORES, *MOMENTS)
+RATES = (*RATES, *BLENDS, KAPPA, *SCORES, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 
@@ -231,6 +233,7 @@ CRITERIA: tuple[Metric, ...] = (
     Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_difference", "equalized odds"), cite=("fairlearn:equalized_odds_difference",)),
     Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
     Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="at 1 the groups are equal, below it they differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
+    Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="at 1 the groups are equal, below it they differ", cite=("fairlearn:equalized_odds_ratio",)),
     DifferentialFairness(name="label.differential_fairness", set="native", title="Differential fairness of labels (epsilon)", of="label", says="the largest log ratio between two groups of any label's share, smoothed", positive="above 0, some label is more frequent in one group", aka=("smoothed_empirical_differential_fairness", "smoothed edf of labels"), cite=("Foulds et al. 2020", "aif360:smoothed_empirical_differential_fairness")),
     DifferentialFairness(name="prediction.differential_fairness", set="native", title="Differential fairness of predictions (epsilon)", of="prediction", says="the largest log ratio between two groups of any prediction's share, smoothed", positive="above 0, some prediction is more frequent in one group", aka=("smoothed edf of predictions",), cite=("Foulds et al. 2020",)),
 )

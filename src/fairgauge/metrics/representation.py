@@ -1,4 +1,4 @@
-"""Groups against a given population: are they as many as they should be?"""
+"""Groups against a given population: whether they are as many as they should be."""
 
 from __future__ import annotations
 

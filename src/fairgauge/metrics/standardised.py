@@ -50,7 +50,7 @@ class StandardisedDifference(Comparison):
         m, other = self._spread(reference)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = (ours - theirs) / np.sqrt((spread + other) / (n + m - 2))
-        known = (np.minimum(n, m) >= 2) & np.isfinite(value)  # noqa: PLR2004
+        known = (np.minimum(n, m) >= 2) & np.isfinite(value)
         return np.where(known, value, np.nan)
 
     def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
@@ -62,7 +62,7 @@ class StandardisedDifference(Comparison):
 
     def why_undefined(self, group: Side, reference: Side, at: int) -> str:
         for side, name in ((group, "group"), (reference, "reference")):
-            if self._sums(side)[0][at] < 2:  # noqa: PLR2004
+            if self._sums(side)[0][at] < 2:
                 return f"the {name} has fewer than two rows with a {self.of}"
         return f"{self.of}s do not vary"
 

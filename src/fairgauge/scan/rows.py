@@ -62,7 +62,7 @@ def fetch(
     source: Any, columns: list[str], most: int | None = None
 ) -> tuple[list[Sequence[Any]], bool]:
     """Return the values of columns (the first ``most``), and whether they are untyped text."""
-    frame = getattr(source, "frame", None)  # of pandas, which may not be installed
+    frame: Any = getattr(source, "frame", None)  # of pandas, which may not be installed
     if not hasattr(frame, "iloc"):
         raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
     positions = [source.columns.index(name) for name in columns]
@@ -161,7 +161,7 @@ class Neighbours:
         unique, inverse = np.unique(points, axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
         counts = np.bincount(inverse, minlength=len(unique)).astype(float)
-        sums = np.bincount(inverse, weights=values, minlength=len(unique))
+        sums = np.bincount(inverse, weights=values, minlength=len(unique)).astype(np.float64)
         return cls(cKDTree(unique), unique, counts, sums)
 
     def mean(self, queries: Array, k: int) -> Array:

@@ -15,7 +15,7 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.cli.commands.audit import FORMATS, exit_code
 from fairgauge.cli.question import question
-from fairgauge.spec import Options
+from fairgauge.options import Options
 from fairgauge.words import Outcome
 
 
