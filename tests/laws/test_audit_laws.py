@@ -10,6 +10,7 @@ import json
 import math
 from fractions import Fraction
 from functools import cache
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -28,24 +29,39 @@ from fairgauge.report import Report
 
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
 LAWS = settings(
-    max_examples=6,  # of which every one is a dozen tables: its strata
     deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
 )
+MANY = settings(LAWS, max_examples=6)
+"""Of laws that need no further audit: those of the tables below are made once for all laws."""
+FEW = settings(LAWS, max_examples=2)
+"""Of laws that need more audits. A table has a dozen tables in it: its strata."""
 
-cell = st.tuples(
-    st.sampled_from("da"),
-    st.sampled_from("qrstuvwxyz"),
-    st.integers(0, 1),
-    st.integers(0, 1),
-    st.sampled_from([0.05, 0.2, 0.5, 0.5, 0.7, 0.9]),
-    st.integers(1, 9),
-)
-tables = st.lists(cell, min_size=12, max_size=60).filter(
-    lambda rows: {row[0] for row in rows} == {"a", "d"} and {r[2] for r in rows} == {0, 1}
-)
+
+@cache
+def table(seed: int) -> tuple[Any, ...]:
+    """Return a random table: few rows or many, in few strata or many, some without an outcome."""
+    random = Random(seed)
+    size, strata = random.choice([6, 15, 40, 80]), random.choice(["xy", "rstuvwxyz"])
+    often = random.choice([0.15, 0.5, 0.8])
+    rows = [
+        (
+            random.choice("da"),
+            random.choice(strata),
+            int(random.random() < often),
+            int(random.random() < often),
+            random.choice([0.05, 0.2, 0.5, 0.5, 0.7, 0.9]),
+            random.randint(1, 9),
+        )
+        for _ in range(size)
+    ]
+    both = [("d", "x", 1, 0, 0.5, 1), ("a", "x", 0, 1, 0.5, 1)]  # both groups, both labels
+    return (*both, *rows)
+
+
+tables = st.integers(0, 11).map(table)
 BALANCED = [
     (g, s, y, p, score, 3)
     for g in "da"
@@ -55,6 +71,10 @@ BALANCED = [
     for score in (0.2, 0.7)
 ]
 SEPARATED = [("d", "x", 1, 1, 0.9, 2), ("a", "x", 0, 0, 0.2, 3)]
+
+
+WITH_A_SCALE = ("differential_fairness", "score_smd")
+"""What is no function of shares: a prior count in every cell; a variance with divisor n - 1."""
 
 
 def frame(rows: Any) -> pl.DataFrame:
@@ -80,7 +100,7 @@ def audit(rows: tuple[Any, ...], profile: str = "documented") -> Report:
     return ask(frame(list(rows)), profile=profile)
 
 
-def of_rows(rows: list[Any], profile: str = "documented") -> Report:
+def of_rows(rows: Any, profile: str = "documented") -> Report:
     return audit(tuple(rows), profile)
 
 
@@ -131,7 +151,7 @@ def by_metric(report: Report) -> Any:
         yield find_metric(name), pair["d"], pair["a"]
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 @example(rows=BALANCED)
 @example(rows=SEPARATED)
@@ -159,7 +179,7 @@ def test_every_estimate_is_a_value_or_a_reason(rows: Any) -> None:
                 assert "nan" not in e.says.split()
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 @example(rows=BALANCED)
 def test_every_rate_is_a_value_or_a_reason(rows: Any) -> None:
@@ -174,7 +194,7 @@ def test_every_rate_is_a_value_or_a_reason(rows: Any) -> None:
                 assert low - 1e-9 <= rate.value <= high + 1e-9, (name, rate)
 
 
-@LAWS
+@FEW
 @given(rows=tables)
 def test_equal_groups_are_neutral(rows: Any) -> None:
     """The same rows as d and as a: every metric that is defined has its neutral value."""
@@ -196,8 +216,8 @@ def turned(metric: Any, here: float | None, there: float | None) -> bool:
     if metric.neutral == 1:
         if here is None or there is None:
             return here is there
-        if here in (0.0, math.inf):
-            return {here, there} == {0.0, math.inf}
+        if here == 0 or math.isinf(here):  # signed, where the statistic is
+            return {abs(here), abs(there)} == {0.0, math.inf}
         return same(there, 1 / here)
     if here is None or there is None:
         return here is there
@@ -206,7 +226,7 @@ def turned(metric: Any, here: float | None, there: float | None) -> bool:
     return same(here, -there)
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 @example(rows=BALANCED)
 @example(rows=SEPARATED)
@@ -246,7 +266,7 @@ def matrix(rows: Any, group: str, stratum: str | None) -> tuple[int, ...]:
     return tuple(found.values())
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 @example(rows=BALANCED)
 @example(rows=SEPARATED)
@@ -267,7 +287,7 @@ def test_a_contrast_is_the_exact_fraction_of_its_own_cells(rows: Any) -> None:
     assert checked >= 50
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 @example(rows=BALANCED)
 def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> None:
@@ -291,17 +311,16 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
     assert checked >= 15
 
 
-@LAWS
+@FEW
 @given(rows=tables, times=st.sampled_from([2, 7]))
 @example(rows=BALANCED, times=2)
 def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
     larger = [(*row[:-1], times * row[-1]) for row in rows]
     found = differing(of_rows(rows), of_rows(larger))
-    # differential fairness adds a prior count to every cell, so it has a scale
-    assert not [each for each in found if "differential_fairness" not in each]
+    assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
 
 
-@LAWS
+@FEW
 @given(rows=tables)
 @example(rows=BALANCED)
 def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
@@ -321,7 +340,7 @@ def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
         )
 
 
-@LAWS
+@FEW
 @given(rows=tables, random=st.randoms(use_true_random=False))
 @example(rows=BALANCED, random=None)
 def test_the_order_of_rows_columns_and_engines_means_nothing(rows: Any, random: Any) -> None:
@@ -344,12 +363,12 @@ def test_the_order_of_rows_columns_and_engines_means_nothing(rows: Any, random: 
         assert other.data.fingerprint == first.data.fingerprint
 
 
-@LAWS
+@FEW
 @given(rows=tables)
 @example(rows=BALANCED)
 def test_documented_and_clarify_agree(rows: Any) -> None:
     """Wherever documented is defined and finite, and no category or outcome is missing."""
-    filled = rows + [
+    filled = [*rows] + [
         (g, s, y, p, 0.4, 1) for g in "da" for s in "qrstuvwxyz" for y in (0, 1) for p in (0, 1)
     ]
     shown, replayed = values(of_rows(filled)), values(of_rows(filled, "clarify"))
@@ -359,7 +378,7 @@ def test_documented_and_clarify_agree(rows: Any) -> None:
             assert same(value, replayed[key]), (key, value, replayed[key])
 
 
-@LAWS
+@MANY
 @given(rows=tables)
 def test_where_they_disagree_there_is_a_zero(rows: Any) -> None:
     """Apart from distances and conditional disparities, clarify adds zeros for 0/0, no more."""
@@ -370,7 +389,7 @@ def test_where_they_disagree_there_is_a_zero(rows: Any) -> None:
             assert same(value, replayed[key]), (key, value, replayed[key])
 
 
-@LAWS
+@FEW
 @given(rows=tables)
 @example(rows=BALANCED)
 @example(rows=SEPARATED)
@@ -396,7 +415,12 @@ def test_report_and_cube_survive_their_files(rows: Any, tmp_path_factory: Any) -
     read = load(path)
     assert read == cube
     assert read.digest == cube.digest
-    assert fg.audit(read, metrics="all").estimates == report.estimates
+    # what compares rows with each other cannot come from counts
+    mine, theirs = (
+        [e for e in each.estimates if find_metric(e.metric).scope != "rows"]
+        for each in (fg.audit(read, metrics="all"), report)
+    )
+    assert mine == theirs
 
 
 def test_equal_evidence_has_equal_intervals() -> None:
