@@ -364,7 +364,7 @@ def _exposure(score: Array, known: Mask) -> Array:
     """Return 1 / log2(rank + 1) of every row, ties sharing the exposure of their places."""
     at = np.flatnonzero(known)
     order = at[np.argsort(-score[at], kind="stable")]
-    places = (1 / np.log2(np.arange(len(order)) + 2.0)).astype(np.float64)
+    places: Array = np.reciprocal(np.log2(np.arange(2.0, len(order) + 2.0)))
     exposure = np.full(len(score), np.nan)
     exposure[order] = _block_means(places[:, None], _blocks(score[order]))[:, 0]
     return exposure

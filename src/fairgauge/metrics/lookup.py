@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
 
-Row = TypeVar("Row", "Metric", "Statistic")
+Row = TypeVar("Row", bound="Metric | Statistic")
 _PARAMETRISED = re.compile(
     r"(?P<name>[^()]+)\(\s*(?P<parameter>\w+)\s*=\s*(?P<value>-?\d+(\.\d+)?)\s*\)"
 )
