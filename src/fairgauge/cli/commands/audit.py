@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -105,5 +104,7 @@ def _looks(format_: str) -> dict[str, Any]:
     """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
-    colour = not os.environ.get("NO_COLOR")
+    from fairgauge.render.text import wants_colour
+
+    colour = wants_colour(sys.stdout)
     return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}
