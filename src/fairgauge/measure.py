@@ -6,15 +6,15 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.estimate import POOLED, Diagnostic, Estimate, Group, Measured
-from fairgauge.metrics.across import Across
+from fairgauge.metrics.across import Across, Spread
 from fairgauge.metrics.averages import AVERAGES, agreement, averaged
-from fairgauge.metrics.catalogue import CONDITIONAL, RATES
+from fairgauge.metrics.catalogue import CONDITIONAL, KAPPA, RATES
 from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import Distance
@@ -29,7 +29,7 @@ from fairgauge.view import View, worst_class
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fairgauge.spec import Spec
     from fairgauge.tally import Tally
 
+Made = TypeVar("Made")
 Asked: TypeAlias = "tuple[Metric, str | None]"
 """A metric, and what stands against computing it."""
 
@@ -72,8 +73,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         asked of continuous labels.
     """
     task = decide_task(cube, spec)
-    asked = _asked(cube, spec, task)
-    reads = readings(cube, spec, task)
+    asked, reads, tallies = _resolved(cube, spec, task)
     rates = [
         rate
         for rate in RATES
@@ -82,7 +82,6 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     groups: list[Group] = []
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
-    tallies = tally(cube, spec)
     if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
         tallies, note = by_rows.histograms(tallies)
         diagnostics.append(note)
@@ -111,6 +110,27 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         diagnostics += found[1]
     scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
     return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics), scores)
+
+
+def _resolved(
+    cube: Cube, spec: Spec, task: Task
+) -> tuple[list[Asked], tuple[Reading, ...], list[Tally]]:
+    """Find in the data what is asked, and report everything at once that they do not have."""
+    problems: list[Problem] = []
+
+    def found(make: Callable[[], Made]) -> Made | None:
+        try:
+            return make()
+        except SpecError as error:
+            problems.extend(error.problems)
+            return None
+
+    asked = found(lambda: _asked(cube, spec, task))
+    reads = found(lambda: readings(cube, spec, task))
+    tallies = found(lambda: tally(cube, spec))
+    if asked is None or reads is None or tallies is None:
+        raise SpecError(problems)
+    return asked, reads, tallies
 
 
 def _of_rows(
@@ -177,7 +197,8 @@ def _multiclass(
     views = [View(counted, reading, spec) for reading in reads]
     whole = View(counted, Reading(_none(reads[0].labels), _none(reads[0].predictions)), spec, reads)
     groups = [group for view in views for group in view.groups(rates)]
-    groups += whole.groups([agreement()])
+    of_all = {each.name: each for each in (agreement(), KAPPA)}
+    groups += whole.groups(of_all.values())
     for how in AVERAGES:
         groups += whole.groups([averaged(rate, how) for rate in rates], how)
     estimates: list[Estimate] = []
@@ -190,13 +211,21 @@ def _multiclass(
         by_class = [_of_view(view, metric) for view in views]
         estimates += (estimate for each in by_class for estimate in each)
         estimates += (worst_class(each) for each in zip(*by_class, strict=True))
-        if isinstance(metric, Contrast):
+        if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
-                average = replace(metric, of=averaged(metric.of, how))
-                estimates += whole.estimates(average, class_=how)
-            if metric.of.name == "accuracy":
-                estimates += whole.estimates(replace(metric, of=agreement()))
+                estimates += _of_classes(whole, metric, averaged(metric.of, how), how)
+            if metric.of.name in of_all:
+                estimates += _of_classes(whole, metric, of_all[metric.of.name])
     return groups, estimates
+
+
+def _of_classes(
+    whole: View, metric: Contrast | Spread, of: Statistic, class_: str | None = None
+) -> Iterator[Estimate]:
+    """Measure the same comparison of a statistic of all classes."""
+    if isinstance(metric, Spread):
+        return whole.across(replace(metric, of=of), class_=class_)
+    return whole.estimates(replace(metric, of=of), class_=class_)
 
 
 def _of_view(view: View, metric: Metric, obstacle: str | None = None) -> list[Estimate]:

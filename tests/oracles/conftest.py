@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from ledger import PROPERTY, Ledger, summary
 
 import fairgauge as fg
 
@@ -61,3 +62,25 @@ def groups_of(report: fg.Report, stratum: str | None = None) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def groups() -> Callable[..., dict[str, Any]]:
     return groups_of
+
+
+@pytest.fixture
+def ledger(record_property: Callable[[str, object], None]) -> Callable[[str], Ledger]:
+    """Open the ledger of a peer for one test."""
+    return lambda peer: Ledger(peer, record_property)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say for every peer how many numbers were compared, agree and are explained."""
+    entries = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == PROPERTY
+    ]
+    if entries:
+        terminalreporter.section("oracles: numbers of other tools")
+        for line in summary(entries):
+            terminalreporter.write_line(line)

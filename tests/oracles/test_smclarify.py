@@ -117,7 +117,7 @@ def test_every_report_is_reproduced(shared: Any, oracle: str, record_property: A
         report, name_of = audit(frame, entry, oracle)
         found += compared(report, name_of, entry)
     counts = Counter(agreed for _, agreed in found)
-    record_property("compared", len(found))
+    record_property("oracle", ["smclarify", len(found), counts[True], {}])
     print(
         f"\n{oracle}: {len(found)} numbers compared, {counts[True]} agree, {counts[False]} do not"
     )

@@ -160,16 +160,17 @@ def _of_the_whole(metric: Contrast, compared: Comparisons, low: Array, high: Arr
     if count is None:
         return low, high
     part = quotient(count(compared.group.side), count(compared.reference.side))
+
+    def scaled(limit: Array) -> Array:  # a group that is the whole has no rest
+        rest: Array = np.multiply(1 - part, limit, out=np.zeros_like(part), where=~(part >= 1))
+        return rest
+
     if metric.by == "difference":
-        return (1 - part) * low, (1 - part) * high
+        return scaled(low), scaled(high)
     if metric.order == "reference - group":
-        return part + (1 - part) * low, part + (1 - part) * high
-
-    def carried(ratio: Array) -> Array:
-        inverse = quotient(1.0, ratio)
-        return quotient(1.0, part + (1 - part) * inverse)
-
-    return carried(low), carried(high)
+        return part + scaled(low), part + scaled(high)
+    low, high = (quotient(1.0, part + scaled(quotient(1.0, limit))) for limit in (low, high))
+    return low, high
 
 
 def _too_few(ours: Bounds, theirs: Bounds) -> list[str]:
