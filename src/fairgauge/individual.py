@@ -374,7 +374,7 @@ def _share_of_top(score: Array, known: Mask, places: int) -> Array:
     """Return how much of each row is among the first ``places``: 1, 0, or a share in a tie."""
     at = np.flatnonzero(known)
     order = at[np.argsort(-score[at], kind="stable")]
-    inside = (np.arange(len(order)) < places) * 1.0
+    inside: Array = (np.arange(len(order)) < places).astype(np.float64)
     share = np.zeros(len(score))
     share[order] = _block_means(inside[:, None], _blocks(score[order]))[:, 0]
     return share
