@@ -51,12 +51,12 @@ class Folder:
     def run(self, *args: str) -> Result:
         return CliRunner().invoke(main, args)
 
-    def clarify(self, config: dict[str, Any], *args: str) -> dict[str, Any]:
+    def clarify(self, config: dict[str, Any], *args: str, into: str = "out") -> dict[str, Any]:
         """Run a configuration; return its analysis.json."""
         name = self.json("analysis_config.json", config)
-        result = self.run("clarify", name, "-o", "out", *args)
+        result = self.run("clarify", name, "-o", into, *args)
         assert result.exit_code == 0, result.output
-        found: dict[str, Any] = self.read("out/analysis.json")
+        found: dict[str, Any] = self.read(f"{into}/analysis.json")
         return found
 
     def fails(self, *args: str) -> str:

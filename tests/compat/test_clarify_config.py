@@ -1,0 +1,233 @@
+"""Bad configurations give every mistake with its path; good ones from the guides are accepted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from clarify_cases import after, both, config
+
+from fairgauge.compat.clarify.config import ConfigError, read_config
+
+
+def mistakes(asked: Any, **given: bool) -> dict[str, str]:
+    """Return what is wrong with a configuration: path to message."""
+    with pytest.raises(ConfigError) as error:
+        read_config(json.dumps(asked), **given)
+    return {problem.path: problem.message for problem in error.value.problems}
+
+
+def test_every_mistake_is_listed_at_once() -> None:
+    asked = config(
+        dataset_type="text/cvs",
+        headrs=["a"],
+        facet=[{"nam": "sex"}],
+        label_values_or_threshold=None,
+        methods={"pre_training_bias": {"methods": ["DPX"]}, "post_training": {}},
+    )
+    found = mistakes(asked)
+    assert "Did you mean 'text/csv'?" in found["dataset_type"]
+    assert "unknown key. Did you mean 'headers'?" in found["headrs"]
+    assert found["facet[0].name_or_index"] == "is required"
+    assert found["facet[0].nam"].startswith("unknown key.")
+    assert "unknown key. Did you mean 'post_training_bias'?" in found["methods.post_training"]
+    # what can be told of the rest is told too
+    assert found["label_values_or_threshold"].startswith("is required for bias metrics")
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message"),
+    [
+        ({"version": "2.0"}, "version", "only '1.0' is supported, not '2.0'"),
+        ({"dataset_type": None}, "dataset_type", "is required"),
+        ({"methods": None}, "methods", "is required"),
+        ({"dataset_uri": None}, "dataset_uri", "is required, or name the data with --dataset"),
+        ({"label": None}, "label", "is required for bias metrics"),
+        ({"label": 1.5}, "label", "must be text or a whole number, not '1.5'"),
+        ({"facet": None}, "facet", "is required for bias metrics: name at least one"),
+        ({"facet": "sex"}, "facet", "must be a list, not 'sex'"),
+        ({"headers": ["a", "b", "a"]}, "headers", "names 'a' twice"),
+        ({"probability_threshold": "x"}, "probability_threshold", "must be a whole number or a"),
+        ({"dataset_type": "application/x-image"}, "dataset_type", "images have no bias metrics"),
+        ({"dataset_type": "application/json"}, "features", "Data must contain features."),
+        (
+            {"dataset_type": "application/x-parquet", "label": 2},
+            "label",
+            "must be text for application/x-parquet",
+        ),
+        (
+            {"dataset_type": "application/x-parquet", "facet_dataset_uri": "f.csv"},
+            "facet_dataset_uri",
+            "is only for text/csv",
+        ),
+        ({"time_series_data_config": {}}, "time_series_data_config", "unsupported for time series"),
+        (
+            {"methods": {"shap": {"num_samples": 5}}},
+            "methods",
+            "asks for no bias metrics (shap explain a model",
+        ),
+        (
+            {"methods": {"pre_training_bias": {"methods": ["CI", "DPX"]}}},
+            "methods.pre_training_bias.methods[1]",
+            "Invalid metric_name: metrics should be one of the registered metrics['CI', 'DPL',",
+        ),
+        (
+            {"methods": {"pre_training_bias": {"methods": []}}},
+            "methods.pre_training_bias.methods",
+            "names no metric",
+        ),
+        (
+            {"methods": after()},
+            "methods.post_training_bias",
+            "post-training metrics need predictions",
+        ),
+        (
+            {"methods": {**both(), "report": {"name": "../x"}}, "predicted_label": "p"},
+            "methods.report.name",
+            "must be a plain file name",
+        ),
+        (
+            {"facet": [{"name_or_index": "f", "facet_type": "continuous"}]},
+            "facet[0].value_or_threshold",
+            "exactly one number",
+        ),
+        (
+            {"facet": [{"name_or_index": "f", "facet_role": "a"}]},
+            "facet[0].facet_role",
+            "but none is listed",
+        ),
+        (
+            {"segment_config": [{"name_or_index": "f", "segments": [[]]}]},
+            "segment_config[0].segments",
+            "must be a list of lists",
+        ),
+        (
+            {
+                "segment_config": [
+                    {"name_or_index": "f", "segments": [["a"]], "display_aliases": ["1", "2", "3"]}
+                ]
+            },
+            "segment_config[0].display_aliases",
+            "must name 1 segments, or 2 with the rest",
+        ),
+        (
+            {"predictor": {"content_template": "{}"}},
+            "predictor.content_template",
+            "must hold $features",
+        ),
+        ({"predictor": {"accept_type": "text/xml"}}, "predictor.accept_type", "is not allowed"),
+    ],
+)
+def test_one_mistake(changes: dict[str, Any], path: str, message: str) -> None:
+    found = mistakes(config(**changes))
+    assert message in found[path]
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '"x"', ""])
+def test_texts_that_are_no_configuration(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"as JSON\.|must be an object"):
+        read_config(text)
+
+
+def test_the_command_says_it_all_and_never_a_traceback(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
+    asked = config(
+        label="lable",
+        facet=[{"name_or_index": "facet"}, {"name_or_index": "ae"}],
+        group_variable="group",
+        excluded_columns=["x", 9],
+    )
+    folder.json("bad.json", asked)
+    for more in ([], ["--check"]):
+        message = folder.fails("clarify", "bad.json", *more)
+        assert "5 mistakes" in message
+        assert "label: Headers must contain label. no column 'lable'" in message
+        assert "Did you mean 'label'?" in message
+        assert "facet[1].name_or_index: Unable to locate the facet." in message
+        assert "group_variable: no column 'group'" in message
+        assert "excluded_columns[1]: no column '9'" in message
+
+
+def test_a_schema_error_has_the_services_title(folder: Any) -> None:
+    folder.json("bad.json", config(unknown=1))
+    message = folder.fails("clarify", "bad.json")
+    assert message.startswith("Analysis configuration schema validation error.\n")
+    folder.text("bad.json", "{")
+    assert "Unable to load analysis configuration as JSON." in folder.fails("clarify", "bad.json")
+    assert "cannot read 'absent.json'" in folder.fails("clarify", "absent.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dataset_uri": "absent.csv"}, "no file 'absent.csv'"),
+        ({"dataset_uri": "s3://b/x.csv"}, "say where it is: --map s3://b=FOLDER"),
+        (
+            {"headers": ["a"]},
+            "Headers in config do not match with the number of columns in the dataset.",
+        ),
+        ({"dataset_uri": "ragged.csv"}, "is ragged: row 2 has 1 cells, the first 2"),
+        ({"dataset_uri": "empty.csv"}, "is empty"),
+        ({"facet_dataset_uri": "short.csv"}, "has 1 rows and the data 2"),
+        (
+            {"facet_dataset_uri": "short.csv", "joinsource_name_or_index": "id"},
+            "joinsource_name_or_index: no column 'id'",
+        ),
+        (
+            {"predicted_label_dataset_uri": "ragless.csv", "methods": after()},
+            "predicted_label: no column 'predicted_label' in its file.",
+        ),
+        (
+            {"label_values_or_threshold": ["x"]},
+            "label_values_or_threshold: Facet/label value provided must be a single numeric",
+        ),
+        (
+            {"dataset_type": "application/jsonlines", "features": "a[", "label": "b"},
+            "features: 'a[' is not a JMESPath",
+        ),
+        (
+            {"dataset_type": "application/json", "features": "a", "label": "b"},
+            "is not JSON",
+        ),
+    ],
+)
+def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str) -> None:
+    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
+    folder.csv("ragged.csv", [("facet", "label"), ("a",)])
+    folder.csv("short.csv", [("more",), ("a",)])
+    folder.csv("ragless.csv", [("one", "two"), ("a", "b"), ("c", "d")])
+    folder.text("empty.csv", "")
+    if changes.get("dataset_type") == "application/jsonlines":
+        folder.text("data.csv", '{"a": [1]}\n')
+    folder.json("bad.json", config(**changes))
+    assert message in " ".join(folder.fails("clarify", "bad.json").split("\n"))
+
+
+def test_a_good_configuration_checks_in_silence(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
+    asked = config(predictor={"endpoint_name": "live"})
+    asked["methods"]["shap"] = {"num_samples": 5}
+    folder.json("good.json", asked)
+    result = folder.run("clarify", "good.json", "--check")
+    assert result.exit_code == 0
+    assert result.stdout == "no mistakes found\n"
+    assert "methods.shap: explanations are out of scope" in result.stderr
+    assert "predictor.endpoint_name: only concern the cloud" in result.stderr
+    assert not (folder.path / "analysis.json").exists()
+
+
+def test_scalars_and_lists_are_both_accepted() -> None:
+    asked = config(label_values_or_threshold=1, probability_threshold=1)
+    asked["facet"][0]["value_or_threshold"] = "d"
+    found = read_config(json.dumps(asked))
+    assert found.label_values_or_threshold == [1]
+    assert found.facet is not None
+    assert found.facet[0].value_or_threshold == ["d"]
+
+
+def test_maps_must_name_folders(folder: Any) -> None:
+    folder.json("good.json", config())
+    message = folder.fails("clarify", "good.json", "--map", "s3://b", "--map", "s3://b=nowhere")
+    assert "--map[0]: must be PREFIX=FOLDER" in message
+    assert "--map[1]: there is no folder 'nowhere'" in message

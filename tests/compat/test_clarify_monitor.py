@@ -1,0 +1,237 @@
+"""Bias drift: the service's rule on its own printed runs, and the rule that its guide describes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from clarify_cases import MONITORED, cases
+
+from fairgauge.compat.clarify.exported import cloudwatch_value, to_openmetrics
+from fairgauge.compat.clarify.monitor import Check, compare, drifted
+from fairgauge.compat.clarify.results import Value, values_of
+from fairgauge.compat.wording import read
+
+
+def value(metric: str, number: float | None, interval: Any = None) -> Value:
+    stage = "post_training_bias_metrics"
+    return Value(stage, "label", "1", "facet", "d", metric, number, None, interval)
+
+
+def drift_entries(shared: Any) -> list[dict[str, Any]]:
+    entries = shared.vectors("worked_examples.json")
+    return [entry for entry in entries if entry["metric"] == "drift_violation"]
+
+
+def test_the_printed_decisions_of_the_service(shared: Any) -> None:
+    entries = drift_entries(shared)
+    assert len(entries) == 11
+    for entry in entries:
+        asked = entry["inputs"]
+        now, before = (value(asked["metric"], read(asked[key])) for key in ("current", "baseline"))
+        assert drifted(now, before) is entry["expected"], entry["id"]
+
+
+def test_di_by_its_distance_from_one() -> None:
+    now, before = value("DI", 0.083), value("DI", 0.178)
+    assert not drifted(now, before)
+    assert drifted(now, before, neutral=True)
+    assert not drifted(value("DI", 1.1), value("DI", 0.5), neutral=True)
+    assert drifted(value("DI", 0.0), value("DI", 0.5), neutral=True)
+
+
+def test_infinity_as_cloudwatch_takes_it(shared: Any) -> None:
+    entries = [
+        entry
+        for entry in shared.vectors("worked_examples.json")
+        if entry["metric"] == "cloudwatch_value"
+    ]
+    assert len(entries) == 2
+    for entry in entries:
+        number = read(entry["inputs"]["value"])
+        assert number is not None
+        assert cloudwatch_value(number) == entry["expected"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("Infinity", math.inf), ("-Infinity", -math.inf), ("∞", math.inf), ("-∞", -math.inf)],
+)
+def test_both_spellings_of_infinity_are_read(text: str, number: float) -> None:
+    assert read(text) == number
+
+
+def test_infinity_is_a_drift_once() -> None:
+    assert drifted(value("TE", math.inf), value("TE", 5.0))
+    assert not drifted(value("TE", math.inf), value("TE", math.inf))
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [((0.05, 0.4), False), ((0.21, 0.4), True), ((-0.4, -0.21), True), ((-0.1, 0.1), False)],
+)
+def test_interval_check_alerts_when_disjoint(interval: tuple[float, float], expected: bool) -> None:
+    now = value("DPPL", 0.3, interval)
+    assert drifted(now, value("DPPL", 0.2), Check.INTERVAL) is expected
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    now = {v.key: v for v in (value("AD", None), value("RD", 0.1), value("TE", 0.1))}
+    before = {v.key: v for v in (value("AD", 0.1), value("RD", None), value("SD", 0.1))}
+    drift = compare(now, before)
+    assert drift.evaluated == 0
+    assert drift.not_evaluated == (
+        "AD of facet d: there is no value (null)",
+        "RD of facet d: the baseline has no value (null)",
+        "SD of facet d: not in the current results",
+        "TE of facet d: not in the baseline",
+    )
+    same = {v.key: v for v in (value("AD", 0.1),)}
+    assert "there is no interval" in compare(same, same, Check.INTERVAL).not_evaluated[0]
+
+
+@pytest.fixture
+def baseline(folder: Any, monitored: dict[str, Any]) -> dict[str, Any]:
+    """Write a baseline of an even model, and a configuration of the real monitoring run."""
+    even = {"a": (90, 10, 30, 70), "d": (45, 6, 15, 34)}
+    rows = folder.path / "data.csv"
+    kept = rows.read_text()
+    folder.csv("data.csv", [("facet", "label", "predicted"), *cases(even)])
+    folder.clarify(monitored, into="base")
+    rows.write_text(kept)
+    folder.json("now.json", monitored)
+    return monitored
+
+
+def test_violations_are_written_as_the_service_writes_them(
+    folder: Any, baseline: dict[str, Any]
+) -> None:
+    del baseline
+    result = folder.run("clarify-monitor", "now.json", "--baseline", "base/analysis.json")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("CompletedWithViolations: ")
+    found = folder.read("constraint_violations.json")
+    names = [each["metric_name"] for each in found["violations"]]
+    assert names == sorted(names)
+    assert {"RD", "DAR", "DCA", "TE", "GE"} <= set(names)
+    (te,) = [each for each in found["violations"] if each["metric_name"] == "TE"]
+    assert list(te) == [
+        "facet",
+        "facet_value",
+        "metric_name",
+        "constraint_check_type",
+        "description",
+    ]
+    assert (te["facet"], te["facet_value"]) == ("facet", "d")
+    assert te["constraint_check_type"] == "bias_drift_check"
+    assert te["description"].startswith(
+        "Metric value Infinity doesn't meet the baseline constraint requirement "
+    )
+    assert any(each.startswith("CDDL of facet d") for each in found["diagnostics"]["not_evaluated"])
+
+
+def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None:
+    del baseline
+    check = ("clarify-monitor", "now.json", "--fail-on-violation", "--baseline")
+    assert folder.run(*check, "base/analysis.json").exit_code == 1
+    folder.run("clarify-monitor", "now.json", "--baseline", "own.json", "--write-baseline")
+    assert folder.run(*check, "own.json").exit_code == 0
+    empty = folder.read("own.json")
+    for stage in ("pre", "post"):
+        for metric in empty[f"{stage}_training_bias_metrics"]["facets"]["facet"][0]["metrics"]:
+            metric["value"] = None
+    folder.json("nothing.json", empty)
+    assert folder.run(*check, "nothing.json").exit_code == 3
+
+
+def test_a_failed_check_does_not_move_the_baseline(folder: Any, baseline: dict[str, Any]) -> None:
+    del baseline
+    before = folder.read("base/analysis.json")
+    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--write-baseline")
+    assert folder.run(*args, "--fail-on-violation").exit_code == 1
+    assert folder.read("base/analysis.json") == before
+    assert folder.run(*args).exit_code == 0
+    now = values_of(folder.read("base/analysis.json"), "now")
+    key = ("post_training_bias_metrics", "facet", "d", "TE")
+    assert now[key].value == math.inf
+
+
+def test_interval_check_needs_more_than_noise(folder: Any, monitored: dict[str, Any]) -> None:
+    few = {"a": (6, 4, 4, 6), "d": (5, 5, 4, 6)}
+    folder.csv("data.csv", [("facet", "label", "predicted"), *cases(few) * 1])
+    monitored["facet"][0]["facet_type"] = "categorical"
+    monitored["label_type"] = "categorical"
+    folder.clarify(monitored, into="base")
+    folder.json("now.json", monitored)
+    more = {"a": (6, 4, 4, 6), "d": (4, 6, 4, 6)}
+    folder.csv("data.csv", [("facet", "label", "predicted"), *cases(more)])
+    check = (
+        "clarify-monitor",
+        "now.json",
+        "--baseline",
+        "base/analysis.json",
+        "--fail-on-violation",
+    )
+    assert folder.run(*check).exit_code == 1
+    result = folder.run(*check, "--check", "interval", "--replicates", "200")
+    assert result.exit_code == 0, result.output
+    found = folder.read("constraint_violations.json")
+    assert found["violations"] == []
+    assert found["diagnostics"]["evaluated"] > 5
+
+
+def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> None:
+    del baseline
+    args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--metrics")
+    text = folder.run(*args, "-").stdout
+    lines = text.splitlines()
+    assert lines[-1] == "# EOF"
+    assert "# TYPE bias_metric_TE gauge" in lines
+    labels = 'BiasStage="Post-training",Label="label",LabelValue="1",Facet="facet",FacetValue="d"'
+    assert f"bias_metric_TE{{{labels}}} +Inf" in lines
+    assert not any("CDDL" in line for line in lines)  # it has no value
+    assert folder.run(*args, "metrics.json").exit_code == 0
+    sent = {each["MetricName"]: each for each in folder.read("metrics.json")["MetricData"]}
+    assert sent["bias_metric_TE"]["Value"] == 2.348543e108
+    assert {"Name": "Facet", "Value": "facet"} in sent["bias_metric_TE"]["Dimensions"]
+
+
+def test_labels_are_escaped_in_openmetrics() -> None:
+    odd = Value("pre_training_bias_metrics", 'a"b', "1\n2", "c\\d", "e", "CI", 0.5)
+    assert 'Label="a\\"b",LabelValue="1\\n2",Facet="c\\\\d"' in to_openmetrics([odd])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON"),
+        ("{}", "is no analysis.json"),
+        (
+            json.dumps({"pre_training_bias_metrics": {"facets": [1]}}),
+            "has another shape than analysis.json",
+        ),
+    ],
+)
+def test_files_that_are_no_results(folder: Any, content: str, message: str) -> None:
+    folder.text("x.json", content)
+    assert message in folder.fails("clarify-monitor", "x.json", "--baseline", "x.json")
+
+
+def test_the_real_run_drifted_as_the_service_said(folder: Any, monitored: dict[str, Any]) -> None:
+    """Hold the recovered counts against the printed baseline: the service's own violations."""
+    assert cases(MONITORED)
+    printed = {"RD": 0.1308103661044837, "SD": 0.10465328014037645, "DI": 0.17798594847775176}
+    found = folder.clarify(monitored)
+    for metric in found["post_training_bias_metrics"]["facets"]["facet"][0]["metrics"]:
+        metric["value"] = printed.get(metric["name"])
+        metric.pop("error", None)
+    folder.json("printed.json", found)
+    result = folder.run("clarify-monitor", "analysis_config.json", "--baseline", "printed.json")
+    assert result.exit_code == 0, result.output
+    drifted_now = {
+        e["metric_name"] for e in folder.read("constraint_violations.json")["violations"]
+    }
+    assert {"RD", "SD"} <= drifted_now
+    assert "DI" not in drifted_now  # 0.178 -> 0.083 was not flagged
