@@ -18,6 +18,7 @@ from fairgauge.metrics.catalogue import CONDITIONAL, KAPPA, RATES
 from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import Distance
+from fairgauge.metrics.kinds import Rate
 from fairgauge.metrics.lookup import SETS, expand, find_metric
 from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
@@ -25,6 +26,7 @@ from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
+from fairgauge.uncertainty.families import adjusted, homogeneous
 from fairgauge.view import View, worst_class
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
@@ -92,7 +94,10 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             measured = _thresholds([View(each, reading, spec) for reading in reads], rates, asked)
         groups += measured[0]
         estimates += measured[1]
-        diagnostics += _coverage(View(each, reads[0], spec), asked)
+        view = View(each, reads[0], spec)
+        diagnostics += _coverage(view, asked)
+        if task is Task.BINARY:
+            diagnostics += _homogeneity(view, rates)
         diagnostics += simpsons(measured[1])
     everyone = tally_all(cube)
     for reading in reads if task is Task.BINARY else reads[:1]:
@@ -108,8 +113,10 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         found = _of_rows(rowwise, by_rows, tallies, reads[0])
         estimates += found[0]
         diagnostics += found[1]
+    tested = adjusted(estimates)
+    diagnostics += tested.diagnostics
     scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
-    return Measured(task, tuple(groups), tuple(estimates), tuple(diagnostics), scores)
+    return Measured(task, tuple(groups), tested.estimates, tuple(diagnostics), scores)
 
 
 def _resolved(
@@ -341,6 +348,18 @@ def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
                 f"negative {metric.of}s say nothing and are left out"
             )
             yield Diagnostic(level, "coverage", message, view.tally.feature)
+
+
+def _homogeneity(view: View, rates: list[Statistic]) -> Iterator[Diagnostic]:
+    """Say whether the groups differ at all, in one rate of labels, of predictions and of both."""
+    first: dict[frozenset[Need], Rate] = {}
+    for rate in rates:
+        if isinstance(rate, Rate):
+            first.setdefault(rate.needs, rate)
+    groups = np.arange(len(view.tally.groups))
+    if len(groups) > 1:
+        evidence = view.evidence(groups, np.zeros_like(groups))
+        yield from homogeneous(list(first.values()), evidence, view.tally.feature, view.spec)
 
 
 def _none(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

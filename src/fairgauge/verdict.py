@@ -1,17 +1,29 @@
-"""Verdict: what a rule came to for one comparison; and `judge`, which decides all of them."""
+"""Verdict: what a rule came to for one group; and `judge`, which decides all of them.
+
+A rule passes where the whole interval lies inside its limits, fails where it lies outside, and is
+inconclusive otherwise: the absence of evidence is no evidence of absence.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairgauge.estimate import WORST
+from fairgauge.metrics.averages import AVERAGES
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.uncertainty.needs import POWER, rows_to_decide, smallest_shown
 from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fairgauge.estimate import Estimate
     from fairgauge.rule import Rule
+
+_WORST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
+_MOST_ROWS = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,23 +39,12 @@ class Verdict:
 
 
 def judge(estimates: Iterable[Estimate], rules: Iterable[Rule]) -> tuple[Verdict, ...]:
-    """Hold the estimates against the rules."""
+    """Hold the estimates against the rules: one verdict for each rule and group.
+
+    Numbers within single strata never decide. Of several classes or thresholds the worst counts.
+    """
     every = tuple(estimates)
-    return tuple(
-        Verdict(
-            rule=str(rule),
-            metric=rule.metric,
-            feature=each.feature,
-            group=each.group,
-            outcome=(decided := _decide(each, rule))[0],
-            reason=decided[1],
-        )
-        for rule in rules
-        for each in every
-        if each.metric == rule.metric
-        and (not rule.features or each.feature in rule.features)
-        and (not rule.groups or each.group in rule.groups)
-    )
+    return tuple(verdict for rule in rules for verdict in _judged(every, rule))
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
@@ -58,18 +59,102 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
     return Outcome.INCONCLUSIVE
 
 
-def _decide(estimate: Estimate, rule: Rule) -> tuple[Outcome, str]:
-    if estimate.value is None or estimate.status is not Status.OK:
-        return Outcome.NOT_EVALUATED, estimate.reason or str(estimate.status)
-    if rule.decide == "point" or estimate.low is None or estimate.high is None:
-        inside = rule.allows(estimate.value)
-        word = "inside" if inside else "outside"
-        return (
-            Outcome.PASS if inside else Outcome.FAIL
-        ), f"{rule.metric} {estimate.value:.4g} is {word} the limits (decided by the value alone)"
-    shown = f"{rule.metric} {estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
-    if rule.allows(estimate.low) and rule.allows(estimate.high):
-        return Outcome.PASS, f"{shown} lies inside the limits"
-    if estimate.high < rule.low or estimate.low > rule.high:
-        return Outcome.FAIL, f"{shown} lies outside the limits"
-    return Outcome.INCONCLUSIVE, f"{shown} reaches over a limit: not enough data to tell"
+def _judged(estimates: Iterable[Estimate], rule: Rule) -> Iterator[Verdict]:
+    held: dict[tuple[str | None, str], list[Estimate]] = {}
+    for each in estimates:
+        if _is_held(each, rule):
+            held.setdefault((each.feature, each.group), []).append(each)
+    for (feature, group), every in held.items():
+        decided = [(each, *_decide(each, rule)) for each in every]
+        each, outcome, reason = min(decided, key=lambda found: _WORST_FIRST.index(found[1]))
+        if len(every) > 1:
+            reason += _which(each)
+        yield Verdict(
+            rule=str(rule),
+            metric=rule.metric,
+            feature=feature,
+            group=group,
+            outcome=outcome,
+            reason=reason,
+        )
+
+
+def _is_held(each: Estimate, rule: Rule) -> bool:
+    """Tell whether a rule is about an estimate."""
+    if each.metric != rule.metric or each.class_ in (*AVERAGES, WORST):
+        return False
+    if each.stratum is not None and find_metric(each.metric).scope != "pooled":
+        return False
+    if rule.features and each.feature not in rule.features:
+        return False
+    return not rule.groups or each.group in rule.groups
+
+
+def _which(each: Estimate) -> str:
+    if each.class_ is not None:
+        return f" (class {each.class_})"
+    return "" if each.threshold is None else f" (threshold {each.threshold:g})"
+
+
+def _decide(each: Estimate, rule: Rule) -> tuple[Outcome, str]:
+    if each.value is None or each.status is not Status.OK:
+        return Outcome.NOT_EVALUATED, each.reason or str(each.status)
+    said = each.says.removeprefix(f"{each.group}: ")
+    if rule.decide == "point":
+        inside = rule.allows(each.value)
+        where = f"{rule.metric} {each.value:.4g} is {'inside' if inside else 'outside'} the limits"
+        outcome = Outcome.PASS if inside else Outcome.FAIL
+        return outcome, f"{said}: {where}, decided by the value alone"
+    if each.low is None or each.high is None:
+        why = each.reason or "the value has no interval"
+        return Outcome.NOT_EVALUATED, f"{why}; decide='point' decides by the value alone"
+    if rule.allows(each.low) and rule.allows(each.high):
+        return Outcome.PASS, f"{said}: {rule.metric} is {_inside(rule)} beyond doubt"
+    if each.high < rule.low:
+        return Outcome.FAIL, f"{said}: {rule.metric} is below {rule.low:g} beyond doubt"
+    if each.low > rule.high:
+        return Outcome.FAIL, f"{said}: {rule.metric} is above {rule.high:g} beyond doubt"
+    return Outcome.INCONCLUSIVE, f"{said}: {_undecided(each, rule)}"
+
+
+def _inside(rule: Rule) -> str:
+    if math.isinf(rule.high):
+        return f"at least {rule.low:g}"
+    if math.isinf(rule.low):
+        return f"at most {rule.high:g}"
+    return f"between {rule.low:g} and {rule.high:g}"
+
+
+def _undecided(each: Estimate, rule: Rule) -> str:
+    """Say what the data leave open, what would settle it, and what they could show at all."""
+    assert each.low is not None
+    assert each.high is not None
+    crossed = [b for b in (rule.low, rule.high) if math.isfinite(b) and each.low <= b <= each.high]
+    limits = " and of ".join(f"{bound:g}" for bound in crossed)
+    found = [f"{rule.metric} may lie on either side of {limits}", *_more_rows(each, rule)]
+    shown = smallest_shown(each)
+    if shown is not None:
+        ratio = "" if shown.ratio is None else f" (a ratio of {shown.ratio:.2f})"
+        found.append(
+            f"groups of these sizes show differences of {100 * shown.difference:.1f} points or "
+            f"more{ratio} with {POWER:.0%} probability"
+        )
+    return "; ".join(found)
+
+
+def _more_rows(each: Estimate, rule: Rule) -> Iterator[str]:
+    needed = rows_to_decide(each, rule.low, rule.high)
+    if needed is None or math.isnan(needed):
+        return
+    if needed > _MOST_ROWS:
+        yield "the value lies on the limit, so that no number of rows would decide"
+        return
+    rows = (each.n_group or 0) + (each.n_reference or 0)
+    yield f"about {_rounded(needed):,} such rows would decide ({rows:,.10g} now)"
+
+
+def _rounded(rows: float) -> int:
+    """Round up to two digits: more would pretend to know."""
+    digits = max(0, math.floor(math.log10(max(rows, 1))) - 1)
+    unit: int = 10**digits
+    return math.ceil(rows / unit) * unit

@@ -1,0 +1,111 @@
+"""Families: p-values that belong together, and what groups show before any is singled out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.estimate import POOLED, WORST, Diagnostic, Estimate
+from fairgauge.stats.many import between_variance, expected_range
+from fairgauge.stats.multiplicity import adjust
+from fairgauge.stats.significance import homogeneity
+from fairgauge.uncertainty.bounds import bounds
+from fairgauge.uncertainty.draws import generator
+from fairgauge.words import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.metrics.kinds import Rate
+    from fairgauge.spec import Spec
+    from fairgauge.uncertainty.evidence import Evidence
+
+_PAIR = 2
+_REPLICATES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """Estimates with their p-values adjusted, and how."""
+
+    estimates: tuple[Estimate, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def adjusted(estimates: Sequence[Estimate]) -> Adjusted:
+    """Adjust p-values for the number of groups that a metric compares in a feature.
+
+    A family is one metric in one feature (and one class and threshold), over all rows; the pooled
+    comparisons are one of their own. Two groups that are each other's reference are one comparison.
+    """
+    families: dict[tuple[object, ...], list[int]] = {}
+    for i, each in enumerate(estimates):
+        if each.p_value is not None and each.stratum in (None, POOLED) and each.class_ != WORST:
+            key = (each.metric, each.feature, each.class_, each.threshold, each.stratum)
+            families.setdefault(key, []).append(i)
+    made = list(estimates)
+    used = set()
+    for family in families.values():
+        p = [estimates[i].p_value for i in family]
+        if _mirrored([estimates[i] for i in family]):
+            found, how = np.array(p, dtype=float), "holm"
+        else:
+            found, how = adjust(np.array(p, dtype=float))
+        used.add(how)
+        for i, value in zip(family, found.tolist(), strict=True):
+            made[i] = replace(made[i], p_adjusted=value)
+    return Adjusted(tuple(made), tuple(_named(used)))
+
+
+def _mirrored(family: list[Estimate]) -> bool:
+    """Tell whether two groups are each other's reference, so that both tests are one."""
+    if len(family) != _PAIR:
+        return False
+    one, two = family
+    same = np.isclose(one.p_value or 0.0, two.p_value or 0.0, rtol=1e-6, atol=0.0)
+    return bool(same) and (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
+
+
+def _named(used: set[str]) -> Iterator[Diagnostic]:
+    names = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)"}
+    if used:
+        how = " or ".join(names[each] for each in sorted(used, reverse=True))
+        message = (
+            f"p-values are adjusted by {how}; a family is all groups of one metric in one "
+            "feature, over all rows"
+        )
+        yield Diagnostic(Level.NOTE, "family", message)
+
+
+def homogeneous(
+    rates: Sequence[Rate], evidence: Evidence, feature: str, spec: Spec
+) -> Iterator[Diagnostic]:
+    """Say for a feature whether its groups differ at all, and by how much more than by chance.
+
+    ``evidence`` holds all groups, over all rows; a table cell is a row of what weights are worth.
+    """
+    for rate in rates:
+        share = bounds(rate, evidence).share
+        assert share is not None
+        known = share.n > 0
+        if np.count_nonzero(known) < _PAIR:
+            continue
+        x, n = share.x[known], share.n[known]
+        p = float(homogeneity(x, n)[1])
+        rng = generator(spec, f"{feature}/{rate.name}")
+        chance = float(expected_range(x.sum() / n.sum(), n, rng, _REPLICATES))
+        spread = float(np.sqrt(max(float(between_variance(x, n)[1]), 0.0)))
+        differ = "differs between" if p < 1 - spec.confidence else "may be the same in"
+        message = (
+            f"{rate.title} {differ} the {len(n)} groups (chi-square of homogeneity: "
+            f"{_p(p)}): they lie {100 * np.ptp(x / n):.1f} points apart, where chance alone "
+            f"would give {100 * chance:.1f}; the standard deviation between groups, without "
+            f"noise, is {100 * spread:.1f} points"
+        )
+        yield Diagnostic(Level.NOTE, "homogeneity", message, feature)
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
