@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
+import itertools
 import json
-from collections.abc import Callable
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import engines
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
+
+from fairgauge.scan.query import sql
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,10 +192,63 @@ def json_list(table: pa.Table, folder: Path) -> Any:
     return path
 
 
+_numbers = itertools.count()
+
+
+def dask_frame(table: pa.Table, folder: Path) -> Any:
+    dask = pytest.importorskip("dask.dataframe")
+    return dask.from_pandas(pandas_arrow(table, folder), npartitions=2, sort=False)
+
+
+def sqlframe_duckdb(table: pa.Table, folder: Path) -> Any:
+    session = pytest.importorskip("sqlframe.duckdb").DuckDBSession()
+    warnings.filterwarnings("ignore", message="fetch_arrow_table")  # SQLFrame calls it
+    connection = session._conn
+    name = f"rows_{next(_numbers)}"
+    connection.register("given", table)
+    connection.execute(f"CREATE TABLE {name} AS FROM given")
+    return session.table(name)
+
+
+def ibis_duckdb(table: pa.Table, folder: Path) -> Any:
+    ibis = pytest.importorskip("ibis")
+    return ibis.duckdb.connect().create_table("kept", table)
+
+
+def ibis_sqlite(table: pa.Table, folder: Path) -> Any:
+    ibis = pytest.importorskip("ibis")
+    return ibis.sqlite.connect(folder / "rows.sqlite").create_table("kept", table)
+
+
+def spark_frame(table: pa.Table, folder: Path) -> Any:
+    return engines.spark_frame(table)
+
+
+def postgres(table: pa.Table, folder: Path) -> Any:
+    server = _server()
+    return sql(server.url, engines.postgres_table(server.url, table))
+
+
+STARTED = contextlib.ExitStack()
+
+
+@cache
+def _server() -> engines.Server:
+    return STARTED.enter_context(engines.postgres_server())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stopped_at_the_end() -> Iterator[None]:
+    """Stop what the kinds have started."""
+    with STARTED:
+        yield
+
+
 TYPED = [
     pandas_objects, pandas_default, pandas_own_strings, pandas_nullable, pandas_arrow,
     pandas_categorical, polars_frame, polars_lazy, polars_categorical, pyarrow_table,
     pyarrow_dictionaries, duckdb_relation, duckdb_file, parquet, parquet_folder, arrow_file,
+    dask_frame, sqlframe_duckdb, ibis_duckdb, spark_frame, postgres,
 ]  # fmt: skip
 TEXTS = [csv_file, csv_glob, csv_gzip, tsv_file]
 JSON = [json_lines, json_sparse, json_list]
@@ -216,3 +277,21 @@ def typed_or_json(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
 def rows_as(request: pytest.FixtureRequest, tmp_path: Path) -> RowsAs:
     """Every kind."""
     return _fixture(request.param, tmp_path)
+
+
+GAPS = {
+    r"differ_in_case_alone\[(duckdb_\w+|sqlframe_duckdb|ibis_duckdb)\]": (
+        "DuckDB takes names that differ in case alone for the same, and renames or refuses them"
+    ),
+    r"names_of_columns\[sqlframe_duckdb-(?!k0|json)": "SQLFrame reads such names back changed",
+    r"moments_in_time\[sqlframe_duckdb-s\]": "SQLFrame does not know timestamps of seconds",
+    r"without_a_type\[ibis_duckdb\]": "ibis makes no tables with columns of no type",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Expect to fail what other libraries do not let through, and only that."""
+    for item in items:
+        for pattern, reason in GAPS.items():
+            if re.search(pattern, item.nodeid):
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -206,10 +206,7 @@ def test_text_where_numbers_must_be(rows_as):
 
 def test_names_that_differ_in_case_alone(rows_as):
     rows = table(Sex=["a", "b", "b"], sex=["x", "x", "y"], y=[1, 0, 1])
-    data = rows_as(rows)
-    if type(data).__name__ == "DuckDBPyRelation":
-        pytest.skip("DuckDB itself renames the second column")
-    cube = count(data, label="y", sensitive=["Sex", "sex"])
+    cube = count(rows_as(rows), label="y", sensitive=["Sex", "sex"])
     assert cells(cube) == {("a", "x", 1): 1, ("b", "x", 0): 1, ("b", "y", 1): 1}
 
 

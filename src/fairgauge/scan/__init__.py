@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError
+from fairgauge.scan.query import Query
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 
 def open_source(data: Any) -> Source:
-    """Open data of any kind: a frame, a path, a glob, or a list of paths.
+    """Open data of any kind: a frame, a path, a glob, a list of paths, or rows of a database.
 
     Raises
     ------
@@ -26,6 +27,10 @@ def open_source(data: Any) -> Source:
         from fairgauge.scan.files import open_files
 
         return open_files(data)
+    if isinstance(data, Query):
+        from fairgauge.scan.database import open_database
+
+        return open_database(data.url, data.rows)
     if data is None or isinstance(data, (int, float, bytes)):
         raise DataError(f"cannot audit a {type(data).__name__}; give a frame, a path or a Cube")
     from fairgauge.scan.frames import open_frame

@@ -15,18 +15,39 @@ if TYPE_CHECKING:
 def open_frame(data: Any, name: str | None = None) -> Source:
     """Open a frame of any engine that narwhals knows.
 
-    pandas frames are counted by their own codes, DuckDB relations by one SELECT, all others by
-    narwhals; every way gives the same cube.
+    pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
+    Spark frames and tables of ibis by one SELECT; all others (polars, pyarrow, SQLFrame ...) by
+    narwhals. Every way gives the same cube.
 
     Raises
     ------
     DataError
         The object is not a frame, or has two columns of one name.
     """
-    if type(data).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+    package = type(data).__module__.partition(".")[0]
+    if package in ("duckdb", "_duckdb"):
         from fairgauge.scan.relation import open_relation
 
         return open_relation(data, name)
+    if package == "ibis":
+        from fairgauge.scan.database import open_table
+
+        return open_table(data, name)
+    if package == "pyspark":
+        from fairgauge.scan.spark import SparkFrame
+
+        return SparkFrame(name or "Spark frame", data)
+    return open_by_narwhals(data, name)
+
+
+def open_by_narwhals(data: Any, name: str | None = None) -> Source:
+    """Open a frame that has no scan of its own.
+
+    Raises
+    ------
+    DataError
+        The object is not a frame, or has two columns of one name.
+    """
     try:
         frame = nw.from_native(data)
     except TypeError:
@@ -43,6 +64,10 @@ def open_frame(data: Any, name: str | None = None) -> Source:
         from fairgauge.scan.pandas import PandasFrame
 
         return PandasFrame(shown, data)
+    if frame.implementation.is_dask():
+        from fairgauge.scan.dask import DaskFrame
+
+        return DaskFrame(shown, data)
     from fairgauge.scan.narwhals import NarwhalsFrame
 
     return NarwhalsFrame(shown, frame)

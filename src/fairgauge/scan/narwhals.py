@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -160,10 +159,6 @@ def _collected(tables: Sequence[Frame]) -> list[nw.DataFrame[Any]]:
 
         natives = [table.to_native() for table in lazy]
         return [nw.from_native(each) for each in pl.collect_all(natives, engine="streaming")]
-    if lazy[0].implementation.is_dask():
-        dask: Any = import_module("dask")
-        together = dask.compute(*(table.to_native() for table in lazy))
-        return [nw.from_native(each) for each in together]
     return [table.collect() for table in lazy]
 
 

@@ -42,6 +42,10 @@ class PandasFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
+        return joined(plan, [self.scanned(plan, limit)], limit)
+
+    def scanned(self, plan: Plan, limit: int) -> Scanned:
+        """Count the rows of this frame, which may be a part of the data, in one scan."""
         twice = {c for c in plan.columns if self.columns.count(c) > 1}
         if twice:
             raise DataError(f"the frame has the columns {listing(sorted(twice))} twice")
@@ -51,7 +55,7 @@ class PandasFrame:
             for i, axis in enumerate(plan.axes)
             if not axis.bins
         }
-        totals = _Totals()
+        totals = Totals()
         tables = [_Sums(plan, table, plain) for table in plan.tables]
         for part in parts(len(self.frame)):
             numbers = {c: _numbers(column[c].iloc[part], c) for c in plan.numeric_columns}
@@ -63,10 +67,35 @@ class PandasFrame:
             measures = totals.measures(plan, numbers)
             for table in tables:
                 table.add(digits, measures)
-        rows = len(self.frame)
-        check_counts(plan, totals.fractional, totals.of("n"), totals.of("w"), rows)
-        counted = [table.counted() for table in tables]
-        return build(plan, counted, rows=rows, excluded=totals.excluded, limit=limit)
+        return Scanned(len(self.frame), totals, [table.counted() for table in tables])
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """What was counted of some rows: how many they are, their totals, and the cells."""
+
+    rows: int
+    totals: Totals
+    tables: list[Counted]
+
+
+def joined(plan: Plan, parts: Sequence[Scanned], limit: int) -> Cube:
+    """Make one cube of what was counted of the parts of the data."""
+    rows = sum(part.rows for part in parts)
+    totals = Totals()
+    for part in parts:
+        totals.add(part.totals)
+    check_counts(plan, totals.fractional, totals.of("n"), totals.of("w"), rows)
+    tables = [_together([part.tables[i] for part in parts]) for i in range(len(plan.tables))]
+    return build(plan, tables, rows=rows, excluded=totals.excluded, limit=limit)
+
+
+def _together(tables: Sequence[Counted]) -> Counted:
+    keys = [
+        [key for keys in axis for key in keys]
+        for axis in zip(*(t.keys for t in tables), strict=False)
+    ]
+    return Counted(keys, {m: np.concatenate([t.sums[m] for t in tables]) for m in tables[0].sums})
 
 
 def _numbers(column: pd.Series[Any], name: str) -> Floats:
@@ -124,7 +153,7 @@ def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
 
 
 @dataclass
-class _Totals:
+class Totals:
     """What is known of the rows so far, apart from the cells."""
 
     excluded: dict[str, int] = field(default_factory=dict)
@@ -134,6 +163,14 @@ class _Totals:
     def of(self, measure: str) -> float:
         """Return the sum of a measure over all rows."""
         return self.sums.get(measure, 0.0)
+
+    def add(self, other: Totals) -> None:
+        """Add what is known of other rows."""
+        for reason, rows in other.excluded.items():
+            self.excluded[reason] = self.excluded.get(reason, 0) + rows
+        for measure, value in other.sums.items():
+            self.sums[measure] = self.of(measure) + value
+        self.fractional = other.fractional if self.fractional is None else self.fractional
 
     def measures(self, plan: Plan, numbers: Mapping[str, Floats]) -> dict[str, Floats | None]:
         """Return what is summed in each row: None for 1, and 0 in rows that cannot be counted."""

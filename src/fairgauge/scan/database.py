@@ -1,0 +1,191 @@
+"""Databases: one SELECT in the database itself; the rows stay there."""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.scan.duck import FETCHED, reason
+from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.cube import Cube
+    from fairgauge.plan import Plan
+    from fairgauge.scan.source import Source
+
+_DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
+
+
+def open_database(url: str, rows: str) -> Source:
+    """Open a table or a query of a database.
+
+    Parameters
+    ----------
+    url : str
+        Where the database is: ``postgresql://user@host/name``, ``sqlite:///file.db``,
+        ``duckdb:///file.duckdb``, or any other that ibis connects to.
+    rows : str
+        The name of a table (``schema.table`` too), or a SELECT.
+
+    Raises
+    ------
+    DataError
+        The database cannot be reached, or has no such table.
+    MissingExtra
+        The library that connects to such a database is not installed.
+    """
+    shown = without_password(url)
+    if url.partition(":")[0] == "duckdb":
+        return _open_duckdb(url, rows, shown)
+    try:
+        import ibis
+    except ImportError:
+        raise MissingExtra("reading databases", "sql") from None
+    with _told(shown, url):
+        backend = ibis.connect(url)
+        try:
+            source = open_table(_rows_of(backend, rows), shown)
+        except Exception:
+            backend.con.close()
+            raise
+        weakref.finalize(source, backend.con.close)
+        return source
+
+
+def open_table(table: Any, name: str | None = None) -> Source:
+    """Open a table expression of ibis."""
+    import ibis
+
+    backend = table.get_backend()
+    shown = name or f"{backend.name} table"
+    query = str(ibis.to_sql(table))
+    if backend.name == "duckdb":
+        from fairgauge.scan.relation import open_relation
+
+        return open_relation(backend.con.sql(query), shown)
+    if backend.name in _DOUBLE:
+        return Database(shown, table, query)
+    from fairgauge.scan.frames import open_by_narwhals
+
+    return open_by_narwhals(table, shown)
+
+
+def without_password(url: str) -> str:
+    """Return a URL as it may be shown.
+
+    >>> without_password("postgresql://me:secret@host:5432/people?sslmode=require")
+    'postgresql://me@host:5432/people'
+    """
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+
+
+@dataclass(frozen=True)
+class Database:
+    """A table or a query of PostgreSQL or SQLite, reached through ibis."""
+
+    name: str
+    table: Any
+    rows: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(self.table.columns)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one query."""
+        return count_by_sql(plan, self._from, self._written(), self._run, limit)
+
+    def query(self, plan: Plan) -> str:
+        """Return the query that counts."""
+        return select(plan, self._from, self._written())
+
+    @property
+    def _from(self) -> str:
+        return f"({self.rows}) AS fairgauge_rows"
+
+    @property
+    def _engine(self) -> str:
+        return str(self.table.get_backend().name)
+
+    def _written(self) -> Columns:
+        kinds = dict(self.table.schema().items())
+        double = _DOUBLE[self._engine]
+
+        def number(column: str) -> str:
+            kind, name = kinds[column], identifier(column)
+            if kind.is_boolean():
+                return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
+            if not (kind.is_numeric() or kind.is_null()):
+                raise DataError(
+                    f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
+                )
+            value = f"CAST({name} AS {double})"
+            return value if self._engine == "sqlite" else f"nullif({value}, 'NaN')"
+
+        # a look at the first rows could run a costly query twice, so the database only counts
+        return Columns(
+            identifier, number, double=double, sets=self._engine != "sqlite", looks=False
+        )
+
+    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+        connection = self.table.get_backend().con
+        with _told(self.name, self.name):
+            if self._engine == "sqlite":
+                yield from connection.execute(query)
+                return
+            with connection.transaction(), connection.cursor("fairgauge") as cursor:
+                cursor.execute(query)  # a named cursor sends its records in parts
+                while records := cursor.fetchmany(FETCHED):
+                    yield from records
+
+
+def _rows_of(backend: Any, rows: str) -> Any:
+    if _is_query(rows):
+        return backend.sql(rows)
+    schema, _, table = rows.rpartition(".")
+    return backend.table(table, database=schema or None)
+
+
+def _is_query(rows: str) -> bool:
+    return len(rows.split()) > 1
+
+
+def _open_duckdb(url: str, rows: str, shown: str) -> Source:
+    import duckdb
+
+    from fairgauge.scan.relation import open_relation
+
+    path = Path(url.partition("://")[2].partition("?")[0].removeprefix("/") or ":memory:")
+    if not path.exists():
+        path = Path("/") / path
+    with _told(shown, url):
+        connection = duckdb.connect(path, read_only=True)
+        relation = connection.sql(rows) if _is_query(rows) else connection.table(rows)
+        return open_relation(relation, shown)
+
+
+@contextmanager
+def _told(shown: str, url: str) -> Iterator[None]:
+    """Tell what a database said was wrong, without its password."""
+    try:
+        yield
+    except (DataError, MissingExtra):
+        raise
+    except ImportError:
+        extra = "postgres" if shown.startswith("postgres") else "sql"
+        raise MissingExtra(f"reading {quote(shown)}", extra) from None
+    except Exception as error:
+        password = urlsplit(url).password
+        said = reason(error)
+        said = said.replace(password, "***") if password else said
+        raise DataError(f"cannot read {quote(shown)}: {said}") from None

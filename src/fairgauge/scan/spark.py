@@ -1,0 +1,87 @@
+"""Spark: one SELECT, of one scan and one shuffle, where the data are; only cells come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, quote
+from fairgauge.scan.duck import reason
+from fairgauge.scan.sql import Columns, count_by_sql, select
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.cube import Cube
+    from fairgauge.plan import Plan
+
+_VIEW = "fairgauge_rows"
+_WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}
+_FLOATING = {"float", "double"}
+_UTC = (
+    "concat(replace(date_format(to_utc_timestamp({}, current_timezone()), "
+    "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), '.000000', ''), '+00:00')"
+)
+_NESTED = {"array", "map", "struct"}
+
+
+@dataclass(frozen=True)
+class SparkFrame:
+    """A frame of Spark, classic or behind Spark Connect."""
+
+    name: str
+    frame: Any
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names of the columns."""
+        return tuple(self.frame.columns)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        view = self.frame.toDF(*(f"c{i}" for i in range(len(self.columns))))
+        view.createOrReplaceTempView(_VIEW)
+        try:
+            return count_by_sql(plan, _VIEW, self._written(), self._run, limit)
+        finally:
+            self.frame.sparkSession.catalog.dropTempView(_VIEW)
+
+    def query(self, plan: Plan) -> str:
+        """Return the query that counts, over a view with the columns c0, c1 ..."""
+        return select(plan, _VIEW, self._written())
+
+    def _written(self) -> Columns:
+        """Write the columns by position: Spark takes names that differ in case for the same."""
+        fields = self.frame.schema.fields
+        kinds = {field.name: field.dataType.typeName() for field in fields}
+        position = {name: f"c{i}" for i, name in enumerate(self.columns)}
+
+        def key(column: str) -> str:
+            if kinds[column] in _NESTED:
+                raise DataError(
+                    f"column {quote(column)} holds values that are not plain ({kinds[column]})"
+                )
+            if kinds[column] == "timestamp":  # an instant, which Spark would show in local time
+                return _UTC.format(position[column])
+            return position[column]
+
+        def number(column: str) -> str:
+            value = f"CAST({position[column]} AS DOUBLE)"
+            if kinds[column] in _FLOATING:
+                return f"nullif({value}, CAST('NaN' AS DOUBLE))"
+            if kinds[column] not in _WHOLE:
+                raise DataError(
+                    f"column {quote(column)} must hold numbers, but has the type "
+                    f"{quote(kinds[column])}"
+                )
+            return value
+
+        return Columns(key, number, looks=False)
+
+    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+        from pyspark.errors import PySparkException
+
+        try:
+            return iter([tuple(row) for row in self.frame.sparkSession.sql(query).collect()])
+        except PySparkException as error:
+            raise DataError(f"cannot count the {self.name}: {reason(error)}") from None

@@ -1,0 +1,181 @@
+"""Databases and clusters count where the rows are: one scan, one shuffle, only cells come back."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+
+import duckdb
+import engines
+import pyarrow as pa
+import pytest
+
+import fairgauge as fg
+from fairgauge.errors import DataError, MissingExtra
+from fairgauge.plan import plan
+from fairgauge.scan import database, open_source
+from fairgauge.scan.query import sql
+from fairgauge.spec import ask
+
+ROWS = pa.table({
+    "g": ["a", "b", "b", None] * 25, "h": [1, 2, 3, 4] * 25, "y": [1, 0, 1, 1] * 25,
+    "Age": [20, 30, 40, 50] * 25,
+})  # fmt: skip
+ASKED = {
+    "label": "y",
+    "sensitive": ["g", "h", {"column": "Age", "cuts": [30]}],
+    "intersections": [("g", "h")],
+}
+MANY = {"label": "y", "sensitive": ["g", "h", "Age", "k"], "intersections": [("g", "h")]}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with engines.postgres_server() as server:
+        yield server
+
+
+def test_postgresql_sends_cells_only(server):
+    name = engines.postgres_table(server.url, ROWS)
+    before = server.log.stat().st_size
+    source = open_source(sql(server.url, name))
+    asked = plan(ask(**ASKED))
+    assert source.count(asked, 1_000) == fg.count(ROWS, **ASKED)
+    said = server.log.read_text()[before:]
+    about = [line for line in re.split(r"\n(?=\d{4}-)", said) if f'"{name}"' in line]
+    reading = [line for line in about if re.search(r"SELECT.*FROM", line, re.DOTALL)]
+    assert len(reading) == 1
+    assert "GROUP BY" in reading[0]
+
+
+def test_postgresql_plans_one_scan(server):
+    import psycopg
+
+    rows = ROWS.append_column("k", pa.array([1, 2] * 50))
+    name = engines.postgres_table(server.url, rows)
+    source = open_source(sql(server.url, name))
+    assert fg.count(sql(server.url, name), **MANY) == fg.count(rows, **MANY)
+    with psycopg.connect(server.url) as connection:
+        shown = connection.execute(f"EXPLAIN {source.query(plan(ask(**MANY)))}").fetchall()
+    lines = [line for (line,) in shown]
+    assert sum("Scan" in line for line in lines) == 1
+    assert "Aggregate" in lines[0]
+
+
+def test_a_query_and_a_schema_of_postgresql(server):
+    import psycopg
+
+    name = engines.postgres_table(server.url, ROWS)
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS other")
+        connection.execute(f"CREATE TABLE other.{name} AS SELECT * FROM {name}")
+    whole = fg.count(sql(server.url, name), **ASKED)
+    assert fg.count(sql(server.url, f"other.{name}"), **ASKED) == whole
+    part = fg.count(sql(server.url, f"SELECT * FROM {name} WHERE h < 3"), **ASKED)
+    assert part.rows == 50
+
+
+def test_what_postgresql_refuses(server):
+    with pytest.raises(DataError, match=r"cannot read 'postgresql://fairgauge@.*nothing"):
+        fg.count(sql(server.url, "nothing"), **ASKED)
+    away = server.url.replace("fairgauge@", "fairgauge:secret@").replace("/postgres", "/nowhere")
+    with pytest.raises(DataError) as caught:
+        fg.count(sql(away, "rows"), **ASKED)
+    assert "nowhere" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "secret" not in repr(sql(away, "rows"))
+
+
+def test_too_many_values_in_postgresql(server):
+    rows = pa.table({"g": ["a"] * 3_000, "y": list(range(3_000))})
+    name = engines.postgres_table(server.url, rows)
+    with pytest.raises(DataError, match=r"'y' \(label\) has more than 1,000 different values"):
+        fg.count(sql(server.url, name), label="y", sensitive="g")
+
+
+def test_sqlite(tmp_path):
+    pytest.importorskip("ibis")
+    rows = ROWS.append_column("k", pa.array([1.5, None] * 50))
+    path = tmp_path / "people.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute('CREATE TABLE people (g TEXT, h INTEGER, y INTEGER, "Age" REAL, k REAL)')
+        values = [tuple(row.values()) for row in rows.to_pylist()]
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", values)
+    connection.close()
+    for asked in (ASKED, MANY, {**ASKED, "weight": "k"}):
+        assert fg.count(sql(f"sqlite:///{path}", "people"), **asked) == fg.count(rows, **asked)
+
+
+def test_a_duckdb_file_by_its_url(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.register("given", ROWS)
+        connection.execute("CREATE TABLE people AS FROM given")
+    whole = fg.count(ROWS, **ASKED)
+    assert fg.count(sql(f"duckdb:///{path}", "people"), **ASKED) == whole
+    assert fg.count(sql(f"duckdb:///{path}", "FROM people LIMIT 10"), **ASKED).rows == 10
+    with pytest.raises(DataError, match=r"cannot read 'duckdb:.*no_such"):
+        fg.count(sql(f"duckdb:///{path}", "no_such"), **ASKED)
+
+
+def test_a_database_without_its_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    with pytest.raises(MissingExtra, match=r"reading databases needs .*fairgauge\[sql\]"):
+        fg.count(sql("postgresql://localhost/people", "people"), **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:pa:ss@host:5/db?password=x", "postgresql://me@host:5/db"),
+        ("postgresql://host/db", "postgresql://host/db"),
+        ("sqlite:///file.db", "sqlite:///file.db"),
+    ],
+)
+def test_passwords_are_not_shown(url, shown):
+    assert database.without_password(url) == shown
+
+
+def test_spark_scans_once_and_shuffles_once(tmp_path):
+    spark = engines.spark_session()
+    engines.spark_frame(ROWS).write.parquet(str(tmp_path / "rows"))
+    frame = spark.read.parquet(str(tmp_path / "rows"))
+    source = open_source(frame)
+    assert source.count(plan(ask(**ASKED)), 1_000) == fg.count(ROWS, **ASKED)
+    view = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    view.createOrReplaceTempView("fairgauge_rows")
+    shown = spark.sql(f"EXPLAIN {source.query(plan(ask(**ASKED)))}").collect()[0][0]
+    assert shown.count("FileScan") == 1
+    assert shown.count("Exchange") == 1
+    assert "fairgauge_rows" in [table.name for table in spark.catalog.listTables()]
+    source.count(plan(ask(**ASKED)), 1_000)
+    assert "fairgauge_rows" not in [table.name for table in spark.catalog.listTables()]
+
+
+def test_spark_frames_of_many_features(tmp_path):
+    rows = ROWS.append_column("k", pa.array([True, None] * 50))
+    frame = engines.spark_frame(rows)
+    assert fg.count(frame, **MANY) == fg.count(rows, **MANY)
+
+
+def test_what_spark_refuses():
+    frame = engines.spark_frame(pa.table({"g": [["a"], ["b"]], "y": [1, 0]}))
+    with pytest.raises(DataError, match=r"'g' holds values that are not plain \(array\)"):
+        fg.count(frame, label="y", sensitive="g")
+    with pytest.raises(DataError, match=r"'t' must hold numbers, but has the type 'string'"):
+        fg.count(
+            engines.spark_frame(pa.table({"t": ["1"], "y": [1]})),
+            label="y",
+            sensitive={"column": "t", "cuts": [1]},
+        )
+
+
+def test_parts_of_a_dask_frame():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(ROWS.to_pandas(), npartitions=4)
+    empty = frame[frame["h"] < 0]
+    assert fg.count(frame, **ASKED) == fg.count(ROWS, **ASKED)
+    assert fg.count(dask.concat([empty, frame]), **ASKED) == fg.count(ROWS, **ASKED)
+    with pytest.raises(DataError, match="the data have no rows"):
+        fg.count(empty, **ASKED)
