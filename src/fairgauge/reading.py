@@ -112,7 +112,7 @@ def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
         values = [value for levels in said for value in levels]
-        if all(value in (0, 1) and not isinstance(value, str) for value in values):
+        if all(matches(0, value) or matches(1, value) for value in values):
             return (1,)
         raise SpecError(Problem("positive", _which_is_positive(spec, said)))
     problems = []

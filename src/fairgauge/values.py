@@ -23,6 +23,7 @@ MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _MOST_DIGITS = 15
+_TRUTHS = ("false", "true")
 
 
 def canonical(raw: Any) -> Value:
@@ -116,7 +117,10 @@ def sort_key(value: Value) -> tuple[int, float, str]:
 
 
 def matches(asked: Value, level: Value) -> bool:
-    """Tell whether an asked value means a level of a column: 1 matches 1, 1.0, "1" and true."""
+    """Tell whether an asked value means a level of a column.
+
+    1 matches 1, 1.0, "1", true and the texts "true" and "True", as files write it.
+    """
     return bool(_meanings(asked) & _meanings(level))
 
 
@@ -147,6 +151,8 @@ def _meanings(value: Value) -> set[tuple[str, object]]:
         return {("number", number)}
     found: set[tuple[str, object]] = {("text", value)}
     number = plain_number(value)
+    if value.lower() in _TRUTHS:
+        number = _TRUTHS.index(value.lower())
     if number is not None:
         found.add(("number", number))
     return found

@@ -100,7 +100,7 @@ def test_a_column_is_numeric_only_if_every_text_is() -> None:
     assert typed_texts([None]) == [None]
 
 
-@pytest.mark.parametrize("level", [1, "1", True, "1.0"])
+@pytest.mark.parametrize("level", [1, "1", True, "1.0", "true", "True"])
 def test_one_means_one_in_every_type(level: Any) -> None:
     assert matches(1, level)
     assert match(1, [level, "other"]) == level
@@ -111,7 +111,8 @@ def test_what_does_not_match() -> None:
     assert not matches(2, True)
     assert not matches("01", 1)
     assert not matches(None, None)
-    assert not matches("True", True)
+    assert not matches("truth", True)
+    assert matches("True", True)  # as pandas writes it into files
     assert matches("true", True)
     assert matches("false", False)
     assert matches(0, False)
