@@ -240,10 +240,10 @@ class Imbalance(Comparison):
         return "+1 or -1 when one side is empty; undefined when there are no rows at all"
 
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:
-        gap = group.size - reference.size
+        first, second = group.size, reference.size
         if self.order == "reference - group":
-            gap = -gap
-        return divide(gap, group.size + reference.size, profile)
+            first, second = second, first
+        return divide(first - second, first + second, profile)
 
     def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
         return group.size, reference.size
