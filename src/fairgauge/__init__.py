@@ -3,7 +3,7 @@
 >>> import fairgauge as fg
 >>> report = fg.audit(fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}}))
 >>> print(report["RD", "sex", "F"].says)
-F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%)
+F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%); 95% interval ...
 """
 
 from __future__ import annotations
