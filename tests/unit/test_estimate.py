@@ -126,10 +126,11 @@ def test_a_report_comes_back_from_its_json(profile: str) -> None:
 
 def test_the_json_has_the_names_of_the_contract() -> None:
     found: dict[str, Any] = fg.audit(CUBE, metrics="AD").to_dict()
-    assert list(found) == [
+    names = [
         "schema", "tool", "created", "profile", "task", "data", "spec", "groups", "estimates",
         "verdicts", "verdict", "diagnostics",
     ]  # fmt: skip
+    assert [name for name in found if name in names] == names
     assert found["schema"] == "fairgauge.report/1"
     estimate = {
         "metric", "set", "feature", "group", "reference", "stratum", "class", "threshold", "value",

@@ -367,6 +367,12 @@ def test_c20_accuracy_is_of_its_own_facet() -> None:
     assert (found.rate_group, found.rate_reference) == (0.5, 0.7)
 
 
+def test_equal_sizes_have_no_sign() -> None:
+    """Zero is 0, never -0.0, in every metric and in both orders."""
+    report = audit(RD_D, RD_D)
+    assert all(math.copysign(1, e.value) == 1 for e in report.estimates if e.value == 0)
+
+
 def test_c21_an_empty_facet() -> None:
     shown = audit({}, AD_A)
     assert value(shown, "CI") == 1
@@ -620,8 +626,14 @@ def test_scores_are_not_decisions() -> None:
     table = pd.DataFrame({"y": [1, 0, 1, 0], "p": [0.9, 0.2, 0.7, 0.4], "g": [*"aabb"]})
     with pytest.raises(fg.SpecError, match="a score goes to score"):
         fg.audit(table, label="y", prediction="p", positive=1, sensitive="g")
-    with pytest.raises(fg.SpecError, match="say which value of 'y' is positive"):
+    with pytest.raises(fg.SpecError, match="a score goes to score"):
         fg.audit(table, label="y", prediction="p", sensitive="g")
+    table["y"] = [1.5, 0.0, 1.0, 0.5]
+    guessed = fg.audit(table, label="y", prediction="p", sensitive="g")
+    assert guessed.task == "regression"
+    (told,) = [d for d in guessed.diagnostics if d.code == "task"]
+    assert told.level == "warning"
+    assert not [e for e in guessed.estimates if e.metric in ("DPPL", "DI")]
 
 
 def test_signs_are_said() -> None:
