@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairgauge.estimate import Estimate
     from fairgauge.feature import above, cut
     from fairgauge.load import load
+    from fairgauge.planning import plan
     from fairgauge.report import Report
     from fairgauge.rule import Rule, rule
     from fairgauge.spec import Spec
@@ -47,6 +48,7 @@ _HOME = {
     "load": "load",
     "metric": "catalogue",
     "metrics": "catalogue",
+    "plan": "planning",
     "rule": "rule",
 }
 
@@ -70,6 +72,7 @@ __all__ = [
     "load",
     "metric",
     "metrics",
+    "plan",
     "rule",
 ]
 

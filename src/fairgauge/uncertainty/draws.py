@@ -8,7 +8,7 @@ offered beside it. Every draw of a metric is its own formula, applied to a drawn
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
 _BLOCK = 4_000_000
+_FEWEST_DRAWS = 500
 IN_STRATA = "resampled for all rows alone: there are too many strata to resample each"
 
 
@@ -64,7 +65,9 @@ def drawn(
     at = resampled(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
     rng = generator(spec, compared.key)
-    step = max(1, _BLOCK // (spec.replicates * max(cells, 1)))
+    fitting = MOST_DRAWN // max(len(at) * cells, 1)
+    spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
+    step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
         values = _values(metric, table, compared, block, spec, rng)

@@ -1,0 +1,274 @@
+"""Planning: how many rows an audit needs, and the smallest disparity that a table can show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairgauge.audit import audit
+from fairgauge.errors import Problem, SpecError
+from fairgauge.stats.power import (
+    design_effect,
+    n_to_detect,
+    n_to_pass_difference,
+    n_to_pass_ratio,
+)
+from fairgauge.uncertainty.needs import POWER, smallest_shown
+
+_RATIO = 0.8
+_TOLERANCE = 0.1
+_BELOW = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The rows that an audit needs.
+
+    Attributes
+    ----------
+    goal : what should be shown, in words.
+    group, reference : rows of both sides, whole numbers; infinite where no number suffices.
+    """
+
+    goal: str
+    group: float
+    reference: float
+
+    @property
+    def total(self) -> float:
+        """Return the rows of both sides together."""
+        return self.group + self.reference
+
+    def __str__(self) -> str:
+        if math.isinf(self.total):
+            return f"{self.goal}: no number of rows"
+        return f"{self.goal}: {self.group:,.0f} rows of the group, {self.reference:,.0f} others"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smallest:
+    """The smallest disparity that a table can show for one group.
+
+    Attributes
+    ----------
+    metric, feature, group, reference : of what, of whom, against whom.
+    rate, n_group, n_reference : the reference's rate, and the rows that both rest on.
+    difference, ratio : the smallest of either that would probably be found; a ratio below 1.
+    """
+
+    metric: str
+    feature: str | None
+    group: str
+    reference: str | None
+    rate: float
+    n_group: float
+    n_reference: float
+    difference: float
+    ratio: float | None
+
+    def __str__(self) -> str:
+        ratio = "" if self.ratio is None else f", or a ratio of {self.ratio:.2f}"
+        shown = f"{100 * self.difference:.1f} points{ratio}"
+        return (
+            f"{self.feature} {self.group}, {self.metric}: {shown} "
+            f"({self.n_group:,.10g} rows against {self.n_reference:,.10g} at {self.rate:.1%})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What an audit needs, or can show; prints itself.
+
+    Attributes
+    ----------
+    confidence, power : what both are computed for.
+    needed : rows for each goal; empty when a table was given.
+    smallest : the smallest disparities that the given table can show.
+    """
+
+    confidence: float
+    power: float
+    needed: tuple[Needed, ...] = ()
+    smallest: tuple[Smallest, ...] = ()
+
+    def __str__(self) -> str:
+        sure = f"with {100 * self.confidence:.4g}% intervals and a probability of {self.power:.0%}"
+        heading = "Rows needed" if self.needed else "The smallest disparity that this table shows"
+        found = [f"  {each}" for each in (*self.needed, *self.smallest)]
+        return "\n".join([f"{heading}, {sure}:", *found])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values; what is infinite is None."""
+        return {
+            "confidence": self.confidence,
+            "power": self.power,
+            "needed": [
+                {"goal": n.goal, "group": _finite(n.group), "reference": _finite(n.reference)}
+                for n in self.needed
+            ],
+            "smallest": [
+                {name: getattr(each, name) for name in Smallest.__dataclass_fields__}
+                for each in self.smallest
+            ],
+        }
+
+
+def plan(
+    data: Any = None,
+    *,
+    rate: float | None = None,
+    tolerance: float = _TOLERANCE,
+    ratio: float = _RATIO,
+    power: float = POWER,
+    confidence: float = 0.95,
+    share: float = 0.5,
+    among: float = 1.0,
+    cluster_size: float = 1.0,
+    icc: float = 0.0,
+    **options: Any,
+) -> Planned:
+    """Say how many rows an audit needs, or the smallest disparity that a table can show.
+
+    Parameters
+    ----------
+    data : frame, path or Cube, optional
+        A table to audit, with the options of `fairgauge.audit`; it says for every group and every
+        difference of rates asked for what the table can show. Without it, the rows needed are
+        said, for which ``rate`` is required.
+    rate : float in (0, 1)
+        The rate of the reference, such as the share of people selected.
+    tolerance : float in (0, 1), default 0.1
+        The difference of rates that is tolerated, and that should be found.
+    ratio : float in (0, 1), default 0.8
+        The smallest ratio of rates that is tolerated, and that should be found.
+    power : float in (0, 1), default 0.8
+        The probability of the wanted verdict: to pass where the rates are equal, to be found where
+        they differ as much.
+    confidence : float in (0, 1), default 0.95
+        The level of the intervals.
+    share : float in (0, 1), default 0.5
+        The group's share of all rows.
+    among : float in (0, 1], default 1
+        The share of rows that the rate is counted among: the base rate, for a true positive rate.
+    cluster_size, icc : float
+        Rows of each cluster (user, session) and their intra-cluster correlation.
+
+    Returns
+    -------
+    Planned
+
+    Raises
+    ------
+    SpecError
+        Neither data nor a rate are given, or a number is out of its range.
+
+    Notes
+    -----
+    Normal formulas: optimistic where the tolerance is as large as the rate. They count on
+    independent rows, but for the design effect 1 + (cluster_size - 1) icc.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> print(fg.plan(rate=0.3, tolerance=0.05))
+    Rows needed, with 95% intervals and a probability of 80%:
+      to pass equal rates as within 0.05: 1,766 rows of the group, 1,766 others
+      to find a difference of 0.05: 1,248 rows of the group, 1,248 others
+      to pass equal rates as at least 0.8 times: 736 rows of the group, 736 others
+      to find a ratio of 0.8: 856 rows of the group, 856 others
+    """
+    numbers = {
+        "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
+        "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
+    }  # fmt: skip
+    _check(numbers, data, options)
+    if data is not None:
+        report = audit(data, confidence=confidence, **options)
+        return Planned(confidence=confidence, power=power, smallest=_smallest(report, power))
+    assert rate is not None
+    allocation = share / (1 - share)
+    factor = float(design_effect(cluster_size, icc)) / among
+
+    def rows(goal: str, needed: Any) -> Needed:
+        group = float(needed) * factor
+        return Needed(goal, _whole(group), _whole(group / allocation))
+
+    sure = (confidence, power, allocation)
+    needed = [
+        rows(
+            f"to pass equal rates as within {tolerance:g}",
+            n_to_pass_difference(rate, tolerance, *sure),
+        )
+    ]
+    if tolerance < rate:
+        lower = rate - tolerance
+        needed.append(
+            rows(f"to find a difference of {tolerance:g}", n_to_detect(rate, lower, *sure))
+        )
+    needed += [
+        rows(
+            f"to pass equal rates as at least {ratio:g} times",
+            n_to_pass_ratio(rate, ratio, *sure),
+        ),
+        rows(f"to find a ratio of {ratio:g}", n_to_detect(rate, ratio * rate, *sure)),
+    ]
+    return Planned(confidence=confidence, power=power, needed=tuple(needed))
+
+
+def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
+    """Return what a table can show, once for each rate and group."""
+    found: dict[tuple[Any, ...], Smallest] = {}
+    for each in report.estimates:
+        shown = smallest_shown(each, power)
+        key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
+        if shown is None or key in found:
+            continue
+        found[key] = Smallest(
+            metric=each.metric,
+            feature=each.feature,
+            group=each.group,
+            reference=each.reference,
+            rate=each.rate_reference,
+            n_group=each.n_group,
+            n_reference=each.n_reference,
+            difference=shown.difference,
+            ratio=shown.ratio,
+        )
+    return tuple(found.values())
+
+
+def _check(numbers: dict[str, Any], data: Any, options: dict[str, Any]) -> None:
+    problems = []
+    if data is None and numbers["rate"] is None:
+        problems.append(Problem("rate", "say the rate to plan for, or give data"))
+    if data is not None and numbers["rate"] is not None:
+        problems.append(Problem("rate", "is read off the data; leave out one of both"))
+    if data is None:
+        problems += [Problem(name, "needs data to audit") for name in options]
+    for name, value in numbers.items():
+        if name == "rate" and value is None:
+            continue
+        low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
+        good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not good or not low < float(value) < high:
+            problems.append(Problem(name, f"must be a number {inside}, not {value!r}"))
+    if problems:
+        raise SpecError(problems)
+
+
+_RANGES = {
+    "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
+    "icc": (-_BELOW, 1.0 + _BELOW, "from 0 to 1"),
+    "cluster_size": (1.0 - _BELOW, math.inf, "of at least 1"),
+}
+
+
+def _whole(rows: float) -> float:
+    return math.ceil(rows - _BELOW) if np.isfinite(rows) else math.inf
+
+
+def _finite(rows: float) -> float | None:
+    return rows if math.isfinite(rows) else None
