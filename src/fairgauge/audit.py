@@ -173,7 +173,9 @@ def _with_task(source: Source, spec: Spec) -> Spec:
     values = [value for each in first.values() for value in each if value is not None]
     numbers = all(isinstance(value, (int, float)) for value in values)
     fractions = any(isinstance(value, float) for value in values)
-    return replace(spec, task=Task.REGRESSION) if numbers and fractions else spec
+    decisions = all(value in (0, 1, None) for value in first[spec.label])
+    regression = numbers and fractions and not decisions
+    return replace(spec, task=Task.REGRESSION) if regression else spec
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:

@@ -31,12 +31,17 @@ _TWO = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The positive levels of label and prediction, as masks over the levels of their axes."""
+    """The positive levels of label and prediction, as masks over the levels of their axes.
+
+    ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
+    value: the score of the positive is what is left of it.
+    """
 
     labels: NDArray[np.bool_]
     predictions: NDArray[np.bool_]
     threshold: float | None = None
     class_: str | None = None
+    turned: float | None = None
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
@@ -71,15 +76,16 @@ def readings(cube: Cube, spec: Spec, task: Task) -> tuple[Reading, ...]:
     said += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
     wanted = _wanted(spec, said, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
+    _check_score_of(spec, said)
+    of_positive = spec.score_of is None or any(matches(spec.score_of, w) for w in wanted)
+    turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(wanted, prediction_levels)
-        return (Reading(labels, mask),)
-    _check_score_of(spec, said)
+        return (Reading(labels, mask, turned=turned),)
     bins = np.arange(prediction.bins)
-    of_positive = spec.score_of is None or any(matches(spec.score_of, w) for w in wanted)
     return tuple(
-        Reading(labels, (bins > i) == of_positive, threshold)
+        Reading(labels, (bins > i) == of_positive, threshold, turned=turned)
         for i, threshold in enumerate(prediction.cuts)
     )
 
@@ -111,10 +117,10 @@ def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple
     if isinstance(spec.positive, Above) or axis is None or not said:
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
-        values = [value for levels in said for value in levels]
-        if all(matches(0, value) or matches(1, value) for value in values):
-            return (1,)
-        raise SpecError(Problem("positive", _which_is_positive(spec, said)))
+        if not all(matches(0, value) or matches(1, value) for value in said[0]):
+            raise SpecError(Problem("positive", _which_is_positive(spec, said)))
+        _check_predictions(spec, said)
+        return (1,)
     problems = []
     for value in spec.positive:
         for levels in said:
@@ -126,14 +132,25 @@ def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple
             problems.append(Problem("positive", _no_such_value(value, said[0], axis.column)))
     if problems:
         raise SpecError(problems)
-    apart = len(said) > 1 and all(_unknown(value, said[1]) for value in said[0]) and said[1]
-    if apart and len(said[0]) + len(said[1]) > _TWO:  # of two, every decision is wrong
+    _check_predictions(spec, said)
+    return spec.positive
+
+
+def _check_predictions(spec: Spec, said: list[Sequence[Value]]) -> None:
+    """Refuse predictions that are no decisions: scores, or the values of another column."""
+    if len(said) < _TWO:
+        return
+    labels, predictions = said
+    strange = [value for value in predictions if _unknown(value, labels)]
+    apart = len(strange) == len(predictions) > 0
+    if not apart or len(labels) + len(predictions) <= _TWO:  # of two, every decision is wrong
+        strange = [value for value in strange if isinstance(value, float)]
+    if strange:
         message = (
-            f"has none of the labels' values: it holds {_some(said[1])}, the label "
-            f"{quote(spec.label)} {_some(said[0])}; a score goes to score"
+            f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
+            f"{_some(labels)}); a score goes to score"
         )
         raise SpecError(Problem("prediction", message))
-    return spec.positive
 
 
 def _which_is_positive(spec: Spec, said: list[Sequence[Value]]) -> str:
