@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cube import Counted, Cube, build, read_cube
 from fairgauge.plan import plan
+from fairgauge.scan import open_source
 from fairgauge.spec import ask
 
 VALUES = st.sampled_from(["a", "b", "c ", "", None])
@@ -32,7 +33,7 @@ def frame(rows: list[tuple[object, ...]]) -> pd.DataFrame:
 
 def count(rows: list[tuple[object, ...]]) -> Cube:
     """Count rows; a row that is sure to have a weight goes with them, as none may have one."""
-    return fg.count(frame([*rows, ("z", 1, 1, 1.0)]), **ASKED)
+    return open_source(frame([*rows, ("z", 1, 1, 1.0)])).count(PLAN, 1_000)
 
 
 @settings(max_examples=60, deadline=None)
