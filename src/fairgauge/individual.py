@@ -142,11 +142,12 @@ def _rows(
         [columns[name] for name in spec.features], scaled=spec.profile is Profile.DOCUMENTED
     )
     shown = ", ".join(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
+    score = _numbers(columns, spec.score, count)
     rows = Rows(
         selected=selected,
         prediction=_numbers(columns, spec.prediction, count),
         label=_numbers(columns, spec.label, count),
-        score=_numbers(columns, spec.score, count),
+        score=score if reading.turned is None else reading.turned - score,
         points=points if len(points) else np.zeros((count, 0)),
     )
     return rows, f"rows are compared by Euclidean distance over {shown}" if shown else ""
@@ -258,20 +259,20 @@ class _RowView:
             return Answer(math.nan, n, m, "")
         if metric.kind == "exposure":
             exposure = _exposure(self._rows.score, known)
-            value = exposure[ours].mean() / exposure[theirs].mean()
+            value = (math.fsum(exposure[ours]) / n) / (math.fsum(exposure[theirs]) / m)
             says = f"{name}: {value:.3g} times the mean exposure of {other}"
             return Answer(float(value), n, m, says)
         top = metric.top or 0.0
         places = min(math.ceil(total * top / 100) if metric.percent else int(top), total)
         inside = _share_of_top(self._rows.score, known, places)
         if metric.kind == "top":
-            share, rest = inside[ours].sum() / n, inside[theirs].sum() / m
+            share, rest = math.fsum(inside[ours]) / n, math.fsum(inside[theirs]) / m
             value = float(divide(np.array(share), np.array(rest), Profile.DOCUMENTED))
             says = f"{name}: {share:.1%} of its rows in the top {places:,}, {rest:.1%} of {other}"
             return Answer(value, n, m, says, "no row of either side is among the top")
         with np.errstate(divide="ignore"):
-            value = float(np.log(inside[ours].sum() / places / (n / total)))
-        top_share = inside[ours].sum() / places
+            value = float(np.log(math.fsum(inside[ours]) / places / (n / total)))
+        top_share = math.fsum(inside[ours]) / places
         says = f"{name}: {top_share:.1%} of the top {places:,}, {n / total:.1%} of all"
         return Answer(value, n, m, says)
 

@@ -102,6 +102,8 @@ class Histograms:
     """The score histograms of every side, by label."""
 
     def __init__(self, histogram: Histogram | None, measure: str, reading: Reading) -> None:
+        if histogram is not None and reading.turned is not None:
+            histogram = histogram.turned(reading.turned)
         self._histogram = histogram
         if histogram is None:
             return

@@ -44,6 +44,15 @@ class Histogram:
     high: Array
     counts: dict[str, Array]
 
+    def turned(self, whole: float) -> Histogram:
+        """Return the histogram of ``whole`` less each score: the scores of the other class."""
+        rows, s, s2 = self.counts.get("w", self.counts["n"]), self.counts["s"], self.counts["s2"]
+        counts = self.counts | {"s": whole * rows - s, "s2": whole**2 * rows - 2 * whole * s + s2}
+        if "ln_s" in counts:  # of probabilities
+            counts |= {"ln_s": counts["ln_1s"], "ln_1s": counts["ln_s"]}
+        backwards = {name: each[..., ::-1] for name, each in counts.items()}
+        return Histogram(whole - self.high[::-1], whole - self.low[::-1], backwards)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:

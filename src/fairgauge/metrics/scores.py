@@ -122,16 +122,20 @@ def average_precision(scores: Scores) -> Array:
 
 
 def average_precision_bound(scores: Scores) -> Array:
-    """Return the most that `average_precision` can be off, bin by bin the best or worst order."""
+    """Return the most that `average_precision` can be off, bin by bin the best or worst order.
+
+    At worst, the first positive of a bin comes after all of its negatives, with a weight that may
+    be anything where rows are weighted.
+    """
     gained, tp, rows = _from_the_top(scores)
     positive, negative = (scores.counts[:, i, ::-1] for i in (0, 1))
     middle = divide(tp, rows, Profile.CLARIFY)
     best = divide(tp, rows - negative, Profile.CLARIFY)
-    least = np.minimum(positive, 1.0)
+    whole = (scores.counts % 1 == 0).all(axis=(1, 2))[:, None]
+    least = np.where(whole, np.minimum(positive, 1.0), 0.0)
     worst = divide(tp - positive + least, rows - positive + least, Profile.CLARIFY)
     spread = np.maximum(np.maximum(best, middle) - middle, middle - np.minimum(worst, middle))
-    mixed = scores.open[::-1] & (positive > 0) & (negative > 0)
-    total: Array = (spread * gained * mixed).sum(axis=-1)
+    total: Array = (spread * gained * scores.open[::-1]).sum(axis=-1)
     return total
 
 
