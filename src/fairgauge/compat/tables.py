@@ -134,9 +134,11 @@ def _parquet(path: Path, limit: int) -> list[Column]:
 
 
 def _plain(value: Any) -> Any:
-    """Return dates and the like as text, decimals as floats."""
+    """Return dates and the like as text, lists and objects as JSON, decimals as floats."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, default=str)
     return float(value) if isinstance(value, Decimal) else str(value)
 
 

@@ -9,6 +9,7 @@ from fairgauge.compat.columns import from_series
 from fairgauge.compat.guess import DataType, as_type, converted, data_type
 from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
 from fairgauge.compat.smclarify.bias.metrics.flags import flag, measure
+from fairgauge.compat.wording import DESCRIPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +48,9 @@ def require(condition: bool, message: str) -> None:
 
 
 def metric_description(metric: Callable[..., float]) -> str:
-    """Return the first line of a metric's docstring, which is its name in results."""
-    return (metric.__doc__ or "").lstrip().split("\n")[0]
+    """Return what results say of a metric: its name, or the first line of its docstring."""
+    line = (metric.__doc__ or "").lstrip().split("\n")[0]
+    return DESCRIPTIONS.get(metric.__name__, line)
 
 
 def series_datatype(series: pd.Series, values: list[Any] | None = None) -> DataType:

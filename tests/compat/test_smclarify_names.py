@@ -1,0 +1,344 @@
+"""smclarify's names: their arguments, their guesses, their errors, and one warning when wrong."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairgauge.compat.smclarify.bias import metrics, report
+from fairgauge.compat.smclarify.bias.metrics import basic_stats, common
+from fairgauge.compat.smclarify.bias.report import (
+    FacetColumn,
+    LabelColumn,
+    ProblemType,
+    SmclarifyWarning,
+    StageType,
+    bias_basic_stats,
+    bias_report,
+    fetch_metrics_to_run,
+    label_value_or_threshold,
+    model_performance_report,
+    problem_type,
+)
+
+PRE, POST = StageType.PRE_TRAINING, StageType.POST_TRAINING
+TABLE = pd.DataFrame(
+    {
+        "sex": ["F", "M"] * 60,
+        "label": ["no", "yes", "yes", "yes", "no", "no"] * 20,
+        "predicted": ["no", "yes", "yes", "no", "no", "yes"] * 20,
+        "group": ["x", "x", "y", "y"] * 30,
+        "age": np.arange(120) % 50 + 20.5,
+    }
+)
+
+
+def label(name: str = "label", positive: Any = ("yes",)) -> LabelColumn:
+    return LabelColumn(name, TABLE[name], list(positive))
+
+
+def found(blocks: list[dict[str, Any]], block: int = 0) -> dict[str, Any]:
+    return {m["name"]: m.get("error", m["value"]) for m in blocks[block]["metrics"]}
+
+
+def quietly(*args: Any, **more: Any) -> list[dict[str, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmclarifyWarning)
+        return bias_report(*args, **more)
+
+
+ARGUMENTS = {
+    "CI": ["feature", "sensitive_facet_index"],
+    "KL": ["label", "sensitive_facet_index"],
+    "DPL": ["feature", "sensitive_facet_index", "positive_label_index"],
+    "CDDL": ["feature", "sensitive_facet_index", "positive_label_index", "group_variable"],
+    "DPPL": ["feature", "sensitive_facet_index", "positive_predicted_label_index"],
+    "DI": ["feature", "sensitive_facet_index", "positive_predicted_label_index"],
+    "AD": [
+        "feature",
+        "sensitive_facet_index",
+        "positive_label_index",
+        "positive_predicted_label_index",
+    ],
+    "FT": ["df", "sensitive_facet_index", "positive_predicted_label_index"],
+    "GE": ["positive_label_index", "positive_predicted_label_index"],
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_metric_functions_have_smclarifys_arguments(name: str) -> None:
+    assert list(inspect.signature(getattr(metrics, name)).parameters) == ARGUMENTS[name]
+
+
+def test_all_metrics_are_registered_in_its_order() -> None:
+    names = [metric.__name__ for metric in metrics.PRETRAINING_METRICS]
+    assert names == ["CI", "DPL", "KL", "JS", "LP", "TVD", "KS", "CDDL"]
+    assert [m.__name__ for m in metrics.POSTTRAINING_METRICS] == [
+        "DPPL", "DI", "DCA", "DCR", "RD", "SD", "DAR", "DRR", "AD", "CDDPL", "TE", "FT", "GE",
+    ]  # fmt: skip
+    assert common.metric_description(metrics.KL) == "Kullback-Liebler Divergence (KL)"
+
+
+def flags() -> tuple[pd.Series, pd.Series, pd.Series]:
+    return TABLE["sex"] == "F", TABLE["label"] == "yes", TABLE["predicted"] == "yes"
+
+
+def test_metric_functions_agree_with_the_report() -> None:
+    facet, positive, predicted = flags()
+    after = found(
+        bias_report(
+            TABLE.drop(columns="group"),
+            FacetColumn("sex", ["F"]),
+            label(),
+            POST,
+            label("predicted"),
+            group_variable=TABLE["group"],
+        )
+    )
+    given = {
+        "feature": TABLE["sex"],
+        "df": TABLE[["age"]],
+        "label": positive,
+        "sensitive_facet_index": facet,
+        "positive_label_index": positive,
+        "positive_predicted_label_index": predicted,
+        "group_variable": TABLE["group"],
+    }
+    for metric in metrics.POSTTRAINING_METRICS:
+        assert metrics.call_metric(metric, **given) == pytest.approx(after[metric.__name__])
+    with pytest.raises(KeyError):
+        metrics.call_metric(metrics.GE, feature=TABLE["sex"])
+
+
+def test_metrics_that_distances_do_not_collapse() -> None:
+    labels = pd.Series(["a", "a", "b", "c", "a", "b", "b", "b"])
+    facet = pd.Series([True] * 4 + [False] * 4)
+    # c is missing outside the facet and is dropped: |1/2 - 1/4| and |1/4 - 3/4|
+    assert metrics.TVD(labels, facet) == pytest.approx(0.375)
+    assert metrics.KS(labels, facet) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("CI", "CI: facet set is empty. Check that x[facet] has non-zero length."),
+        ("DPL", "Facet set is empty."),
+        ("JS", "No instance of common facet found, dataset may be too small"),
+        ("DI", "Facet set is empty"),
+        ("DCA", "DCO: Facet set is empty"),
+        ("SD", "DLA: Facet set is empty"),
+        ("DRR", "DLR: Facet set is empty"),
+        ("TE", "Facet set is empty"),
+        ("FT", "Facet set is empty"),
+    ],
+)
+def test_an_empty_facet_is_an_error_in_its_words(name: str, text: str) -> None:
+    facet, positive, predicted = flags()
+    given = {
+        "feature": TABLE["sex"],
+        "df": TABLE[["age"]],
+        "label": positive,
+        "sensitive_facet_index": facet & ~facet,
+        "positive_label_index": positive,
+        "positive_predicted_label_index": predicted,
+    }
+    with pytest.raises(ValueError, match="^" + text.replace("[", r"\[").replace(".", r"\.") + "$"):
+        metrics.call_metric(getattr(metrics, name), **given)
+
+
+def test_columns_of_flags_must_be_boolean() -> None:
+    facet, positive, _ = flags()
+    with pytest.raises(ValueError, match="sensitive_facet_index must be of type bool"):
+        metrics.CI(TABLE["sex"], facet.astype(int))
+    with pytest.raises(ValueError, match="positive_label_index must be of type bool"):
+        metrics.DPL(TABLE["sex"], facet, positive.astype(int))
+
+
+def test_one_against_all() -> None:
+    both = metrics.metric_one_vs_all(metrics.CI, TABLE["sex"])
+    assert both == {"F": 0.0, "M": 0.0}
+
+
+def test_whole_reports_fail_with_its_texts() -> None:
+    facet = FacetColumn("sex", ["F"])
+    cases: list[tuple[str, Any]] = [
+        ("Facet column race is not present in the dataset", (FacetColumn("race"), label(), PRE)),
+        (
+            "Positive label values or thresholds are empty for Label column",
+            (facet, LabelColumn("label", TABLE["label"]), PRE),
+        ),
+        (
+            "Positive predicted label values or threshold should be empty or same",
+            (facet, label(), POST, label("predicted", ["no"])),
+        ),
+        ("stage_type should be a Enum value of StageType", (facet, label(), "pre_training")),
+        ("predicted_label_column has to be provided for Post", (facet, label(), POST)),
+        (
+            "Threshold values must be provided for continuous features",
+            (FacetColumn("age"), label(), PRE),
+        ),
+        (
+            "must be a single numeric threshold for continuous data",
+            (FacetColumn("age", ["old"]), label(), PRE),
+        ),
+        (
+            "No Label values are present in the predicted Label Column,Positive Predicted",
+            (facet, label(), POST, LabelColumn("p", pd.Series(["no"] * 120), ["yes"])),
+        ),
+        (
+            "datatype is not the same as Label Column series",
+            (facet, label(), POST, LabelColumn("p", TABLE["age"], ["yes"])),
+        ),
+    ]
+    for text, args in cases[:-1]:
+        with pytest.raises(ValueError, match=text):
+            bias_report(TABLE, *args)
+    numbers = LabelColumn("p", TABLE["age"], [21])
+    with pytest.raises(ValueError, match=cases[-1][0]):
+        bias_report(
+            TABLE, facet, LabelColumn("y", TABLE["age"].astype(int) % 2, [21]), POST, numbers
+        )
+
+
+def test_names_of_metrics() -> None:
+    with pytest.raises(ValueError, match=r"^Invalid metric_name: .*registered metrics\['CI', "):
+        fetch_metrics_to_run(metrics.PRETRAINING_METRICS, ["AD"])
+    chosen = fetch_metrics_to_run(metrics.PRETRAINING_METRICS, ["KS", "CI"])
+    assert [metric.__name__ for metric in chosen] == ["CI", "KS"]
+    only = bias_report(TABLE, FacetColumn("sex", ["F"]), label(), PRE, metrics=["KS", "CI"])
+    assert list(found(only)) == ["CI", "KS"]
+
+
+@pytest.mark.parametrize(
+    ("values", "listed", "text"),
+    [
+        (["yes", "no"], ["yes"], "yes"),
+        ([1, 2, 3, 40], [2], "(2, 40]"),
+        ([1.5, 2.5, 40], [2], "(2.0, 40.0]"),
+        ([1, 2, 3, 40], [40], ""),
+        ([1, 2, 3, 40], [60], "(40, 60]"),
+        ([-100, -50, -1], [1], ""),
+        (["1", "2", "30"], ["2"], "(2.0, 30.0]"),
+        ([1, 2, 3], [1, 2], "1,2"),
+        ([True, False], [1], "1"),
+    ],
+)
+def test_texts_of_values_and_thresholds(values: list[Any], listed: list[Any], text: str) -> None:
+    assert label_value_or_threshold(pd.Series(values), listed) == text
+
+
+def test_blocks_come_in_order_of_first_appearance() -> None:
+    frame = TABLE.assign(sex=["M", None, "F"] * 40)
+    blocks = quietly(frame, FacetColumn("sex"), label(), PRE)
+    assert [block["value_or_threshold"] for block in blocks] == ["M", "nan", "F"]
+    assert found(blocks, 1)["DPL"] == "Facet set is empty."
+
+
+def test_strata_of_mixed_types_are_its_error() -> None:
+    strata = pd.Series(["x", None] * 60, dtype=object)
+    blocks = quietly(TABLE, FacetColumn("sex", ["F"]), label(), PRE, group_variable=strata)
+    assert found(blocks)["CDDL"].startswith("'<' not supported between instances of ")
+
+
+def test_infinities_are_text_and_only_values_are() -> None:
+    predicted = pd.Series(["yes", "no", "yes", "yes", "no", "no"] * 20)
+    labels = pd.Series(["yes", "yes", "yes", "yes", "no", "no"] * 20)
+    frame = TABLE.assign(label=labels, predicted=predicted)
+    blocks = bias_report(
+        frame,
+        FacetColumn("sex", ["M"]),
+        LabelColumn("label", labels, ["yes"]),
+        POST,
+        LabelColumn("predicted", predicted, ["yes"]),
+        metrics=["TE"],
+    )
+    assert found(blocks)["TE"] == "Infinity"
+    assert report.inf_as_str({"value": -np.inf, "other": np.inf}) == {
+        "value": "-Infinity",
+        "other": np.inf,
+    }
+
+
+def test_basic_stats_and_performance() -> None:
+    blocks = bias_basic_stats(TABLE, FacetColumn("sex"), label(), POST, label("predicted"))
+    assert [metric["name"] for metric in blocks[0]["metrics"]] == [
+        "proportion",
+        "observed_label_distribution",
+        "confusion_matrix",
+    ]
+    assert blocks[0]["metrics"][0]["value"] == 0.5
+    facet, positive, predicted = flags()
+    assert blocks[0]["metrics"][2]["value"] == basic_stats.confusion_matrix(
+        TABLE["sex"], facet, positive, predicted
+    )
+    assert blocks[0]["metrics"][1]["value"] == basic_stats.observed_label_distribution(
+        TABLE, facet, positive
+    )
+    whole = model_performance_report(TABLE, label(), label("predicted"))
+    assert whole["label"] == "label"
+    assert whole["confusion_matrix"] == basic_stats.multicategory_confusion_matrix(
+        TABLE["label"], TABLE["predicted"]
+    )
+    assert sum(whole["binary_confusion_matrix"]) == pytest.approx(1.0)
+    assert common.binary_confusion_matrix(TABLE["sex"], positive, predicted) == pytest.approx(
+        whole["binary_confusion_matrix"]
+    )
+
+
+def test_problem_type() -> None:
+    assert problem_type(pd.Series([0, 1, 1, None])) is ProblemType.BINARY
+    assert problem_type(pd.Series([0, 1, 2])) is ProblemType.OTHER
+
+
+WRONG = [
+    pytest.param([0.0, 1.0] * 30, [1], "has 2 distinct values and is read as numbers", id="floats"),
+    pytest.param([0, 1] * 10, [1], "has 2 distinct values and is read as numbers", id="few rows"),
+]
+
+
+@pytest.mark.parametrize(("values", "positive", "text"), WRONG)
+def test_one_warning_where_the_answer_is_wrong(
+    values: list[float], positive: list[int], text: str
+) -> None:
+    frame = pd.DataFrame({"sex": ["F", "M"] * (len(values) // 2), "label": values})
+    with pytest.warns(SmclarifyWarning, match=text) as caught:
+        blocks = bias_report(
+            frame, FacetColumn("sex", ["F"]), LabelColumn("label", frame["label"], positive), PRE
+        )
+    assert len(caught) == 1
+    assert found(blocks)["DPL"] == 0.0  # the truth is 1
+
+
+def test_warnings_of_facets_booleans_missing_values_and_distances() -> None:
+    many = TABLE.assign(age=(TABLE.index % 40).repeat(1), flag=[True, False] * 60)
+    many = pd.concat([many] * 10, ignore_index=True)
+    yes = LabelColumn("label", many["label"], ["yes"])
+    with pytest.warns(SmclarifyWarning, match="means equal to it, not above it"):
+        bias_report(many, FacetColumn("age", [30]), yes, PRE)
+    with pytest.warns(SmclarifyWarning, match="the text 'False' was read as true"):
+        bias_report(many, FacetColumn("flag", ["False"]), yes, PRE)
+    missing = LabelColumn("label", many["label"].where(many.index > 3), ["yes"])
+    with pytest.warns(SmclarifyWarning, match="4 missing values of 'label' count as negative"):
+        bias_report(many, FacetColumn("sex", ["F"]), missing, PRE)
+    sure = LabelColumn("y", pd.Series(["yes", "no", "yes", "yes"] * 300), ["yes"])
+    with pytest.warns(SmclarifyWarning, match="less than |DPL|"):
+        bias_report(many, FacetColumn("sex", ["F"]), sure, PRE)
+
+
+def test_a_right_answer_comes_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bias_report(TABLE, FacetColumn("sex", ["F"]), label(), PRE)
+
+
+def test_the_arguments_are_not_changed() -> None:
+    listed = ["30"]
+    before = TABLE.copy()
+    quietly(TABLE, FacetColumn("age", listed), label(), PRE)
+    assert listed == ["30"]
+    pd.testing.assert_frame_equal(TABLE, before)

@@ -1,0 +1,343 @@
+"""Vertex AI's own example to the last digit, every shape of slices, every form of predictions."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+import pytest
+from clarify_cases import cases
+
+from fairgauge.compat.vertex.config import read_vertex_config
+from fairgauge.compat.vertex.slices import read_bias_configs
+from fairgauge.errors import SpecError
+
+STATES = {"California": (50, 10, 20, 120), "Florida": (20, 0, 30, 50)}
+PRINTED = {
+    "vertex.difference_in_population_size": Fraction(1, 3),
+    "vertex.dpptl": Fraction(1, 10),
+    "vertex.accuracy_difference": Fraction(15, 100),
+    "vertex.dpppl": Fraction(-15, 100),
+    "vertex.recall_difference": Fraction(-1, 6),
+    "vertex.specificity_difference": Fraction(13, 56),
+    "vertex.difference_in_ratio_of_error_types": Fraction(1, 2),
+}
+PROTO = {
+    "biasSlices": {"configs": {"state": {"value": {"stringValue": "California"}}}},
+    "labels": ["yes"],
+}
+ANSWER = {0: "no", 1: "yes"}
+
+
+def record(state: str, label: int, predicted: int) -> dict[str, Any]:
+    score = 0.9 if predicted else 0.25
+    return {
+        "instance": {"state": state, "admitted": ANSWER[label], "person": {"age": 30 + label}},
+        "prediction": {"classes": ["no", "yes"], "scores": [1 - score, score]},
+    }
+
+
+def asked(**changes: Any) -> dict[str, Any]:
+    base = {
+        "target_field_name": "admitted",
+        "bias_configs": [PROTO],
+        "predictions_gcs_source": "predictions.jsonl",
+    }
+    return {key: value for key, value in (base | changes).items() if value is not None}
+
+
+@pytest.fixture
+def applicants(folder: Any) -> Any:
+    folder.lines("predictions.jsonl", [record(*case) for case in cases(STATES)])
+    return folder
+
+
+def run(folder: Any, config: dict[str, Any], *args: str) -> list[dict[str, Any]]:
+    name = folder.json("bias.json", config)
+    result = folder.run("vertex", name, *args)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def numbers(found: dict[str, Any], at: int = 0) -> dict[str, float]:
+    return found["data_bias"]["metrics"] | found["model_bias"][at]["metrics"]
+
+
+def assert_printed(found: dict[str, Any]) -> None:
+    for name, exact in PRINTED.items():
+        assert numbers(found)[name] == pytest.approx(float(exact), abs=1e-15), name
+
+
+def test_the_example_of_the_guide(applicants: Any) -> None:
+    (found,) = run(applicants, asked())
+    assert_printed(found)
+    assert found["slice_a"] == PROTO["biasSlices"]
+    assert found["slice_b"] == "not slice_a"
+    assert found["labels"] == ["yes"]
+    (model,) = found["model_bias"]
+    assert model["threshold"] == 0.5
+    assert model["confusion"] == {
+        "slice_a": {"tp": 50, "fn": 10, "fp": 20, "tn": 120},
+        "slice_b": {"tp": 20, "fn": 0, "fp": 30, "tn": 50},
+    }
+    assert found["data_bias"]["counts"]["slice_a"] == {"rows": 200, "positive_rate": 0.3}
+
+
+def test_texts_that_the_guide_has_wrong_are_right(applicants: Any) -> None:
+    (found,) = run(applicants, asked())
+    means = found["model_bias"][0]["positive_means"]
+    ratio = means["vertex.difference_in_ratio_of_error_types"]
+    assert ratio == "relatively more false negatives (type II errors) in slice 1"
+    assert "fewer false positives" in means["vertex.specificity_difference"]
+
+
+SHAPES = [
+    {"bias_slices": {"configs": {"state": {"value": {"string_value": "California"}}}}},
+    {"biasSlices": [{"configs": {"state": {"value": "California"}}}]},
+    {"slices": [{"configs": {"state": {"value": {"stringValue": "California"}}}}]},
+    {"slices": [{"state": "California"}, {"state": "Florida"}]},
+    {"slices": {"state": ["California", "Nevada"]}},
+    {"slices": [{"configs": {"instance.state": "California"}}]},
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_of_slices(applicants: Any, shape: dict[str, Any]) -> None:
+    (found,) = run(applicants, asked(bias_configs=[shape | {"labels": ["yes"]}]))
+    assert_printed(found)
+
+
+def test_shorthand_of_the_guide_is_one_configuration(applicants: Any) -> None:
+    found = run(applicants, asked(bias_configs=[{"state": "California"}, {"state": "Florida"}]))
+    assert [each["labels"] for each in found] == [["no"], ["yes"]]  # no labels: one by one
+    assert_printed(found[1])
+    assert found[1]["slice_b"] == {"state": "Florida"}
+
+
+def test_ranges_several_features_and_dotted_names(applicants: Any) -> None:
+    slices = [
+        {"configs": {"state": "California", "person.age": {"range": {"low": 31, "high": 32}}}},
+        {"configs": {"person.age": {"value": {"floatValue": 30}}}},
+    ]
+    (found,) = run(applicants, asked(bias_configs=[{"slices": slices, "labels": ["yes"]}]))
+    counts = found["data_bias"]["counts"]
+    assert counts["slice_a"] == {"rows": 60, "positive_rate": 1.0}  # 30 is below, 31 is inside
+    assert counts["slice_b"] == {"rows": 220, "positive_rate": 0.0}
+
+
+def test_floats_are_compared_as_32_bits(folder: Any) -> None:
+    rows = [{"rate": rate, "y": y} for rate in (0.1, 0.2) for y in ("no", "yes")]
+    folder.lines("data.jsonl", rows)
+    config = asked(
+        target_field_name="y",
+        predictions_gcs_source=None,
+        dataset_storage_source_uris=["data.jsonl"],
+        bias_configs=[
+            {
+                "slices": [{"configs": {"rate": {"value": {"floatValue": 0.10000000149}}}}],
+                "labels": ["yes"],
+            }
+        ],
+    )
+    (found,) = run(folder, config)
+    assert found["data_bias"]["counts"]["slice_a"]["rows"] == 2
+    assert "model_bias" not in found
+
+
+def test_one_result_for_every_threshold(applicants: Any) -> None:
+    (found,) = run(applicants, asked(thresholds=[0.25, 0.9, 0.95, "argmax"]))
+    selected = [
+        sum(each["confusion"]["slice_a"][cell] for cell in ("tp", "fp"))
+        for each in found["model_bias"]
+    ]
+    assert selected == [200, 70, 0, 70]  # a score of exactly the threshold is positive
+    nobody = found["model_bias"][2]
+    assert nobody["metrics"]["vertex.difference_in_ratio_of_error_types"] is None
+    assert nobody["reasons"]["vertex.difference_in_ratio_of_error_types"]
+
+
+def test_several_positive_labels_add_their_scores(folder: Any) -> None:
+    rows = [
+        {
+            "instance": {"g": group, "y": label},
+            "prediction": {"classes": ["p", "q", "r"], "scores": [0.3, 0.3, 0.4]},
+        }
+        for group in "ab"
+        for label in "pqr"
+    ]
+    folder.lines("predictions.jsonl", rows)
+    config = asked(
+        target_field_name="y", bias_configs=[{"slices": [{"g": "a"}], "labels": ["p", "q"]}]
+    )
+    (found,) = run(folder, config)
+    # 0.3 + 0.3 reaches 0.5, though r has the largest single score
+    assert found["model_bias"][0]["confusion"]["slice_a"] == {"tp": 2, "fn": 0, "fp": 1, "tn": 0}
+
+
+def test_bigquery_exports(folder: Any) -> None:
+    rows = [
+        {
+            "state": state,
+            "admitted": ANSWER[label],
+            "predicted_admitted": [
+                {"value": "no", "score": 0.1 if predicted else 0.8},
+                {"value": "yes", "score": 0.9 if predicted else 0.2},
+            ],
+        }
+        for state, label, predicted in cases(STATES)
+    ]
+    pl.DataFrame(rows).write_parquet(folder.path / "export.parquet")
+    source = {"predictions_gcs_source": None, "predictions_bigquery_source": "export.parquet"}
+    (found,) = run(folder, asked(**source))
+    assert_printed(found)
+    folder.csv(
+        "export.csv",
+        [
+            ("state", "admitted", "predicted_admitted"),
+            *((r["state"], r["admitted"], json.dumps(r["predicted_admitted"])) for r in rows),
+        ],
+    )
+    source["predictions_bigquery_source"] = "export.csv"
+    (found,) = run(folder, asked(**source, predictions_format="bigquery"))
+    assert_printed(found)
+
+
+def test_data_and_predictions_of_their_own(applicants: Any) -> None:
+    applicants.csv("data.csv", [("CA", "yes"), ("FL", "no"), ("CA", "no")])
+    config = asked(
+        dataset_format="csv",
+        dataset_storage_source_uris=["gs://bucket/data.csv"],
+        columns=["state", "admitted"],
+        bias_configs=[{"slices": [{"state": ["CA", "California"]}], "labels": ["yes"]}],
+    )
+    (found,) = run(applicants, config, "--map", "gs://bucket=.")
+    assert found["data_bias"]["counts"]["slice_a"] == {"rows": 2, "positive_rate": 0.5}
+    accuracy = found["model_bias"][0]["metrics"]["vertex.accuracy_difference"]
+    assert accuracy == pytest.approx(0.15)
+
+
+def test_a_folder_of_prediction_files(folder: Any) -> None:
+    rows = [record(*case) for case in cases(STATES)]
+    folder.lines("job/prediction.results-00000-of-00002", rows[:90])
+    folder.lines("job/prediction.results-00001-of-00002", rows[90:])
+    folder.lines("job/prediction.errors_stats-00000", [{"error": "none"}])
+    (found,) = run(folder, asked(predictions_gcs_source={"uri": "job"}))
+    assert_printed(found)
+    (found,) = run(folder, asked(predictions_gcs_source="job/prediction.results-*"))
+    assert_printed(found)
+
+
+def test_overlaps_missing_features_and_empty_slices_are_said(applicants: Any) -> None:
+    slices = [{"state": ["California", "Florida"]}, {"state": "Florida"}]
+    (found,) = run(applicants, asked(bias_configs=[{"slices": slices, "labels": ["yes"]}]))
+    assert "bias_configs[0]: 100 rows are in both slices" in found["notices"]
+    assert found["data_bias"]["counts"]["slice_a"]["rows"] == 300
+    slices = [{"state": "Utah"}]
+    (found,) = run(applicants, asked(bias_configs=[{"slices": slices, "labels": ["yes"]}]))
+    assert "bias_configs[0]: slice_a holds no rows" in found["notices"]
+    assert numbers(found)["vertex.difference_in_population_size"] == -1.0
+    assert numbers(found)["vertex.recall_difference"] is None
+
+
+def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
+    applicants.text(
+        "bias.yaml",
+        "target_field_name: admitted\nproject: p\nlocation: us-central1\n"
+        "predictions_gcs_source: predictions.jsonl\n"
+        "bias_configs:\n- slices: [{state: California}]\n  labels: ['yes']\n",
+    )
+    result = applicants.run("vertex", "bias.yaml", "-o", "out")
+    assert result.exit_code == 0, result.output
+    assert "project, location: only concern the cloud" in result.stderr
+    (data,) = applicants.read("out/data_bias_metrics.json")
+    assert list(data) == ["slice_a", "slice_b", "labels", "data_bias"]
+    (model,) = applicants.read("out/bias_model_metrics.json")
+    assert list(model) == ["slice_a", "slice_b", "labels", "model_bias"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message"),
+    [
+        ({"target_field": "x"}, "target_field", "unknown key. Did you mean 'target_field_name'?"),
+        ({"target_field_name": None}, "target_field_name", "is required"),
+        ({"bias_configs": []}, "bias_configs", "must be a list of bias configurations"),
+        ({"bias_configs": [3]}, "bias_configs[0]", "must be an object or a list of slices"),
+        ({"bias_configs": [{"labels": ["x"]}]}, "bias_configs[0]", "has no slices"),
+        (
+            {"bias_configs": [{"slices": [{"a": 1}], "label": ["x"]}]},
+            "bias_configs[0].label",
+            "unknown key",
+        ),
+        (
+            {"bias_configs": [{"slices": [{"a": 1}, {"a": 2}, {"a": 3}]}]},
+            "bias_configs[0].slices",
+            "one slice (against all others) or two, not 3",
+        ),
+        (
+            {"bias_configs": [{"slices": [{"configs": {"a": {"all_values": True}}}]}]},
+            "bias_configs[0].slices[0].a",
+            "all_values is not for bias",
+        ),
+        (
+            {"bias_configs": [{"slices": [{"a": {"range": {"low": 3, "high": 1}}}]}]},
+            "bias_configs[0].slices[0].a.range",
+            "must have a number low below a number high",
+        ),
+        (
+            {"bias_configs": [{"slices": [{"a": {"valu": 1}}]}]},
+            "bias_configs[0].slices[0].a",
+            "must be a value or a range",
+        ),
+        ({"bias_configs": [{"slices": ["a"]}]}, "bias_configs[0].slices[0]", "must map features"),
+        ({"thresholds": [2]}, "thresholds[0]", "must be a number between 0 and 1"),
+        ({"dataset": "projects/1"}, "dataset", "export it"),
+        ({"predictions_gcs_source": None}, "", "name the data"),
+        (
+            {"predictions_bigquery_source": "x"},
+            "predictions_bigquery_source",
+            "say either predictions_gcs_source",
+        ),
+    ],
+)
+def test_mistakes_have_their_path(changes: dict[str, Any], path: str, message: str) -> None:
+    with pytest.raises(SpecError) as error:
+        read_vertex_config(json.dumps(asked(**changes)))
+    found = {problem.path: problem.message for problem in error.value.problems}
+    assert message in found[path]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (asked(target_field_name="admited"), "Did you mean 'admitted'?"),
+        (asked(bias_configs=[{"slices": [{"stat": "x"}]}]), "Did you mean 'state'?"),
+        (
+            asked(bias_configs=[{"slices": [{"state": "x"}], "labels": ["maybe"]}]),
+            "bias_configs[0].labels: no label is 'maybe'",
+        ),
+        (asked(predictions_gcs_source="absent"), "no file 'absent'"),
+        (asked(predictions_gcs_source="gs://b/x"), "--map gs://b=FOLDER"),
+        (asked(predictions_gcs_source="plain.jsonl"), "holds no predictions"),
+        (asked(predictions_gcs_source="odd.jsonl"), "row 1: cannot read the prediction"),
+        (asked(predictions_gcs_source="cut.jsonl"), "line 1 is not JSON"),
+        (asked(predictions_gcs_source="list.jsonl"), "must hold an object a line"),
+    ],
+)
+def test_data_that_do_not_fit(applicants: Any, config: dict[str, Any], message: str) -> None:
+    plain = [{"instance": {"state": "California", "admitted": "yes"}}]
+    applicants.lines("plain.jsonl", plain)
+    odd = [plain[0] | {"prediction": {"classes": ["a", "b"], "scores": [1]}}]
+    applicants.lines("odd.jsonl", odd)
+    applicants.text("cut.jsonl", '{"instance": ')
+    applicants.text("list.jsonl", "[1]\n")
+    applicants.json("bad.json", config)
+    assert message in applicants.fails("vertex", "bad.json")
+
+
+def test_booleans_are_no_numbers() -> None:
+    (config,), problems = read_bias_configs([{"slices": [{"flag": True}]}])
+    assert not problems
+    (condition,) = config.slices[0].conditions
+    assert condition.values == (True,)
