@@ -1,6 +1,6 @@
 """Individual: the metrics of single rows, computed from the rows themselves.
 
-They are computed for all rows, not within strata. Weights and counts are not used.
+They are computed for all rows, not within strata, and do not take weights.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def measure_rows(
     score = spec.score
     wanted = [axis.column for axis in plan.axes if axis.role is Role.FEATURE]
     wanted += [c for c in (spec.label, spec.prediction, score, *spec.features) if c]
-    columns = read_rows(source, wanted)
+    columns = read_rows(source, wanted if spec.count is None else [*wanted, spec.count])
+    if spec.count is not None:
+        columns = _repeated(columns, spec.count)
     rows, how = _rows(columns, cube, spec, reading)
     notes = [Diagnostic(Level.NOTE, "features", how)] if how else []
     estimates: list[Estimate] = []
@@ -113,6 +115,15 @@ def measure_rows(
         if metric.facts.of == "table":
             estimates.append(_consistency(metric, rows))
     return estimates, notes
+
+
+def _repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
+    """Repeat every row as often as its count says; rows without a count are left out."""
+    times = np.nan_to_num(numbers_of(columns[count])).astype(int)
+    return {
+        name: [value for value, n in zip(values, times.tolist(), strict=True) for _ in range(n)]
+        for name, values in columns.items()
+    }
 
 
 def _rows(

@@ -318,6 +318,8 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
         return "needs scores that are probabilities, from 0 to 1"
     if isinstance(metric, Representation) and not spec.population:
         return "needs a population to hold the groups against (population, --population)"
+    if isinstance(metric, RowMetric) and spec.weight:
+        return "compares single rows, and does not take weights"
     if isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features:
         return "compares rows; name the columns to compare them by (features, --features)"
     if isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None:

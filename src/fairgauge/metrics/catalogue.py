@@ -60,7 +60,7 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
-KAPPA = Kappa(name="cohen_kappa", better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond chance", cite=("sklearn:cohen_kappa_score",))
+KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond chance", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
@@ -70,20 +70,22 @@ SCORES: tuple[Statistic, ...] = (
     ScoreStatistic(name="log_loss", compute=scores.log_loss, probability=True, limits=(0.0, math.inf), written="-mean(label ln(score) + (1 - label) ln(1 - score))", better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
     ScoreStatistic(name="expected_calibration_error", compute=scores.expected_calibration_error, probability=True, written="sum_b n_b / n |mean score_b - positive share_b| over ten bins (0, 0.1], ... (0.9, 1]", better=LOWER, aka=("ece",), says="the mean distance of score and outcome over ten equal bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
     ScoreStatistic(name="maximum_calibration_error", compute=scores.maximum_calibration_error, probability=True, written="max_b |mean score_b - positive share_b| over ten bins", better=LOWER, aka=("mce",), says="the largest distance of score and outcome in ten equal bins", cite=("Naeini et al. 2015",)),
-    ScoreStatistic(name="calibration_gap", compute=scores.calibration_gap, probability=True, limits=(-1.0, 1.0), written="mean(score) - share of positive labels", better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score less the share of positive labels", cite=("Van Calster et al. 2019",)),
-    ScoreStatistic(name="calibration_slope", compute=scores.calibration_slope, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="slope b of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the slope of the outcome's log odds on the score's: below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
-    ScoreStatistic(name="calibration_intercept", compute=scores.calibration_intercept, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="intercept a of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the intercept of the outcome's log odds on the score's", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="calibration_gap", signed=True, compute=scores.calibration_gap, probability=True, limits=(-1.0, 1.0), written="mean(score) - share of positive labels", better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score less the share of positive labels", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="calibration_slope", signed=True, compute=scores.calibration_slope, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="slope b of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the slope of the outcome's log odds on the score's: below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="calibration_intercept", signed=True, compute=scores.calibration_intercept, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="intercept a of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the intercept of the outcome's log odds on the score's", cite=("Van Calster et al. 2019",)),
+    ScoreStatistic(name="generalized_true_positive_rate", compute=scores.mean_score_of_positives, probability=True, written="mean(score) of observed positives", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
+    ScoreStatistic(name="generalized_false_positive_rate", compute=scores.mean_score_of_negatives, probability=True, written="mean(score) of observed negatives", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
     ScoreStatistic(name="mean_score", compute=scores.mean_score, labelled=False, limits=(-math.inf, math.inf), written="mean(score)", better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 
 MOMENTS: tuple[Statistic, ...] = (
     MomentStatistic(name="mean_label", compute=moments.mean_label, written="mean(y)", better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
     MomentStatistic(name="mean_prediction", compute=moments.mean_prediction, written="mean(p)", better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
-    MomentStatistic(name="mean_error", compute=moments.mean_error, written="mean(p - y)", better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction less label: above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
+    MomentStatistic(name="mean_error", signed=True, compute=moments.mean_error, written="mean(p - y)", better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction less label: above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
     MomentStatistic(name="mean_absolute_error", compute=moments.mean_absolute_error, limits=(0.0, math.inf), written="mean(|p - y|)", better=LOWER, aka=("mae",), says="the mean distance of prediction and label", cite=("sklearn:mean_absolute_error",)),
     MomentStatistic(name="mean_squared_error", compute=moments.mean_squared_error, limits=(0.0, math.inf), written="mean((p - y)^2)", better=LOWER, aka=("mse",), says="the mean squared distance of prediction and label", cite=("sklearn:mean_squared_error",)),
     MomentStatistic(name="root_mean_squared_error", compute=moments.root_mean_squared_error, limits=(0.0, math.inf), written="sqrt(mean((p - y)^2))", better=LOWER, aka=("rmse",), says="the root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
-    MomentStatistic(name="r2", compute=moments.r2, at_least=2, limits=(-math.inf, 1.0), written="1 - sum((p - y)^2) / sum((y - mean(y))^2)", better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
+    MomentStatistic(name="r2", signed=True, compute=moments.r2, at_least=2, limits=(-math.inf, 1.0), written="1 - sum((p - y)^2) / sum((y - mean(y))^2)", better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
     MomentStatistic(name="residual_spread", compute=moments.residual_spread, at_least=2, limits=(0.0, math.inf), written="sd(p - y)", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
 )
 
@@ -166,7 +168,9 @@ def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
 
 
 _BY: tuple[Literal["difference", "ratio"], ...] = ("difference", "ratio")
-NATIVE: tuple[Metric, ...] = tuple(_native(of, by) for of in RATES for by in _BY)
+NATIVE: tuple[Metric, ...] = tuple(
+    _native(of, by) for of in RATES for by in _BY if by == "difference" or not of.signed
+)
 
 
 def _contrast(of: Statistic) -> Contrast:
@@ -177,6 +181,7 @@ def _contrast(of: Statistic) -> Contrast:
 COMBINED: tuple[Metric, ...] = (
     Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean size of the differences in true and false positive rate", positive="above 0, the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
     Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger size of the differences in true and false positive rate", positive="above 0, the error rates differ", cite=("aif360:equalized_odds_difference",)),
+    Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger size of the differences in mean score of observed positives and of observed negatives", positive="above 0, scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predictions of either kind are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
     StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988", "holisticai:cohen_d")),
     StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
@@ -226,7 +231,12 @@ def _spread(of: Statistic, by: Spreads) -> Spread:
 
 
 _SPREADS: tuple[Spreads, ...] = tuple(SPREAD_WORDS)
-SPREADS: tuple[Metric, ...] = tuple(_spread(of, by) for of in RATES for by in _SPREADS)
+SPREADS: tuple[Metric, ...] = tuple(
+    _spread(of, by)
+    for of in RATES
+    for by in _SPREADS
+    if not of.signed or by not in ("smallest_ratio", "gini")
+)
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (

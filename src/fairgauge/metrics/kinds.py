@@ -32,6 +32,7 @@ class Statistic(ABC):
     name : the one name, in snake_case.
     says : what it is, as the rest of the sentence "<name> is ...".
     better : which direction favours the group.
+    signed : whether it can be negative of its nature, so that a ratio of two means nothing.
     aka : other names in use that mean exactly this.
     cite : where it is defined.
     """
@@ -41,6 +42,7 @@ class Statistic(ABC):
     better: Better
     aka: tuple[str, ...] = ()
     cite: tuple[str, ...]
+    signed: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""

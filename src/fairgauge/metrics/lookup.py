@@ -26,7 +26,7 @@ def expand(names: Iterable[str]) -> tuple[Metric, ...]:
     """Return the metrics that names and sets stand for, each once, in the order asked.
 
     A set (``standard``, ``clarify``, ``vertex``, ``native``, ``all``) stands for its metrics, and
-    the name of a rate for its difference and its ratio.
+    the name of a rate for its difference and, where it has one, its ratio.
 
     Raises
     ------
@@ -52,7 +52,8 @@ def _expand_one(name: str) -> tuple[Metric, ...]:
         return (find_metric(name),)
     if key in _rates():
         rate = _rates()[key]
-        return tuple(_metrics()[_key(f"{rate.name}.{by}")] for by in ("difference", "ratio"))
+        names = (_key(f"{rate.name}.{by}") for by in ("difference", "ratio"))
+        return tuple(_metrics()[each] for each in names if each in _metrics())
     raise LookupError(_unknown(name))
 
 

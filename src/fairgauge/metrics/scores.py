@@ -189,6 +189,16 @@ def mean_score(scores: Scores) -> Array:
     return divide(scores.total, scores.every.sum(axis=-1), Profile.DOCUMENTED)
 
 
+def mean_score_of_positives(scores: Scores) -> Array:
+    """Return the mean score of the rows with a positive label."""
+    return divide(scores.moments["s"][:, 0], scores.counts[:, 0].sum(axis=-1), Profile.DOCUMENTED)
+
+
+def mean_score_of_negatives(scores: Scores) -> Array:
+    """Return the mean score of the rows with a negative label."""
+    return divide(scores.moments["s"][:, 1], scores.counts[:, 1].sum(axis=-1), Profile.DOCUMENTED)
+
+
 def calibration_gap(scores: Scores) -> Array:
     """Return the mean score less the share of positive labels."""
     off = scores.moments["s"].sum(axis=-1) - scores.counts[:, 0].sum(axis=-1)

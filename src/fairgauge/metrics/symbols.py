@@ -66,9 +66,11 @@ class Cells:
 
     def count(self, counts: Array) -> Array:
         """Sum the cells of ``counts`` (array of shape (..., 4): TP, FP, FN, TN)."""
-        tp, fp, fn, tn = astuple(self)
         total: Array = (
-            tp * counts[..., 0] + fp * counts[..., 1] + fn * counts[..., 2] + tn * counts[..., 3]
+            self.tp * counts[..., 0]
+            + self.fp * counts[..., 1]
+            + self.fn * counts[..., 2]
+            + self.tn * counts[..., 3]
         )
         return total
 
