@@ -24,7 +24,7 @@ from fairgauge.uncertainty.interval import Interval, NoInterval, nothing
 from fairgauge.uncertainty.others import conditional, cross_area, imbalance
 from fairgauge.uncertainty.pooled import pooled
 from fairgauge.uncertainty.tables import cells_table, table_of
-from fairgauge.words import Method
+from fairgauge.words import Method, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,9 @@ class Uncertainty:
             found = interval(metric, compared, self)
         except NoInterval as why:
             return nothing(len(value), str(why))
+        if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
+            right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+            value = np.where(np.isclose(value, right), value, np.nan)
         return found.holding(value, metric.range)
 
     def of_pooled(

@@ -1,0 +1,431 @@
+"""Intervals of whole audits, against published numbers and against the statistics they rest on."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.stats import contrasts, divergences, intervals, many, scores, significance
+from fairgauge.stats.effective import weighted_n
+from fairgauge.words import Status
+
+Z = intervals.critical(0.95)
+
+
+def pair(a, b, **options):
+    """Audit two groups, given as confusion cells."""
+    names = ("tp", "fp", "fn", "tn")
+    cells = {"a": dict(zip(names, a, strict=True)), "b": dict(zip(names, b, strict=True))}
+    return fg.audit(fg.confusion("g", cells), **options)
+
+
+def rows(**columns):
+    return pl.DataFrame(columns)
+
+
+def limits(estimate):
+    return pytest.approx((estimate.low, estimate.high), abs=5e-5)
+
+
+def note(report, code):
+    return [d.message for d in report.diagnostics if d.code == code]
+
+
+# published anchors
+
+
+def test_a_difference_of_rates_is_newcombes():
+    found = pair((56, 0, 14, 10), (48, 0, 32, 10), metrics="all")
+    each = found["true_positive_rate.difference", "g", "a"]
+    assert limits(each) == (0.0524, 0.3339)
+    assert each.p_value == pytest.approx(0.008133, abs=1e-6)
+    assert (each.method, each.confidence) == ("newcombe", 0.95)
+    turned = found["RD", "g", "a"]
+    assert limits(turned) == (-0.3339, -0.0524)
+
+
+def test_a_ratio_of_rates_is_movers_with_the_p_of_the_difference():
+    found = pair((24, 0, 49, 0), (53, 0, 12, 0), metrics="all")
+    each = found["DI", "g", "a"]
+    assert (round(each.low, 3), round(each.high, 3)) == (0.282, 0.563)
+    assert each.method == "mover-wilson ratio"
+    assert each.p_value == found["selection_rate.difference", "g", "a"].p_value
+
+
+def test_rates_of_groups_have_wilsons_limits():
+    found = pair((15, 0, 133, 0), (8, 6, 8, 30), metrics="TE").groups
+    assert limits(found[0].rates["true_positive_rate"]) == (0.0624, 0.1605)
+    odds = found[1].rates["error_type_ratio"]
+    low, high = intervals.wilson_odds(8, 6, Z)
+    assert (low, high) == limits(odds)
+
+
+def test_overlapping_counts_are_paired():
+    found = pair((30, 6, 8, 0), (30, 6, 8, 50), metrics="DCA")
+    each = found.groups[0].rates["conditional_acceptance"]
+    assert limits(each) == (0.8608, 1.2944)
+    assert found["DCA", "g", "a"].method == "bonett-price, mover difference"
+
+
+def test_rates_at_opposite_ends_of_small_groups_get_score_limits():
+    found = pair((19, 0, 1, 0), (1, 0, 19, 0), metrics="selection_rate.difference")
+    each = found["selection_rate.difference", "g", "a"]
+    assert contrasts.score_difference(19, 20, 1, 20, 0.95) == limits(each)
+    assert each.method == "scas score"
+    assert each.p_value == pytest.approx(float(significance.score_p(19, 20, 1, 20)))
+
+
+def test_the_score_method_is_scas_for_differences_and_ratios():
+    found = pair((56, 0, 14, 0), (48, 0, 32, 0), metrics="selection_rate", method="score")
+    difference, ratio = (found[f"selection_rate.{by}", "g", "a"] for by in ("difference", "ratio"))
+    assert contrasts.score_difference(56, 70, 48, 80, 0.95) == limits(difference)
+    assert contrasts.score_ratio(56, 70, 48, 80, 0.95) == limits(ratio)
+    assert {e.method for e in found.estimates} == {"scas score"}
+
+
+def test_the_exact_method_is_clopper_pearson_with_boschloos_p():
+    found = pair((7, 0, 18, 0), (2, 0, 23, 0), metrics="DPPL", method="exact")
+    rate = found.groups[0].rates["selection_rate"]
+    assert intervals.clopper_pearson(7, 25, 0.95) == limits(rate)
+    assert found["DPPL", "g", "a"].p_value == pytest.approx(0.0786, abs=5e-5)
+    assert found["DPPL", "g", "a"].method == "clopper-pearson, mover difference"
+
+
+def test_bayes_is_jeffreys():
+    found = pair((15, 0, 133, 0), (50, 0, 98, 0), metrics="DPPL", method="bayes")
+    assert limits(found.groups[0].rates["selection_rate"]) == (0.0604, 0.1576)
+    low, high = intervals.jeffreys(15, 148, 0.95)
+    each = found["DPPL", "g", "a"]
+    assert each.method == "dirichlet posterior"
+    other = intervals.jeffreys(50, 148, 0.95)
+    expected = contrasts.mover_difference(50 / 148, *other, 15 / 148, low, high)
+    assert np.allclose((each.low, each.high), expected, atol=0.006)
+
+
+def test_the_bootstrap_is_multinomial():
+    found = pair((300, 0, 700, 0), (200, 0, 800, 0), metrics="DPPL", method="bootstrap")
+    each = found["DPPL", "g", "a"]
+    half = Z * math.sqrt(0.3 * 0.7 / 1000 + 0.2 * 0.8 / 1000)
+    assert (each.low, each.high) == pytest.approx((-0.1 - half, -0.1 + half), abs=0.003)
+    assert each.method == "multinomial bootstrap, percentile"
+
+
+# one-sided, unbounded and undefined
+
+
+def test_odds_without_false_positives_keep_a_finite_limit():
+    found = pair((20, 0, 10, 20), (20, 10, 10, 20), metrics="TE")["TE", "g", "a"]
+    assert (found.value, found.high) == (math.inf, math.inf)
+    low, _ = intervals.wilson_odds(10, 0, Z)
+    _, high = intervals.wilson_odds(10, 10, Z)
+    assert found.low == pytest.approx(float(low - high))
+
+
+def test_a_ratio_over_a_rate_of_0_is_unbounded_above():
+    found = pair((20, 0, 10, 20), (0, 0, 10, 40), metrics="DI")["DI", "g", "a"]
+    assert (found.value, found.high) == (math.inf, math.inf)
+    assert 1 < found.low < math.inf
+
+
+def test_what_is_undefined_has_no_interval():
+    found = pair((0, 0, 0, 20), (20, 5, 5, 20), metrics="RD")["RD", "g", "a"]
+    assert (found.value, found.interval, found.p_value) == (None, None, None)
+    assert found.status is Status.UNDEFINED
+
+
+def test_a_number_that_the_profile_made_of_0_by_0_has_no_interval():
+    options = {"metrics": "TE", "profile": "clarify"}
+    found = pair((10, 0, 0, 20), (20, 5, 5, 20), **options)["TE", "g", "a"]
+    assert found.value is not None
+    assert found.interval is None
+
+
+# too few
+
+
+@pytest.mark.parametrize(
+    ("a", "reason"),
+    [
+        ((10, 0, 9, 0), "rests on 19 rows on one side, fewer than 20"),
+        ((1, 0, 39, 0), "rows would be expected in its rarest cell if there were no difference"),
+    ],
+)
+def test_too_few_keeps_value_and_interval(a, reason):
+    found = pair(a, (20, 0, 380, 0) if a[0] == 1 else (200, 0, 200, 0), metrics="DPPL")
+    each = found["DPPL", "g", "a"]
+    assert each.status is Status.TOO_FEW
+    assert reason in each.reason
+    assert each.low < each.value < each.high
+
+
+def test_twenty_rows_and_five_expected_are_enough():
+    found = pair((10, 0, 10, 0), (200, 0, 200, 0), metrics="DPPL")["DPPL", "g", "a"]
+    assert (found.status, found.reason) == (Status.OK, None)
+
+
+# other kinds
+
+
+def test_f1_is_monotone_in_a_share():
+    found = pair((30, 6, 8, 40), (30, 6, 8, 50), metrics="f1.difference")
+    low, high = intervals.wilson(30, 44, Z)
+    each = found.groups[0].rates["f1"]
+    assert (2 * low / (1 + low), 2 * high / (1 + high)) == limits(each)
+    assert each.value == pytest.approx(60 / 74)
+
+
+def test_a_mean_of_two_rates_is_movers():
+    found = pair((30, 10, 10, 30), (40, 10, 10, 40), metrics="balanced_accuracy.difference")
+    each = found.groups[0].rates["balanced_accuracy"]
+    low, high = intervals.wilson(30, 40, Z)
+    half = math.sqrt(2 * (0.75 - low) ** 2) / 2
+    assert each.low == pytest.approx(0.75 - half)
+    assert each.high == pytest.approx(0.75 + math.sqrt(2 * (high - 0.75) ** 2) / 2)
+
+
+def test_a_difference_in_size_is_wilsons_of_the_share():
+    found = pair((10, 10, 10, 10), (20, 20, 20, 20), metrics="CI")["CI", "g", "a"]
+    low, high = intervals.wilson(40, 120, Z)
+    assert (1 - 2 * high, 1 - 2 * low) == limits(found)
+
+
+def test_distances_of_two_categories_fold_newcombes():
+    found = pair((56, 0, 14, 0), (48, 0, 32, 0), metrics=["TVD", "KL"], positive=1)
+    assert found["TVD", "g", "a"].value == 0  # all labels are positive
+    found = pair((40, 16, 10, 4), (30, 18, 20, 12), metrics=["TVD", "LP", "KL"])
+    p = contrasts.newcombe(50, 70, 50, 80, Z)
+    assert contrasts.fold(*p) == limits(found["TVD", "g", "a"])
+    assert found["TVD", "g", "a"].p_value == pytest.approx(
+        float(significance.newcombe_p(50, 70, 50, 80))
+    )
+    kl = found["KL", "g", "a"]
+    assert kl.low == 0.0 <= kl.value < kl.high
+    floor = divergences.noise_floor([30, 50], [20, 50], "kl")
+    assert kl.says.endswith(f"; chance alone would give about {float(floor):.2g}")
+
+
+def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 400)
+    table = rows(
+        y=np.where(group == "a", rng.choice(["r", "s", "t"], 800), rng.choice(["r", "s"], 800)),
+        g=group,
+    )
+    report = fg.audit(table, label="y", sensitive="g", metrics=["TVD", "JS"], task="multiclass")
+    tvd, js = report["TVD", "g", "a"], report["JS", "g", "a"]
+    assert tvd.method == "norm-ball bootstrap"
+    assert tvd.p_value == pytest.approx(1 / 2001)
+    assert 0.25 < tvd.low < tvd.value < tvd.high < 0.5
+    assert js.method == "noncentral chi-square, dirichlet posterior"
+    assert 0 < js.low < js.value < js.high
+
+
+def test_an_index_of_all_rows_has_a_posterior():
+    found = pair((40, 16, 10, 40), (30, 18, 20, 40), metrics="GE")["GE"]
+    assert found.method == "dirichlet posterior"
+    assert found.low < found.value < found.high < 0.2
+
+
+def test_area_under_the_curve_is_delongs():
+    rng = np.random.default_rng(1)
+    y, g = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200)
+    score = np.round(np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1), 2)
+    found = fg.audit(rows(y=y, s=score, g=g), label="y", score="s", sensitive="g", metrics="all")
+    areas = [
+        scores.auc(score[(g == name) & (y == 1)], score[(g == name) & (y == 0)])
+        for name in ("a", "b")
+    ]
+    sides = [(area.auc, *scores.auc_interval(area, Z)) for area in areas]
+    assert sides[0][1:] == limits(found.groups[0].rates["roc_auc"])
+    each = found["roc_auc.difference", "g", "a"]
+    assert contrasts.mover_difference(*sides[0], *sides[1]) == limits(each)
+
+
+def test_means_are_welchs():
+    rng = np.random.default_rng(2)
+    y, g = rng.normal(50, 10, 300), np.repeat(["a", "b", "c"], 100)
+    p = y + np.where(g == "a", 3, 0) + rng.normal(0, 5, 300)
+    report = fg.audit(
+        rows(y=y, p=p, g=g), label="y", prediction="p", sensitive="g", task="regression",
+        reference={"g": "b"}, metrics=["mean_error.difference", "mean_squared_error.difference"],
+    )  # fmt: skip
+    error = [(p - y)[g == name] for name in ("a", "b")]
+    sides = [v for e in error for v in (e.mean(), e.var(ddof=1), 100)]
+    each = report["mean_error.difference", "g", "a"]
+    assert contrasts.welch_difference(*sides, 0.95) == limits(each)
+    assert each.p_value == pytest.approx(float(significance.welch_p(*sides)))
+    assert each.method == "welch"
+    other = report["mean_squared_error.difference", "g", "a"]
+    assert other.interval is None
+    assert "fourth powers" in other.reason
+
+
+def test_a_calibration_gap_is_welchs_on_score_less_label():
+    rng = np.random.default_rng(3)
+    y, g = rng.integers(0, 2, 400), np.repeat(["a", "b"], 200)
+    score = np.round(np.clip(rng.normal(0.4 + 0.2 * y, 0.1), 0, 1), 3)
+    found = fg.audit(
+        rows(y=y, s=score, g=g), label="y", score="s", sensitive="g",
+        metrics="calibration_gap.difference",
+    )  # fmt: skip
+    off = [(score - y)[g == name] for name in ("a", "b")]
+    sides = [v for e in off for v in (e.mean(), e.var(ddof=1), 200)]
+    each = found["calibration_gap.difference", "g", "a"]
+    assert contrasts.welch_difference(*sides, 0.95) == limits(each)
+
+
+# a reference that holds the group
+
+
+def test_against_everyone_limits_are_those_against_the_rest_carried_over():
+    cells = ((40, 16, 10, 40), (30, 18, 20, 100))
+    rest, every = (
+        pair(*cells, metrics=["DPPL", "DI", "RD", "CI"], reference=r) for r in ("rest", "overall")
+    )
+    share = 106 / (106 + 168)
+    one, other = rest["DPPL", "g", "a"], every["DPPL", "g", "a"]
+    assert other.interval == pytest.approx(tuple((1 - share) * v for v in one.interval))
+    assert other.p_value == one.p_value
+    one, other = rest["DI", "g", "a"], every["DI", "g", "a"]
+    assert other.interval == pytest.approx(tuple(r / (share * r + 1 - share) for r in one.interval))
+    share = 50 / 100  # of the observed positives
+    one, other = rest["RD", "g", "a"], every["RD", "g", "a"]
+    assert other.interval == pytest.approx(tuple((1 - share) * v for v in one.interval))
+    size = every["CI", "g", "a"]
+    assert size.low < size.value < size.high
+
+
+# weights, strata, features
+
+
+def weighted():
+    rng = np.random.default_rng(4)
+    return rows(
+        y=rng.integers(0, 2, 300), g=rng.choice(["a", "b"], 300), w=rng.lognormal(0, 1, 300)
+    )
+
+
+def test_weights_count_for_what_they_are_worth():
+    table = weighted()
+    found = fg.audit(table, label="y", weight="w", sensitive="g", metrics="DPL")["DPL", "g", "a"]
+    sides = []
+    for name in ("b", "a"):
+        y, w = (table.filter(pl.col("g") == name)[c].to_numpy() for c in ("y", "w"))
+        rate = w @ y / w.sum()
+        n = weighted_n(w.sum(), w @ w, len(w), rate, (w * w) @ y)
+        sides += [rate * n, n]
+    assert contrasts.newcombe(*sides, Z) == limits(found)
+    plain = fg.audit(table, label="y", sensitive="g", metrics="DPL")["DPL", "g", "a"]
+    assert found.high - found.low > 1.2 * (plain.high - plain.low)
+
+
+def stratified():
+    found = []
+    for stratum, group in product("xy", "ab"):
+        accepted = 30 if group == "a" else 50
+        found += [(stratum, group, 1)] * accepted + [(stratum, group, 0)] * (100 - accepted)
+    return pl.DataFrame(found, schema=["st", "g", "y"], orient="row")
+
+
+def test_pooled_over_equal_strata_narrows_the_interval():
+    report = fg.audit(stratified(), label="y", sensitive="g", strata="st", metrics=["DPL"])
+    inside, pooled = report["DPL", "g", "a", "x"], report["DPL", "g", "a", "pooled"]
+    assert pooled.value == pytest.approx(0.2)
+    assert pooled.method == "stratified newcombe"
+    ratio = (inside.high - inside.low) / (pooled.high - pooled.low)
+    assert ratio == pytest.approx(math.sqrt(2), rel=1e-3)
+    assert pooled.says.endswith("; 95% interval -28.9 to -10.4 points, within strata")
+
+
+def test_thin_strata_give_no_interval():
+    options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": ["CDDL", "DPL"]}
+    thick = fg.audit(stratified(), **options)["CDDL", "g", "a"]
+    assert thick.method == "dirichlet posterior"
+    assert thick.low < thick.value < thick.high
+    rare = stratified().with_columns(
+        st=pl.when(pl.col("st") == "y").then(pl.int_range(pl.len()).cast(pl.String)).otherwise("st")
+    )
+    found = fg.audit(rare, **options)["CDDL", "g", "a"]
+    assert (found.status, found.interval) == (Status.TOO_FEW, None)
+    assert found.reason.startswith("insufficient: strata with fewer than 5")
+
+
+def five_groups(metrics="selection_rate"):
+    selected = dict(zip("abcde", (20, 26, 31, 18, 24), strict=True))
+    cells = {name: {"tp": x, "fn": 100 - x} for name, x in selected.items()}
+    return fg.audit(fg.confusion("g", cells), metrics=metrics)
+
+
+def test_the_largest_gap_is_covered_with_all_pairs_at_once():
+    names = ["selection_rate.largest_gap", "selection_rate.smallest_ratio"]
+    gap, ratio = five_groups(names).estimates
+    expected = many.range_interval([20, 26, 31, 18, 24], 100, 0.95)
+    assert np.allclose((gap.value, gap.low, gap.high), expected)
+    expected = many.worst_ratio_interval([20, 26, 31, 18, 24], 100, 0.95)
+    assert np.allclose((ratio.value, ratio.low, ratio.high), expected)
+    assert gap.method == "tukey, wilson, mover difference"
+
+
+def test_p_values_are_adjusted_by_holm_over_the_groups_of_a_metric():
+    report = five_groups()
+    every = [e for e in report.estimates if e.metric == "selection_rate.difference"]
+    p = sorted(e.p_value for e in every)
+    least = min(every, key=lambda e: e.p_value)
+    assert least.p_adjusted == pytest.approx(min(1.0, 5 * p[0]))
+    assert note(report, "family") == [
+        (
+            "p-values are adjusted by Holm; a family is all groups of one metric in one feature, "
+            "over all rows"
+        )
+    ]
+
+
+def test_two_groups_are_one_comparison():
+    report = pair((56, 0, 14, 10), (48, 0, 32, 10), metrics="DPPL")
+    assert all(e.p_adjusted == e.p_value for e in report.estimates)
+
+
+def test_more_than_twenty_groups_are_adjusted_for_the_false_discovery_rate():
+    cells = {f"g{i}": {"tp": 30 + i, "fn": 70 - i} for i in range(22)}
+    report = fg.audit(fg.confusion("g", cells), metrics="DPPL")
+    assert "Benjamini and Hochberg" in note(report, "family")[0]
+
+
+def test_homogeneity_is_told_with_what_chance_alone_would_give():
+    told = next(m for m in note(five_groups(), "homogeneity") if m.startswith("selection rate"))
+    assert told.startswith(
+        "selection rate may be the same in the 5 groups (chi-square of homogeneity: p 0.216): "
+        "they lie 13.0 points apart, where chance alone would give 9.8"
+    )
+
+
+# randomness, methods, refusals
+
+
+def test_draws_follow_the_seed_and_nothing_else():
+    def low(seed, metrics):
+        cells = ((40, 16, 10, 40), (30, 18, 20, 40))
+        return pair(*cells, metrics=metrics, seed=seed)["GE"].low
+
+    assert low(0, "GE") == low(0, ["KL", "GE"])
+    assert low(0, "GE") != low(1, "GE")
+
+
+def test_what_has_no_honest_interval_says_why():
+    rng = np.random.default_rng(5)
+    table = rows(y=rng.integers(0, 2, 200), s=rng.random(200), g=np.repeat(["a", "b"], 100))
+    name = "expected_calibration_error.difference"
+    found = fg.audit(table, label="y", score="s", sensitive="g", metrics=name)[name, "g", "a"]
+    assert (found.interval, found.status) == (None, Status.OK)
+    assert found.reason.startswith("no interval is known for expected calibration error")
+
+
+def test_cluster_is_refused_until_clusters_are_counted():
+    table = rows(y=[1, 0], g=["a", "b"], user=[1, 2])
+    with pytest.raises(fg.SpecError, match="cluster: cluster-robust intervals need sums"):
+        fg.audit(table, label="y", sensitive="g", cluster="user")
