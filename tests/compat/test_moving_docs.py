@@ -62,7 +62,9 @@ def test_every_guide_is_tested() -> None:
 def test_every_metric_that_is_named_exists(name: str) -> None:
     text = (GUIDES / f"from-{name}.md").read_text(encoding="utf-8")
     named = set(
-        re.findall(r"\b(?:vertex\.\w+|[a-z_0-9]+\.(?:largest_gap|smallest_ratio|difference|ratio))\b", text)
+        re.findall(
+            r"\b(?:vertex\.\w+|[a-z_0-9]+\.(?:largest_gap|smallest_ratio|difference|ratio))\b", text
+        )
     )
     for each in named - {"mf.difference", "mf.ratio"}:
         assert find_metric(each).name == each

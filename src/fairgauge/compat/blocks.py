@@ -85,7 +85,7 @@ def facet_blocks(
         group_of = np.where(_listed(column, listed, profile), 0, REST)
         name = ",".join(map(str, listed))
         return Blocks(column.name, (name,), _codes(column, group_of), found)
-    used = np.unique(column.codes[column.codes >= 0])
+    used = column.held
     group_of = np.full(len(column.levels), REST)
     group_of[used] = np.arange(len(used))
     names = [str(column.levels[i]) for i in used.tolist()]

@@ -75,8 +75,13 @@ class Column:
     @property
     def used(self) -> tuple[Any, ...]:
         """Return the levels that occur."""
-        held = np.unique(self.codes[self.codes >= 0])
-        return tuple(self.levels[i] for i in held.tolist())
+        return tuple(self.levels[i] for i in self.held.tolist())
+
+    @property
+    def held(self) -> Codes:
+        """Return the positions of the levels that occur, rising."""
+        counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
+        return np.flatnonzero(counts[1:])
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""

@@ -191,7 +191,7 @@ def categories(column: Column, values: Sequence[Any]) -> Mask:
         Nothing matches, and the listed values are not of the column's type.
     """
     mask = equal_mask(column, values)
-    if mask[np.unique(column.codes[column.codes >= 0])].any():
+    if mask[column.held].any():
         return mask
     return equal_mask(column, converted(column, values))
 
