@@ -18,6 +18,8 @@ from fairgauge.version import __version__
 if TYPE_CHECKING:
     from fairgauge.audit import audit, count
     from fairgauge.catalogue import metric, metrics
+    from fairgauge.compare import compare
+    from fairgauge.comparison import Comparison
     from fairgauge.confusion import confusion
     from fairgauge.cube import Cube
     from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from fairgauge.spec import Spec
 
 _HOME = {
+    "Comparison": "comparison",
     "Cube": "cube",
     "CubeError": "errors",
     "DataError": "errors",
@@ -42,6 +45,7 @@ _HOME = {
     "SpecError": "errors",
     "above": "feature",
     "audit": "audit",
+    "compare": "compare",
     "confusion": "confusion",
     "count": "audit",
     "cut": "feature",
@@ -53,6 +57,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Comparison",
     "Cube",
     "CubeError",
     "DataError",
@@ -66,6 +71,7 @@ __all__ = [
     "__version__",
     "above",
     "audit",
+    "compare",
     "confusion",
     "count",
     "cut",

@@ -91,3 +91,19 @@ class Role(StrEnum):
     LABEL = "label"
     PREDICTION = "prediction"
     SCORE = "score"
+
+
+class Direction(StrEnum):
+    """Where a disparity went between two reports, seen from "no difference"."""
+
+    CLOSER = "closer"
+    FURTHER = "further"
+    AS_FAR = "as far"
+
+
+class Turn(StrEnum):
+    """What became of a verdict between two reports."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    OTHER = "other"

@@ -14,6 +14,7 @@ import pytest
 import fairgauge as fg
 
 PUBLIC = [
+    "Comparison",
     "Cube",
     "CubeError",
     "DataError",
@@ -27,6 +28,7 @@ PUBLIC = [
     "__version__",
     "above",
     "audit",
+    "compare",
     "confusion",
     "count",
     "cut",
@@ -43,6 +45,7 @@ MODULES = [
     "fairgauge",
     "fairgauge.audit",
     "fairgauge.catalogue",
+    "fairgauge.compare",
     "fairgauge.confusion",
     "fairgauge.feature",
     "fairgauge.load",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
+from typing import Any
 
 from fairgauge.errors import DataError, SpecError
 
@@ -38,6 +40,16 @@ def say(text: str) -> None:
     except OSError as error:
         silence_output()
         raise DataError(f"cannot write standard output: {error.strerror or error}") from None
+
+
+def looks(format_: str) -> dict[str, Any]:
+    """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
+    if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
+        return {}
+    from fairgauge.render.text import wants_colour
+
+    colour = wants_colour(sys.stdout)
+    return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}
 
 
 def silence_output() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from fairgauge.cli.data import read_data
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.progress import progress
 from fairgauge.cli.question import asked, question
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import looks, say
 from fairgauge.errors import DataError, quote
 from fairgauge.words import Outcome
 
@@ -76,7 +74,7 @@ def command(
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)
-    text = render(report, format_, **_looks(format_))
+    text = render(report, format_, **looks(format_))
     write_all({path: render(report, f) for path, f in zip(outputs, formats, strict=True)})
     say(text)
     return exit_code(report.verdict, inconclusive)
@@ -98,13 +96,3 @@ def _format_of(path: str) -> str:
             f"cannot tell the format of {quote(path)} by its suffix; use {', '.join(suffixes)}"
         )
     return suffixes[suffix]
-
-
-def _looks(format_: str) -> dict[str, Any]:
-    """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
-    if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
-        return {}
-    from fairgauge.render.text import wants_colour
-
-    colour = wants_colour(sys.stdout)
-    return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}
