@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _SMALL, _FAR = 50, 0.5
 """Below so many rows, rates this far apart get score limits: there Newcombe's cover too little."""
+_NO_SIGN = "a ratio of numbers that may be 0, or of either sign, has no limits"
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
@@ -90,7 +91,8 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
     if compared.rest is not None:
         low, high = _of_the_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
-    return Interval(low, high, np.where(unknown, np.nan, found.p), method, found.too_few)
+    p = np.where(unknown, np.nan, found.p)
+    return Interval(low, high, p, method, found.too_few, _NO_SIGN)
 
 
 def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limits:

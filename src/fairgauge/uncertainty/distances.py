@@ -40,12 +40,13 @@ def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Interval:
     size, kinds = len(a), a.shape[1]
     closed = norm and kinds == _TWO
     at = np.arange(size) if closed else resampled(compared, 2 * kinds, spec)
+    at = at[(a.sum(axis=1) > 0)[at] & (d.sum(axis=1) > 0)[at]]
     rng = generator(spec, compared.key)
     low, high, p, floor = (np.full(size, np.nan) for _ in range(4))
     confidence, draws = spec.confidence, spec.replicates
     if metric.by == "kl" or metric.by == "js":
         low[at], high[at] = divergence_interval(a[at], d[at], metric.by, confidence, rng, draws)
-        floor = noise_floor(a, d, metric.by)
+        floor[at] = noise_floor(a[at], d[at], metric.by)
         method = "noncentral chi-square, dirichlet posterior"
     else:
         low[at], high[at] = norm_interval(a[at], d[at], metric.by, confidence, rng, draws)
