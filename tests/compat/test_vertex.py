@@ -294,6 +294,7 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         ({"thresholds": [2]}, "thresholds[0]", "must be a number between 0 and 1"),
         ({"dataset": "projects/1"}, "dataset", "export it"),
         ({"predictions_gcs_source": None}, "", "name the data"),
+        ({"predictions_gcs_source": []}, "predictions_gcs_source", "names no file"),
         (
             {"predictions_bigquery_source": "x"},
             "predictions_bigquery_source",

@@ -43,8 +43,9 @@ class Measured:
         self._features = features
         self._strata_problem = strata_problem
         reading = readings(cube, spec, Task.BINARY)[0]
-        self._sides = [Sides(each, reading, spec.profile) for each in tally(cube, spec)]
-        self._groups = [list(each.groups) for each in tally(cube, spec)]
+        tallies = tally(cube, spec)
+        self._sides = [Sides(each, reading, spec.profile) for each in tallies]
+        self._groups = [list(each.groups) for each in tallies]
         self._everyone = Sides(tally_all(cube), reading, spec.profile)
 
     def result(self, metric: str, facet: int, block: int) -> dict[str, Any]:

@@ -88,5 +88,22 @@ def read_maps(texts: Iterable[str]) -> dict[str, Path]:
     return found
 
 
+def made_folder(path: str) -> Path:
+    """Return a folder for results, made if it is not there.
+
+    Raises
+    ------
+    DataError
+        It cannot be made.
+    """
+    try:
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot make the folder {quote(path)}: {reason}") from None
+    return folder
+
+
 def _hidden(path: Path, root: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.relative_to(root).parts)

@@ -9,7 +9,6 @@ import click
 
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import complain, say
-from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.config import AnalysisConfig
@@ -95,12 +94,13 @@ def _run(
     options: dict[str, float | str],
 ) -> None:
     from fairgauge.compat.clarify.analysis import analyse
+    from fairgauge.compat.places import made_folder
     from fairgauge.files import write_whole
     from fairgauge.render import render
     from fairgauge.words import Profile
 
     config, output = paths
-    folder = _folder(output)
+    folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
     written = [folder / "analysis.json", folder / f"{name}.html"]
     check_outputs([str(path) for path in written], [config])
@@ -122,13 +122,3 @@ def _model(asked: str | None) -> Model | None:
     from fairgauge.compat.models import open_model
 
     return open_model(asked)
-
-
-def _folder(output: str) -> Path:
-    try:
-        folder = Path(output)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot make the folder {quote(output)}: {reason}") from None
-    return folder

@@ -61,12 +61,12 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.monitor import Check, compare
     from fairgauge.compat.clarify.results import read_results, values_of
+    from fairgauge.compat.places import made_folder
 
-    place, folder = Path(baseline), Path(output)
+    place, folder = Path(baseline), made_folder(output)
     written = [str(folder / "constraint_violations.json")]
     if metrics not in (None, "-"):
         written.append(str(metrics))
-    folder.mkdir(parents=True, exist_ok=True)
     check_outputs(written, [current, baseline])
     first = not place.exists() and flags["write_baseline"]
     found = _results(Path(current), folder, flags)

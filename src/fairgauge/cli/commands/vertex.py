@@ -40,7 +40,7 @@ def command(
     \b
     fairgauge vertex bias.yaml --map gs://my-bucket=data
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.compat.places import Places, read_maps
+    from fairgauge.compat.places import Places, made_folder, read_maps
     from fairgauge.compat.vertex.config import load_vertex_config
     from fairgauge.compat.vertex.evaluation import evaluate
 
@@ -48,8 +48,8 @@ def command(
     places = Places(read_maps(maps), Path(config).parent)
     options = {key: value for key, value in settings.items() if value is not None}
     if output is not None:
-        Path(output).mkdir(parents=True, exist_ok=True)
-        check_outputs([str(Path(output) / name) for name in ARTIFACTS.values()], [config])
+        folder = made_folder(output)
+        check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])
     found = list(evaluate(asked, places, **options))
     for notice in dict.fromkeys(notice for each in found for notice in each["notices"]):
         complain(notice, prefix="Note: ")

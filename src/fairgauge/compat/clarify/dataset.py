@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat import tables
 from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.places import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
@@ -101,7 +102,9 @@ def read_dataset(config: AnalysisConfig, files: list[Path], limit: int) -> Datas
 
 
 def _shown(files: Sequence[Path]) -> str:
-    return str(files[0]) if len(files) == 1 else f"{len(files)} files of {files[0].parent}"
+    if len(files) > 1:
+        return f"{len(files)} files of {files[0].parent}"
+    return "standard input" if str(files[0]) == STANDARD_INPUT else str(files[0])
 
 
 def read_csv(

@@ -132,5 +132,9 @@ def _with_predicted(
 
 def _without(made: Dataset, key: str | int) -> Dataset:
     name = made.find(key)
+    if name is None or name in (made.label, made.predicted):
+        what = "no column" if name is None else "not a key but the label or the prediction"
+        message = f"{quote(key)} is {what} of the data"
+        raise SpecError(Problem("joinsource_name_or_index", message))
     columns = tuple(column for column in made.columns if column.name != name)
     return replace(made, columns=columns)

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ARGMAX = "argmax"
+_SOURCES = (
+    "dataset_storage_source_uris",
+    "predictions_gcs_source",
+    "predictions_bigquery_source",
+)
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 
@@ -133,7 +138,11 @@ def _parsed(text: str, *, is_yaml: bool) -> dict[str, Any]:
 
 
 def _contradictions(asked: Parameters) -> list[Problem]:
-    found = []
+    found = [
+        Problem(key, "names no file; leave it out, or name one")
+        for key in _SOURCES
+        if getattr(asked, key) == []
+    ]
     if asked.dataset is not None:
         message = "names a data set of Vertex AI; export it, and say dataset_storage_source_uris"
         found.append(Problem("dataset", message))
