@@ -43,6 +43,7 @@ def exact(tp: int, fp: int, fn: int, tn: int) -> dict[str, Fraction | None]:
         "false_discovery_rate": ratio(fp, tp + fp),
         "negative_predictive_value": ratio(tn, tn + fn),
         "false_omission_rate": ratio(fn, tn + fn),
+        "jaccard_index": ratio(tp, tp + fp + fn),
         "f1": ratio(2 * tp, 2 * tp + fp + fn),
         "error_type_ratio": ratio(fn, fp),
         "conditional_acceptance": ratio(tp + fn, tp + fp),

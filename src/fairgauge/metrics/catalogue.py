@@ -8,7 +8,7 @@ metrics in the Google Vertex AI guide.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fairgauge.metrics import moments, scores
 from fairgauge.metrics.across import DifferentialFairness, Joint, Spread, Spreads
@@ -25,6 +25,9 @@ from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP
 from fairgauge.words import Better
+
+if TYPE_CHECKING:
+    from fairgauge.metrics.distances import Distances
 
 HIGHER, LOWER, NEITHER = Better.HIGHER, Better.LOWER, Better.NEITHER
 D_MINUS_A: Order = "group - reference"
@@ -47,6 +50,7 @@ RATES: tuple[Statistic, ...] = (
     Rate(name="false_discovery_rate", of=FP, among=TP + FP, better=LOWER, aka=("fdr",), says="the share of predicted positives that are observed negative", cite=("clarify:DAR",)),
     Rate(name="negative_predictive_value", of=TN, among=TN + FN, better=HIGHER, aka=("npv", "rejection rate"), says="the share of predicted negatives that are observed negative", cite=("clarify:DRR",)),
     Rate(name="false_omission_rate", of=FN, among=TN + FN, better=LOWER, aka=("for",), says="the share of predicted negatives that are observed positive", cite=("clarify:DRR",)),
+    Rate(name="jaccard_index", of=TP, among=TP + FP + FN, better=HIGHER, aka=("jaccard", "jaccard score", "threat score", "critical success index", "intersection over union"), says="the share of right positives among all that are observed or predicted positive", cite=("sklearn:jaccard_score",)),
     Quotient(name="f1", over=2 * TP, under=2 * TP + FP + FN, bounded=True, better=HIGHER, aka=("f1 score", "f-score", "dice"), says="the harmonic mean of precision and recall", cite=("clarify:performance",)),
     Quotient(name="error_type_ratio", over=FN, under=FP, better=NEITHER, aka=("treatment ratio", "ratio of error types", "fn/fp"), says="the number of missed positives for each false alarm", cite=("clarify:TE", "vertex:model")),
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="observed positives for each predicted positive", cite=("clarify:DCA",)),
@@ -178,12 +182,20 @@ def _contrast(of: Statistic) -> Contrast:
 
 
 # fmt: off
+_OF_PREDICTIONS: tuple[tuple[Distances, str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("kl", "Kullback-Leibler divergence", "how far the reference's predictions diverge from the group's", (), ("clarify:KL",)),
+    ("js", "Jensen-Shannon divergence", "how far both distributions of predictions diverge from their mean", (), ("clarify:JS",)),
+    ("lp", "Lp-norm", "the Euclidean distance of the distributions of predictions", (), ("clarify:LP",)),
+    ("tvd", "Total variation distance", "the share of predictions that would have to change for equal distributions", ("multiclass statistical parity",), ("clarify:TVD", "holisticai:multiclass_statistical_parity")),
+    ("ks", "Largest difference", "the largest difference in the share of any one prediction", (), ("clarify:KS",)),
+)
 COMBINED: tuple[Metric, ...] = (
     Combined(name="average_absolute_odds", set="native", title="Average absolute odds difference", of=(_contrast(TPR), _contrast(FPR)), how="mean", says="the mean size of the differences in true and false positive rate", positive="above 0, the error rates differ", aka=("average_abs_odds_difference",), cite=("aif360:average_abs_odds_difference",)),
     Combined(name="worst_odds", set="native", title="Equalized odds difference of one group", of=(_contrast(TPR), _contrast(FPR)), how="worst", says="the larger size of the differences in true and false positive rate", positive="above 0, the error rates differ", cite=("aif360:equalized_odds_difference",)),
     Combined(name="generalized_worst_odds", set="native", title="Generalized equalized odds difference of one group", of=(_contrast(rate("generalized_true_positive_rate")), _contrast(rate("generalized_false_positive_rate"))), how="worst", says="the larger size of the differences in mean score of observed positives and of observed negatives", positive="above 0, scores differ among rows of the same label", cite=("aif360:generalized_equalized_odds_difference",)),
     Contrast(name="average_predictive_value_difference", set="native", title="Average predictive value difference", of=PREDICTIVE, by="difference", says="the mean of the differences in positive predictive value and false omission rate", positive="the group's predictions of either kind are more often observed positive", cite=("aif360:average_predictive_value_difference",)),
-    StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988", "holisticai:cohen_d")),
+    StandardisedDifference(name="selection_smd", set="native", title="Standardised mean difference of selection", of="selection", says="the difference in selection rate, in standard deviations", positive="the group is predicted positive more often", aka=("cohen d of selection",), cite=("Cohen 1988", "holisticai:cohen_d")),
+    StandardisedDifference(name="score_smd", set="native", title="Standardised mean difference of scores", of="score", says="the difference in mean score, in standard deviations", positive="the group's scores are higher", aka=("standardized mean difference", "cohen d of scores"), cite=("Cohen 1988",)),
     StandardisedDifference(name="prediction_smd", set="native", title="Standardised mean difference of predictions", of="prediction", says="the difference in mean prediction, in standard deviations", positive="the group's predictions are higher", cite=("Cohen 1988",)),
     StandardisedDifference(name="label_smd", set="native", title="Standardised mean difference of labels", of="label", says="the difference in mean label, in standard deviations", positive="the group's labels are higher", cite=("Cohen 1988",)),
     ScoreDistance(name="score_ks", set="native", title="Kolmogorov-Smirnov distance of scores", by="ks", says="the largest difference of the two cumulative score distributions", positive="the distributions differ; the sign carries no direction", aka=("ks of scores",), cite=("scipy:ks_2samp",)),
@@ -191,6 +203,11 @@ COMBINED: tuple[Metric, ...] = (
     ScoreDistance(name="abroca", set="native", title="Area between the ROC curves (ABROCA)", by="abroca", says="the area between the two ROC curves", positive="the curves differ; the sign carries no direction", cite=("Gardner et al. 2019",)),
     CrossAuc(name="bpsn_auc", set="native", title="Background positive, subgroup negative AUC", positives="reference", says="how often the reference's positives score above the group's negatives", positive="low values mean that the group's negatives score too high", aka=("background positive subgroup negative auc",), cite=("Borkan et al. 2019",)),
     CrossAuc(name="bnsp_auc", set="native", title="Background negative, subgroup positive AUC", positives="group", says="how often the group's positives score above the reference's negatives", positive="low values mean that the group's positives score too low", aka=("background negative subgroup positive auc",), cite=("Borkan et al. 2019",)),
+)
+
+DISTANCES_OF_PREDICTIONS: tuple[Metric, ...] = tuple(
+    Distance(name=f"prediction.{by}", set="native", title=f"{title} of predictions", of="prediction", by=by, says=says, positive="the distributions differ; the sign carries no direction", aka=aka, cite=cite)
+    for by, title, says, aka, cite in _OF_PREDICTIONS
 )
 
 SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
@@ -285,6 +302,7 @@ METRICS: tuple[Metric, ...] = (
     *VERTEX,
     *NATIVE,
     *COMBINED,
+    *DISTANCES_OF_PREDICTIONS,
     *UNEVEN,
     *SPREADS,
     *CRITERIA,

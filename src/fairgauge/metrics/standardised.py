@@ -15,22 +15,27 @@ if TYPE_CHECKING:
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Need
 
+_PREDICTION: frozenset[Need] = frozenset({"prediction"})
+_NEEDS: dict[str, frozenset[Need]] = {"score": frozenset({"score"}), "selection": _PREDICTION}
 _SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandardisedDifference(Comparison):
-    """The difference of two means over the pooled standard deviation (Cohen's d)."""
+    """The difference of two means over the pooled standard deviation (Cohen's d).
 
-    of: Literal["label", "prediction", "score"]
+    The mean of ``selection`` is the selection rate.
+    """
+
+    of: Literal["label", "prediction", "score", "selection"]
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
-        return frozenset({Task.BINARY if self.of == "score" else Task.REGRESSION})
+        return frozenset({Task.BINARY if self.of in ("score", "selection") else Task.REGRESSION})
 
     @property
     def needs(self) -> frozenset[Need]:
-        return frozenset({"score"} if self.of == "score" else {"label", "prediction"})
+        return _NEEDS.get(self.of, frozenset({"label", "prediction"}))
 
     @property
     def formula(self) -> str:
@@ -63,21 +68,29 @@ class StandardisedDifference(Comparison):
     def why_undefined(self, group: Side, reference: Side, at: int) -> str:
         for side, name in ((group, "group"), (reference, "reference")):
             if self._sums(side)[0][at] < 2:
-                return f"the {name} has fewer than two rows with a {self.of}"
-        return f"{self.of}s do not vary"
+                return f"the {name} has fewer than two rows with a {self._what}"
+        return f"{self._what}s do not vary"
 
     def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
         word = "above" if value > 0 else "below"
         return (
-            f"{group}: mean {self.of} {sides[0]:.4g}, {abs(value):.3g} standard deviations {word} "
+            f"{group}: mean {self._what} {sides[0]:.4g}, "
+            f"{abs(value):.3g} standard deviations {word} "
             f"{reference} ({sides[1]:.4g})"
         )
+
+    @property
+    def _what(self) -> str:
+        return "prediction" if self.of == "selection" else self.of
 
     def _sums(self, side: Side) -> tuple[Array, Array, Array]:
         """Return rows, sum and sum of squares."""
         if self.of == "score":
             assert side.scores is not None
             return side.scores.every.sum(axis=-1), side.scores.total, side.scores.squares
+        if self.of == "selection":  # of zeros and ones, the squares are themselves
+            cells = side.counts(_PREDICTION)
+            return cells.sum(axis=-1), cells[..., 0], cells[..., 0]
         first, second = _SUMS[self.of]
         return side.moments["n"], side.moments[first], side.moments[second]
 
