@@ -176,7 +176,7 @@ def plan(
     >>> print(fg.plan(rate=0.3, tolerance=0.05))
     Rows needed, with 95% intervals and a probability of 80%:
       to pass equal rates as within 0.05: 1,766 rows of the group, 1,766 others
-      to find a difference of 0.05: 1,248 rows of the group, 1,248 others
+      to find a difference of 0.05: 1,374 rows of the group, 1,374 others
       to pass equal rates as at least 0.8 times: 736 rows of the group, 736 others
       to find a ratio of 0.8: 856 rows of the group, 856 others
     """
@@ -203,11 +203,10 @@ def plan(
             n_to_pass_difference(rate, tolerance, *sure),
         )
     ]
-    if tolerance < rate:
-        lower = rate - tolerance
-        needed.append(
-            rows(f"to find a difference of {tolerance:g}", n_to_detect(rate, lower, *sure))
-        )
+    apart = [p for p in (rate - tolerance, rate + tolerance) if 0 < p < 1]
+    if apart:  # the harder of both directions
+        most = np.max(n_to_detect(rate, apart, *sure))
+        needed.append(rows(f"to find a difference of {tolerance:g}", most))
     needed += [
         rows(
             f"to pass equal rates as at least {ratio:g} times",

@@ -1,0 +1,136 @@
+"""Planning: the printed table of rows, what a table shows, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli.group import Commands
+from fairgauge.planning import Needed
+
+FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}
+
+
+def needed(goal, **options):
+    found = {each.goal: each for each in fg.plan(**options).needed}
+    return found[goal]
+
+
+@pytest.mark.parametrize(
+    ("rate", "tolerance", "to_pass", "to_detect"),
+    [
+        (0.1, 0.05, 757, 432),
+        (0.3, 0.05, 1766, 1248),
+        (0.5, 0.1, 526, 385),
+        (0.3, 0.02, 11033, 8077),
+    ],
+)
+def test_rows_for_a_tolerance(rate, tolerance, to_pass, to_detect):
+    found = needed(f"to pass equal rates as within {tolerance:g}", rate=rate, tolerance=tolerance)
+    assert (found.group, found.reference) == (to_pass, to_pass)
+    found = needed(f"to find a difference of {tolerance:g}", rate=rate, tolerance=tolerance)
+    assert found.group == pytest.approx(to_detect, rel=0.01)
+
+
+@pytest.mark.parametrize(("rate", "rows"), [(0.05, 5990), (0.1, 2838), (0.3, 736), (0.5, 316)])
+def test_rows_for_the_four_fifths_rule(rate, rows):
+    assert needed("to pass equal rates as at least 0.8 times", rate=rate).group == rows
+
+
+def test_an_unequal_split_a_denominator_and_clusters_cost_rows():
+    goal = "to pass equal rates as at least 0.8 times"
+    even = needed(goal, rate=0.3)
+    uneven = needed(goal, rate=0.3, share=0.1)
+    assert uneven.total > even.total
+    assert uneven.reference == pytest.approx(9 * uneven.group, rel=0.01)
+    assert needed(goal, rate=0.3, among=0.5).group == pytest.approx(2 * even.group, abs=1)
+    clustered = needed(goal, rate=0.3, cluster_size=21, icc=0.1)
+    assert clustered.group == pytest.approx(3 * even.group, abs=2)
+
+
+def test_a_difference_as_large_as_the_rate_is_not_planned_for():
+    goals = [each.goal for each in fg.plan(rate=0.05, tolerance=0.1).needed]
+    assert "to find a difference of 0.1" not in goals
+
+
+def test_what_no_number_of_rows_gives_is_said():
+    assert str(Needed("to pass", math.inf, math.inf)) == "to pass: no number of rows"
+
+
+def test_a_table_says_the_smallest_disparity_that_it_shows():
+    planned = fg.plan(fg.confusion("sex", FOUR), metrics="DI")
+    female = planned.smallest[0]
+    assert (female.group, female.n_group, female.n_reference) == ("female", 100, 1000)
+    sd = math.sqrt(0.3 * 0.7 * (1 / 100 + 1 / 1000))
+    assert female.difference == pytest.approx((1.959964 + 0.841621) * sd, rel=1e-5)
+    assert female.ratio == pytest.approx(1 - female.difference / 0.3)
+    assert str(planned).splitlines() == [
+        "The smallest disparity that this table shows, with 95% intervals and a probability of 80%:",
+        "  sex female, DI: 13.5 points, or a ratio of 0.55 (100 rows against 1,000 at 30.0%)",
+        "  sex male, DI: 11.8 points, or a ratio of 0.41 (1,000 rows against 100 at 20.0%)",
+    ]
+
+
+def test_a_frame_takes_the_options_of_an_audit():
+    frame = pl.DataFrame({"y": [1, 0] * 50, "g": ["a"] * 50 + ["b"] * 50})
+    planned = fg.plan(frame, label="y", sensitive="g", confidence=0.9, power=0.9, metrics="DPL")
+    assert (planned.confidence, planned.power) == (0.9, 0.9)
+    assert planned.smallest[0].difference == pytest.approx((1.644854 + 1.281552) * 0.1, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "rate: say the rate to plan for, or give data"),
+        ({"rate": 1.5}, "rate: must be a number between 0 and 1, not 1.5"),
+        ({"rate": 0.3, "ratio": 1}, "ratio: must be a number between 0 and 1, not 1"),
+        ({"rate": 0.3, "icc": 2}, "icc: must be a number from 0 to 1, not 2"),
+        ({"rate": 0.3, "cluster_size": 0}, "cluster_size: must be a number of at least 1, not 0"),
+        ({"rate": 0.3, "among": 0}, "among: must be a number above 0, at most 1, not 0"),
+        ({"rate": "x"}, "rate: must be a number between 0 and 1, not 'x'"),
+        ({"rate": 0.3, "sensitive": "g"}, "sensitive: needs data to audit"),
+        ({"data": [], "rate": 0.3}, "rate: is read off the data; leave out one of both"),
+    ],
+)
+def test_mistakes_are_told(options, message):
+    with pytest.raises(fg.SpecError) as error:
+        fg.plan(**options)
+    assert str(error.value) == message
+
+
+def run(*arguments):
+    return CliRunner().invoke(Commands("fairgauge"), ["plan", *arguments])
+
+
+def test_the_command_plans():
+    result = run("--rate", "0.3", "--tolerance", "0.05")
+    assert result.exit_code == 0
+    assert result.output == f"{fg.plan(rate=0.3, tolerance=0.05)}\n"
+
+
+def test_the_command_gives_strict_json():
+    result = run("--rate", "0.3", "--json")
+    found = json.loads(result.output)
+    assert found == fg.plan(rate=0.3).to_dict()
+    assert found["needed"][2] == {
+        "goal": "to pass equal rates as at least 0.8 times", "group": 736, "reference": 736,
+    }  # fmt: skip
+
+
+def test_the_command_reads_a_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
+    result = run(str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL")
+    assert result.exit_code == 0
+    assert "g a, DPL: 25.6 points" in result.output
+
+
+def test_the_command_needs_a_rate_or_a_table():
+    result = run()
+    assert result.exit_code == 2
+    assert "say the rate to plan for, or give data" in result.output

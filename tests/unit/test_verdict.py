@@ -1,0 +1,243 @@
+"""Verdicts: the whole interval decides, and what it cannot decide says what would."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.estimate import Estimate
+from fairgauge.stats.power import n_to_decide
+from fairgauge.uncertainty.needs import rows_to_decide, smallest_shown
+from fairgauge.verdict import Verdict, judge, overall
+from fairgauge.words import Outcome, Status
+
+
+def audited(rule, a=(60, 140), b=(59, 141), **options):
+    cells = {name: {"tp": x, "fn": y} for name, (x, y) in {"a": a, "b": b}.items()}
+    return fg.audit(fg.confusion("g", cells), metrics="DPPL", rules=[rule], **options)
+
+
+def verdict(report, group="a"):
+    (found,) = [v for v in report.verdicts if v.group == group]
+    return found
+
+
+def made(**fields):
+    given = {
+        "metric": "selection_rate.difference", "set": "native", "feature": "g", "group": "a",
+        "reference": "rest", "value": 0.1, "low": 0.05, "high": 0.15, "says": "a: 10 points",
+    }  # fmt: skip
+    return Estimate(**given | fields)
+
+
+DIFFERENCE = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
+
+
+def test_inside_passes():
+    found = verdict(audited(fg.rule("DI", at_least=0.5)))
+    assert found.outcome is Outcome.PASS
+    assert found.reason == (
+        "selection rate 30.0%, 1.02 times that of the rest (29.5%); 95% interval 0.752 to 1.38: "
+        "DI is at least 0.5 beyond doubt"
+    )
+
+
+def test_outside_fails():
+    report = audited(fg.rule("DI", at_least=0.8), a=(300, 700), b=(500, 500))
+    found = verdict(report)
+    assert found.outcome is Outcome.FAIL
+    assert found.reason == (
+        "selection rate 30.0%, 0.6 times that of the rest (50.0%); 95% interval 0.536 to 0.671: "
+        "DI is below 0.8 beyond doubt"
+    )
+    above = verdict(report, "b")
+    assert (above.outcome, report.verdict) == (Outcome.PASS, Outcome.FAIL)
+
+
+def test_above_fails_too():
+    found = verdict(audited(fg.rule("DI", at_most=0.5), a=(500, 500), b=(500, 500)))
+    assert found.reason.endswith("DI is above 0.5 beyond doubt")
+
+
+def test_what_reaches_over_a_limit_says_what_would_decide():
+    report = audited(fg.rule("selection_rate.difference", between=(-0.05, 0.05)))
+    found = verdict(report)
+    assert (found.outcome, report.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
+    needed = float(n_to_decide(60, 200, 59, 200, -0.05, 0.05))
+    assert f"about {math.ceil(needed / 100) * 100:,} such rows would decide (400 now)" in (
+        found.reason
+    )
+    assert "selection_rate.difference may lie on either side of -0.05 and of 0.05;" in found.reason
+    assert (
+        "groups of these sizes show differences of 12.8 points or more (a ratio of 0.57) with 80% "
+        "probability" in found.reason
+    )
+
+
+def test_rows_said_to_decide_do_decide():
+    limits = (-0.05, 0.05)
+    few = audited(fg.rule("selection_rate.difference", between=limits))
+    said = re.search(r"about ([\d,]+) such rows", verdict(few).reason)
+    times = math.ceil(int(said[1].replace(",", "")) / 400)
+    more = audited(
+        fg.rule("selection_rate.difference", between=limits),
+        a=(60 * times, 140 * times),
+        b=(59 * times, 141 * times),
+    )
+    assert verdict(more).outcome is Outcome.PASS
+
+
+def test_a_value_on_the_limit_is_never_decided():
+    found = verdict(
+        audited(fg.rule("selection_rate.difference", at_most=0.0), (60, 140), (60, 140))
+    )
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "the value lies on the limit, so that no number of rows would decide" in found.reason
+
+
+def test_the_value_alone_decides_where_that_is_asked():
+    rule = fg.rule("selection_rate.difference", at_most=0.0, decide="point")
+    found = verdict(audited(rule))
+    assert found.outcome is Outcome.FAIL
+    assert found.reason.endswith(
+        "selection_rate.difference 0.005 is outside the limits, decided by the value alone"
+    )
+    assert verdict(audited(rule), "b").outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("decide", ["interval", "point"])
+def test_too_few_rows_never_decide(decide):
+    report = audited(fg.rule("DI", at_least=0.8, decide=decide), a=(1, 18))
+    found = verdict(report)
+    assert found.outcome is Outcome.NOT_EVALUATED
+    assert found.reason == "rests on 19 rows on one side, fewer than 20"
+    assert report.verdict is Outcome.INCONCLUSIVE
+
+
+def test_undefined_is_not_evaluated():
+    found = verdict(audited(fg.rule("RD", at_most=0.1), a=(0, 0)))
+    assert found.outcome is Outcome.NOT_EVALUATED
+    assert "no observed positives" in found.reason
+
+
+def test_without_an_interval_only_the_value_can_decide():
+    plain = made(low=None, high=None, reason="no interval is known for it")
+    (found,) = judge([plain], [DIFFERENCE])
+    assert found.outcome is Outcome.NOT_EVALUATED
+    assert found.reason == (
+        "no interval is known for it; decide='point' decides by the value alone"
+    )
+    (found,) = judge([plain], [fg.rule(DIFFERENCE.metric, at_most=0.2, decide="point")])
+    assert found.outcome is Outcome.PASS
+
+
+def test_strata_never_decide_but_pooled_metrics_do():
+    frame = pl.DataFrame(
+        [
+            {"g": g, "s": s, "y": y}
+            for g, s, y, n in [
+                ("a", "x", 1, 30), ("a", "x", 0, 70), ("b", "x", 1, 50), ("b", "x", 0, 50),
+                ("a", "y", 1, 60), ("a", "y", 0, 40), ("b", "y", 1, 40), ("b", "y", 0, 60),
+            ]
+            for _ in range(n)
+        ]
+    )  # fmt: skip
+    rules = [fg.rule("DPL", between=(-0.3, 0.3)), fg.rule("CDDL", between=(-0.3, 0.3))]
+    report = fg.audit(frame, label="y", sensitive="g", strata="s", metrics="CDDL", rules=rules)
+    assert [(v.metric, v.group, v.outcome) for v in report.verdicts] == [
+        ("DPL", "a", Outcome.PASS),
+        ("DPL", "b", Outcome.PASS),
+        ("CDDL", "a", Outcome.PASS),
+        ("CDDL", "b", Outcome.PASS),
+    ]
+
+
+def test_rules_hold_for_the_named_features_and_groups_alone():
+    every = [made(), made(group="b"), made(feature="h"), made(metric="DI")]
+    rule = fg.rule("selection_rate.difference", at_most=0.2, features="g", groups="b")
+    assert judge(every, [rule]) == (
+        Verdict(
+            rule="selection_rate.difference <= 0.2",
+            metric="selection_rate.difference",
+            feature="g",
+            group="b",
+            outcome=Outcome.PASS,
+            reason="a: 10 points: selection_rate.difference is at most 0.2 beyond doubt",
+        ),
+    )
+
+
+def test_the_worst_class_decides_and_is_named():
+    classes = [
+        made(class_="x", value=0.0, low=-0.05, high=0.05),
+        made(class_="y", value=0.3, low=0.2, high=0.4),
+        made(class_="worst", value=0.3, low=0.2, high=0.4),
+        made(class_="macro", value=0.3, low=0.2, high=0.4),
+    ]
+    (found,) = judge(classes, [DIFFERENCE])
+    assert found.outcome is Outcome.FAIL
+    assert found.reason.endswith("above 0.1 beyond doubt (class y)")
+
+
+def test_the_worst_threshold_decides_and_is_named():
+    every = [made(threshold=0.3, value=0.0, low=-0.05, high=0.05), made(threshold=0.5)]
+    (found,) = judge(every, [DIFFERENCE])
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert found.reason.endswith("(threshold 0.5)")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        ([], Outcome.NONE),
+        ([Outcome.PASS], Outcome.PASS),
+        ([Outcome.PASS, Outcome.INCONCLUSIVE], Outcome.INCONCLUSIVE),
+        ([Outcome.PASS, Outcome.NOT_EVALUATED], Outcome.INCONCLUSIVE),
+        ([Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS], Outcome.FAIL),
+    ],
+)
+def test_all_verdicts_come_to_the_worst(outcomes, expected):
+    every = [
+        Verdict(rule="", metric="", feature=None, group="", outcome=each, reason="")
+        for each in outcomes
+    ]
+    assert overall(every) is expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "limits", "factor"),
+    [
+        ({}, (-1.0, 0.12), (0.05 / 0.02) ** 2),  # inside, the upper limit too near
+        ({}, (0.12, 1.0), (0.05 / 0.02) ** 2),  # below, the interval reaches over
+        ({}, (-1.0, 0.08), (0.05 / 0.02) ** 2),  # above
+        ({"metric": "TE"}, (0.1, 1.0), math.inf),  # on the limit
+    ],
+)
+def test_rows_of_other_kinds_follow_the_root(fields, limits, factor):
+    each = made(**{"metric": "TE", "n_group": 100, "n_reference": 100} | fields)
+    assert rows_to_decide(each, *limits) == pytest.approx(200 * factor, abs=1)
+
+
+def test_a_ratio_is_taken_on_its_logarithm():
+    each = made(
+        metric="conditional_acceptance.ratio", value=1.0, low=0.5, high=2.0, n_group=50,
+        n_reference=50,
+    )  # fmt: skip
+    assert rows_to_decide(each, 0.8, 1.25) == math.ceil(100 * (math.log(2) / math.log(1.25)) ** 2)
+
+
+def test_the_smallest_disparity_is_of_two_rates_alone():
+    known = {"n_group": 290, "n_reference": 290, "rate_group": 0.2, "rate_reference": 0.3}
+    each = made(confidence=0.95, **known)
+    assert smallest_shown(each).difference == pytest.approx(0.107, abs=5e-4)
+    assert smallest_shown(made(metric="TE", confidence=0.95, **known)) is None
+    assert smallest_shown(made(reference="overall", confidence=0.95, **known)) is None
+
+
+def test_statuses_other_than_ok_keep_their_reason():
+    few = made(status=Status.TOO_FEW, reason="rests on 3 rows")
+    assert judge([few], [DIFFERENCE])[0].reason == "rests on 3 rows"
