@@ -50,7 +50,6 @@ QUANTILE = "of predictions cut at a quantile of their own: ours cuts at a value 
 CURVES = "summed over all thresholds of the predictions: ours are KS and Wasserstein distances"
 CORRELATION = "difference of the correlations of label and prediction: ours is r2"
 GRID = "largest gap on a grid of thresholds: ours is the largest at all, the KS distance"
-SPREAD = "in standard deviations of all predictions: ours (prediction_smd) of those inside groups"
 JAIN = "Jain's index of errors over all rows, of no group"
 MIXED = "a mean with differences of other rates that holisticai alone defines"
 AVERAGED = "mean over the true classes, of differences that are ours within each label"
@@ -248,8 +247,10 @@ def test_regression(shared: Any, ledger: Any) -> None:
                 book.explained(0 <= expected <= most + 1e-9, GRID, where)
             elif theirs == "Z Score Difference":
                 gap = report["mean_prediction.difference", attribute, a].value
-                spread = frame["prediction"][frame[attribute].isin([a, b])].std(ddof=0)
-                book.explained(math.isclose(gap / spread, expected, rel_tol=1e-2), SPREAD, where)
+                sides = [frame["prediction"][frame[attribute] == each] for each in (a, b)]
+                squares = sum((len(each) - 1) * each.var(ddof=0) for each in sides)
+                spread = math.sqrt(squares / (len(sides[0]) + len(sides[1]) - 2))
+                book.explained(math.isclose(gap / spread, expected, rel_tol=1e-9), DIVISOR, where)
             else:
                 reason = next(text for start, text in why.items() if theirs.startswith(start))
                 book.explained(True, reason, where)
