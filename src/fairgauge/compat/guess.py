@@ -215,7 +215,8 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
         A value cannot be converted.
     """
     of = type(column.first)
-    if type(values[0]) is of:
+    plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
+    if plain and isinstance(values[0], of):
         return list(values)
     try:
         return [of(value) for value in values]

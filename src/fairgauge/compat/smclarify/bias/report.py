@@ -9,7 +9,7 @@ from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, outcome, pred
 from fairgauge.compat.columns import from_frame, from_series
 from fairgauge.compat.counted import Question, count_question
 from fairgauge.compat.flip import Features
-from fairgauge.compat.guess import NO_THRESHOLD
+from fairgauge.compat.guess import NOT_A_THRESHOLD
 from fairgauge.compat.measured import Measured, unsortable
 from fairgauge.compat.smclarify import doubts
 from fairgauge.compat.smclarify.bias.metrics import POSTTRAINING_METRICS, PRETRAINING_METRICS
@@ -221,7 +221,7 @@ class _Asked:
         try:
             self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
         except ValueError as error:
-            if str(error) != NO_THRESHOLD:
+            if str(error) == NOT_A_THRESHOLD:
                 raise
             postponed: ValueError | None = error  # the label's errors come first
         else:
