@@ -41,7 +41,7 @@ def test_inside_passes():
     found = verdict(audited(fg.rule("DI", at_least=0.5)))
     assert found.outcome is Outcome.PASS
     assert found.reason == (
-        "selection rate 30.0%, 1.02 times that of the rest (29.5%); 95% interval 0.752 to 1.38: "
+        "selection rate 30.0%, 1.02 times that of the rest (29.5%); 95% interval 0.754 to 1.37: "
         "DI is at least 0.5 beyond doubt"
     )
 
@@ -51,7 +51,7 @@ def test_outside_fails():
     found = verdict(report)
     assert found.outcome is Outcome.FAIL
     assert found.reason == (
-        "selection rate 30.0%, 0.6 times that of the rest (50.0%); 95% interval 0.536 to 0.671: "
+        "selection rate 30.0%, 0.6 times that of the rest (50.0%); 95% interval 0.536 to 0.672: "
         "DI is below 0.8 beyond doubt"
     )
     above = verdict(report, "b")
