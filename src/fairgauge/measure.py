@@ -5,13 +5,14 @@ Every metric is one vectorised call over all comparisons, so 2,000 strata cost l
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.estimate import POOLED, Diagnostic, Estimate, Group, Measured
+from fairgauge.estimate import POOLED, WORST, Diagnostic, Estimate, Group, Measured
 from fairgauge.metrics.across import Across, Spread
 from fairgauge.metrics.averages import AVERAGES, agreement, averaged
 from fairgauge.metrics.catalogue import CONDITIONAL, KAPPA, RATES
@@ -27,7 +28,7 @@ from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.uncertainty.families import adjusted, homogeneous
-from fairgauge.view import View, worst_class
+from fairgauge.view import View
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def _multiclass(
             continue
         by_class = [_of_view(view, metric) for view in views]
         estimates += (estimate for each in by_class for estimate in each)
-        estimates += (worst_class(each) for each in zip(*by_class, strict=True))
+        estimates += (_worst_class(each) for each in zip(*by_class, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
                 estimates += _of_classes(whole, metric, averaged(metric.of, how), how)
@@ -350,6 +351,28 @@ def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
                 f"negative {metric.of}s say nothing and are left out"
             )
             yield Diagnostic(level, "coverage", message, view.tally.feature)
+
+
+def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
+    """Return the estimate of the class that lies furthest from "no difference".
+
+    Where no value means that, it is the lowest minimum or the highest maximum.
+    """
+    metric = find_metric(by_class[0].metric)
+
+    def distance(each: Estimate) -> float:
+        value = each.value
+        if value is None:
+            return -math.inf
+        if math.isnan(metric.neutral):
+            return -value if getattr(metric, "by", None) == "minimum" else value
+        if metric.neutral == 0:
+            return abs(value)
+        return math.inf if value <= 0 or math.isinf(value) else abs(math.log(value))
+
+    worst = max(by_class, key=distance)
+    says = f"{worst.says} (class {worst.class_})" if worst.says else ""
+    return replace(worst, class_=WORST, says=says)
 
 
 def _homogeneity(view: View, rates: list[Statistic]) -> Iterator[Diagnostic]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import POOLED, POPULATION, WORST, Estimate, Group, RateValue, called
+from fairgauge.estimate import POOLED, POPULATION, Estimate, Group, RateValue, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.comparisons import Contrast, Metric
-from fairgauge.metrics.lookup import find_metric
+from fairgauge.metrics.pooling import favoured, pool
 from fairgauge.sides import BOTH, Sides
 from fairgauge.tally import EVERYONE
 from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
-from fairgauge.uncertainty.saying import said
+from fairgauge.uncertainty.saying import told
 from fairgauge.values import name_of
-from fairgauge.words import Better, Profile, Reference, Status
+from fairgauge.words import Profile, Reference, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from fairgauge.sides import Index
     from fairgauge.spec import Spec
     from fairgauge.tally import Tally
-    from fairgauge.uncertainty import Interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +149,8 @@ class View:
                     **who, **at, group=EVERYONE, reference=None, status=status, reason=reason
                 )
             else:
-                at |= self._sure(metric, sure, slot, metric.sentence(value, first, second))
+                says = metric.sentence(value, first, second)
+                at |= told(metric, sure, slot, says, self.spec.confidence)
                 yield Estimate(**who, **at, group=first, reference=second, value=value)
 
     def represented(
@@ -220,9 +220,8 @@ class View:
             reason = "no stratum has both sides" if math.isnan(sides[0]) else "both sides are 0"
             more: dict[str, Any] = {"status": Status.UNDEFINED, "reason": reason}
             if known:
-                more = self._sure(
-                    metric, sure, i, metric.sentence(value, name, called(other), sides)
-                )
+                says = metric.sentence(value, name, called(other), sides)
+                more = told(metric, sure, i, says, self.spec.confidence)
                 more["says"] += ", within strata"
             yield Estimate(
                 metric=metric.name,
@@ -322,28 +321,10 @@ class View:
                     "error": None if error is None else _known(error[i]),
                     "says": says,
                 }
-                | self._sure(metric, sure, i, says)
+                | told(metric, sure, i, says, self.spec.confidence)
             )
 
         return fields
-
-    def _sure(self, metric: Metric, found: Interval, i: int, says: str) -> dict[str, Any]:
-        """Return how sure an estimate is, and what it says with its interval."""
-        few = found.too_few[i]
-        note = found.notes[i] if found.notes else ""
-        status = {"status": Status.TOO_FEW, "reason": few} if few else {"reason": None}
-        low, high = float(found.low[i]), float(found.high[i])
-        if math.isnan(low) or math.isnan(high):
-            return {"says": says + note, "reason": found.reason or None} | (status if few else {})
-        confidence = self.spec.confidence
-        return status | {
-            "low": low,
-            "high": high,
-            "confidence": confidence,
-            "method": found.method[i],
-            "p_value": _known(found.p[i]),
-            "says": says + said(metric, low, high, confidence) + note,
-        }
 
     @property
     def _has_cells(self) -> bool:
@@ -365,7 +346,7 @@ class View:
         every = self.sides.pick(groups, np.zeros_like(groups))
         best = int(np.argmax(every.size))
         if rule is Reference.BEST:
-            best = _best(metric, every, self.spec.profile, best)
+            best = favoured(metric, every, self.spec.profile, best)
         return np.full_like(groups, best), [own[best]] * len(own)
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
@@ -394,68 +375,6 @@ class View:
                 binned = None if error is None else _known(error[i])
                 found.append(RateValue(value, *limits, error=binned))
         return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pooled:
-    """A contrast of every group over all strata: its value, the mean of both sides, the weights."""
-
-    value: Array
-    group: Array
-    reference: Array
-    weights: Array
-
-
-def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: Profile) -> Pooled:
-    """Pool a contrast over strata; the sides hold the strata of each group one after another."""
-    ours, theirs = (
-        each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
-    )
-    n, m = (each.reshape(-1, strata) for each in metric.sizes(group, reference))
-    known = np.isfinite(ours) & np.isfinite(theirs)
-    weights = np.where(known, divide(n * m, n + m, Profile.CLARIFY), 0.0)
-    total = weights.sum(axis=1)
-    means = [
-        divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
-        for each in (ours, theirs)
-    ]
-    first, second = means if metric.order == "group - reference" else means[::-1]
-    value = first - second if metric.by == "difference" else divide(first, second, profile)
-    return Pooled(value, means[0], means[1], weights)
-
-
-def worst_class(by_class: Sequence[Estimate]) -> Estimate:
-    """Return the estimate of the class that lies furthest from "no difference".
-
-    Where no value means that, it is the lowest minimum or the highest maximum.
-    """
-    metric = find_metric(by_class[0].metric)
-
-    def distance(each: Estimate) -> float:
-        value = each.value
-        if value is None:
-            return -math.inf
-        if math.isnan(metric.neutral):
-            return -value if getattr(metric, "by", None) == "minimum" else value
-        if metric.neutral == 0:
-            return abs(value)
-        return math.inf if value <= 0 or math.isinf(value) else abs(math.log(value))
-
-    worst = max(by_class, key=distance)
-    says = f"{worst.says} (class {worst.class_})" if worst.says else ""
-    return replace(worst, class_=WORST, says=says)
-
-
-def _best(metric: Metric, every: Side, profile: Profile, otherwise: int) -> int:
-    """Return the group that a statistic favours most (the largest, where nothing is favoured)."""
-    if not isinstance(metric, Contrast):
-        return otherwise
-    values = metric.of.value(every, profile)
-    if np.isnan(values).all():
-        return otherwise
-    if metric.of.better is Better.LOWER:
-        return int(np.nanargmin(values))
-    return int(np.nanargmax(values))
 
 
 def _cells(counts: Array) -> dict[str, float]:

@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.words import Status
+
+if TYPE_CHECKING:
+    from fairgauge.uncertainty.interval import Interval
 
 _LARGE = 1_000
+
+
+def told(metric: Metric, found: Interval, at: int, says: str, confidence: float) -> dict[str, Any]:
+    """Return the fields of an estimate that tell how sure it is, and what it says with them."""
+    low, high, p = (float(each[at]) for each in (found.low, found.high, found.p))
+    few = found.too_few[at]
+    note = found.notes[at] if found.notes else ""
+    known = not (math.isnan(low) or math.isnan(high))
+    fields: dict[str, Any] = {
+        "says": says + note,
+        "status": Status.TOO_FEW if few else Status.OK,
+        "reason": few or (None if known else found.reason) or None,
+    }
+    if not known:
+        return fields
+    return fields | {
+        "low": low,
+        "high": high,
+        "confidence": confidence,
+        "method": found.method[at],
+        "p_value": None if math.isnan(p) else p,
+        "says": says + said(metric, low, high, confidence) + note,
+    }
 
 
 def said(metric: Metric, low: float, high: float, confidence: float) -> str:
