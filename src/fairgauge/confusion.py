@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.cube import Counted, Cube, build
+from fairgauge.counted import Counted, build
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.feature import Feature
 from fairgauge.plan import plan
@@ -13,6 +13,7 @@ from fairgauge.spec import Spec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairgauge.cube import Cube
     from fairgauge.values import Value
 
 _CELLS = {"tp": (1, 1), "fp": (0, 1), "fn": (1, 0), "tn": (0, 0)}  # label, prediction

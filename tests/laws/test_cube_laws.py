@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.cube import Counted, Cube, build, read_cube
+from fairgauge.counted import Counted, build
+from fairgauge.cube import Cube, read_cube
 from fairgauge.plan import plan
 from fairgauge.scan import open_source
 from fairgauge.spec import ask

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.cube import Counted, Cube, _aggregate, _digest, build, read_cube
+from fairgauge.counted import Counted, build
+from fairgauge.cube import Cube, _digest, aggregate, read_cube
 from fairgauge.errors import CubeError, DataError
 from fairgauge.plan import plan
 from fairgauge.spec import ask
@@ -136,7 +137,7 @@ def test_marginals():
 def test_cells_beyond_a_machine_word():
     wide = plan(ask(label="y", sensitive=["a", "b", "c"])).axes
     codes = np.array([[2**21, 2**21, 2**21, 0], [-1, 5, 0, 0], [2**21, 2**21, 2**21, 0]])
-    table = _aggregate(wide, codes, {"rows": np.ones(3)})
+    table = aggregate(wide, codes, {"rows": np.ones(3)})
     assert table.codes.tolist() == [codes[1].tolist(), codes[0].tolist()]
     assert table.sums["rows"].tolist() == [1, 2]
 

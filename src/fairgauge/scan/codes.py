@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube import not_plain
+from fairgauge.levels import not_plain
 from fairgauge.scan.source import check_values
 from fairgauge.values import Value, canonical
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from fairgauge.cube import Counted, Cube, build
+from fairgauge.counted import Counted, build
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.scan.duck import reason
 from fairgauge.scan.source import (
@@ -24,6 +24,7 @@ from fairgauge.scan.source import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]

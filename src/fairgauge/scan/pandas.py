@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairgauge.cube import Counted, Cube, build
+from fairgauge.counted import Counted, build
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
 
     Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from fairgauge.cube import check_levels, levels_of
 from fairgauge.errors import DataError, quote
+from fairgauge.levels import check_levels, levels_of
 from fairgauge.words import Role
 
 if TYPE_CHECKING:

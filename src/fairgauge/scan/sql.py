@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.cube import Counted, Cube, build
+from fairgauge.counted import Counted, build
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -23,6 +23,7 @@ from fairgauge.scan.source import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
 
 Run = Callable[[str], Iterator[tuple[Any, ...]]]
