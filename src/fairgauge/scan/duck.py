@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from fairgauge.errors import DataError, quote
+from fairgauge.scan.progress import watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from fairgauge.scan.progress import Rows
+
+
+def unknown() -> None:
+    """Return the number of rows where nobody knows it."""
+
 
 FETCHED = 65_536
 """How many records are fetched at a time."""
@@ -24,21 +33,40 @@ _CSV_ERRORS = {
 }
 
 
-def run(query: str, name: str) -> Iterator[tuple[Any, ...]]:
+def run(query: str, name: str, rows: Rows = unknown) -> Iterator[tuple[Any, ...]]:
     """Run a query and fetch its records, some at a time.
+
+    Parameters
+    ----------
+    name : what is read, in messages.
+    rows : function
+        Returns how many rows are read, or None; asked only when the scan takes long.
 
     Raises
     ------
     DataError
-        The data cannot be read; ``name`` says which.
+        The data cannot be read.
+    KeyboardInterrupt
+        The person at the terminal does not want to wait.
     """
-    try:
-        with _connection().cursor() as cursor:
+    with told(name), _connection().cursor() as cursor:
+        with watched(lambda: cursor.query_progress() / 100, rows):
             cursor.execute(query)
-            while records := cursor.fetchmany(FETCHED):
-                yield from records
+        while records := cursor.fetchmany(FETCHED):
+            yield from records
+
+
+@contextmanager
+def told(name: str) -> Iterator[None]:
+    """Tell what DuckDB said was wrong; an interrupt stays one."""
+    try:
+        yield
     except duckdb.Error as error:
         raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def reason(error: Exception) -> str:
@@ -60,5 +88,7 @@ def _connection() -> duckdb.DuckDBPyConnection:
     """Open the connection: opening one costs as much as counting a million rows."""
     connection = duckdb.connect()
     connection.execute("SET preserve_insertion_order = false")
+    connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
+    connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET autoinstall_known_extensions = false")
     return connection

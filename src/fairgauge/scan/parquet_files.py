@@ -42,7 +42,12 @@ def open_parquet(paths: list[Path], name: str) -> Source:
         c: (f"c{i}", kind) for i, (c, kind) in enumerate(zip(first.names, kinds, strict=True))
     }
     columns = typed_columns(written, texts=frozenset(first.partitions))
-    return DuckFiles(name, first.names, relation, columns)
+
+    def rows() -> int:
+        query = f"SELECT sum(num_rows) FROM parquet_file_metadata({listed(paths)})"
+        return int(next(run(query, name))[0])
+
+    return DuckFiles(name, first.names, relation, columns, rows)
 
 
 def _read(paths: list[Path], held: tuple[str, ...], columns: tuple[str, ...]) -> str:

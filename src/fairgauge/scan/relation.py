@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.duck import FETCHED, reason
+from fairgauge.scan.duck import FETCHED, told
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
@@ -107,11 +107,7 @@ class Relation:
         return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
 
     def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
-        import duckdb
-
-        try:
+        with told(self.name):
             found = self.relation.query(_VIEW, query)
             while records := found.fetchmany(FETCHED):
                 yield from records
-        except duckdb.Error as error:
-            raise DataError(f"cannot read {quote(self.name)}: {reason(error)}") from None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.duck import run
+from fairgauge.scan.duck import run, unknown
 from fairgauge.scan.sql import Columns, count_by_sql, literal
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
+    from fairgauge.scan.progress import Rows
 
 
 def listed(paths: Iterable[Path]) -> str:
@@ -31,13 +32,14 @@ class DuckFiles:
     columns: tuple[str, ...]
     relation: str = field(repr=False)
     written: Columns = field(repr=False)
+    rows: Rows = field(default=unknown, repr=False)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
     def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
-        return run(query, self.name)
+        return run(query, self.name, self.rows)
 
 
 def check_same_columns(

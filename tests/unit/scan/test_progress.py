@@ -1,0 +1,78 @@
+"""Long scans show how far they are, to people only; and an interrupt ends them at once."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import threading
+import time
+
+import duckdb
+import pytest
+
+from fairgauge.scan import duck, progress
+from fairgauge.scan.relation import open_relation
+
+LONG = "SELECT sum(hash(i)) FROM range(20000000000) AS t(i)"  # half a minute
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(monkeypatch, stream, share=lambda: 0.5, rows=lambda: 1_000):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", stream)
+    seen = threading.Event()
+
+    def seen_share() -> float:
+        seen.set()
+        return share()
+
+    with progress.watched(seen_share, rows):
+        seen.wait(1)
+        deadline = time.monotonic() + 5
+        while isinstance(stream, Terminal) and "%" not in stream.getvalue():
+            assert time.monotonic() < deadline
+    return stream.getvalue()
+
+
+def test_a_bar_on_a_terminal_that_is_erased_at_the_end(monkeypatch):
+    text = shown(monkeypatch, Terminal())
+    assert "counting [############            ]  50 %" in text
+    assert text.endswith("\r\x1b[K")
+
+
+def test_nothing_where_nobody_watches(monkeypatch):
+    assert shown(monkeypatch, io.StringIO()) == ""
+
+
+def test_nothing_for_a_short_scan(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with progress.watched(lambda: 0.5, lambda: None):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_what_is_not_known_is_not_said():
+    assert progress.line(0.0, 1.0, None) == f"counting [{' ' * 24}]   0 %"
+    assert "M rows/s" not in progress.line(0.5, 1.0, None)
+    assert progress.line(0.5, 3.0, 60_000_000).endswith("50 %  10.0 M rows/s  3 s left")
+
+
+@pytest.mark.parametrize("kind", ["files", "relation"])
+def test_an_interrupt_ends_a_query(kind):
+    def interrupt() -> None:
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    start = time.monotonic()
+    relation = open_relation(duckdb.sql("SELECT 1 AS one"))
+    records = relation._run(LONG) if kind == "relation" else duck.run(LONG, "files")
+    with pytest.raises(KeyboardInterrupt):
+        list(records)
+    assert time.monotonic() - start < 10
