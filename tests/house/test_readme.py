@@ -1,8 +1,12 @@
-"""The README tells the truth: its commands exist, its example prints what it says."""
+"""The README tells the truth: its commands exist, its example prints what it says.
+
+After an intended change of the text report, run with FAIRGAUGE_UPDATE_GOLDEN=1 and read the diff.
+"""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
 from pathlib import Path
@@ -26,6 +30,10 @@ def test_the_example_prints_what_the_readme_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, shlex.split(command.removeprefix("$ fairgauge ")))
     assert result.exit_code == 0, result.stderr
+    if os.environ.get("FAIRGAUGE_UPDATE_GOLDEN"):
+        new = README.replace(block, f"{command}\n{result.stdout.strip()}\n")
+        (ROOT / "README.md").write_text(new, encoding="utf-8")
+        return
     assert result.stdout.strip() == shown.strip()
 
 
