@@ -161,14 +161,19 @@ class View:
         names = [name for name in self.tally.groups if obstacle or name in shares]
         which = np.array([self.tally.groups.index(name) for name in names], dtype=np.int64)
         zero = np.zeros_like(which)
-        every = self.sides.pick(zero + self.sides.whole, zero).size
-        share = divide(self.sides.pick(which, zero).size, every, Profile.DOCUMENTED)
+        ours, every = (self.evidence(side, zero) for side in (which, zero + self.sides.whole))
+        share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
         target = np.array([shares.get(name, np.nan) for name in names])
         value = metric.value(share, target)
-        cases = self.cases.pick(which, zero).size
+        sure = self.uncertainty.of_population(metric, ours, every, target, value)
         for i, name in enumerate(names):
-            known = not obstacle and not math.isnan(value[i])
-            reason = "there are no rows, or none are expected"
+            more: dict[str, Any] = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
+            if known := not obstacle and not math.isnan(value[i]):
+                says = metric.sentence(float(value[i]), name, share[i], target[i])
+                more = told(metric, sure, i, says, self.spec.confidence)
+            elif not obstacle:
+                reason = "there are no rows, or none are expected"
+                more = {"status": Status.UNDEFINED, "reason": reason}
             yield Estimate(
                 metric=metric.name,
                 set=metric.set,
@@ -176,16 +181,10 @@ class View:
                 group=name,
                 reference=POPULATION,
                 value=float(value[i]) if known else None,
-                n_group=_plain(cases[i]),
+                n_group=_plain(ours.cases.size[i]),
                 rate_group=_known(share[i]),
                 rate_reference=_known(target[i]),
-                status=Status.NOT_APPLICABLE
-                if obstacle
-                else Status.OK
-                if known
-                else Status.UNDEFINED,
-                reason=obstacle or (None if known else reason),
-                says=metric.sentence(float(value[i]), name, share[i], target[i]) if known else "",
+                **more,
             )
 
     def pooled(self, metric: Metric, obstacle: str | None = None) -> Iterator[Estimate]:

@@ -194,6 +194,19 @@ def test_a_difference_in_size_is_wilsons_of_the_share():
     assert (1 - 2 * high, 1 - 2 * low) == limits(found)
 
 
+def test_a_share_against_a_population_is_wilsons():
+    options = {
+        "metrics": ["representation.difference", "representation.ratio"],
+        "population": {"g": {"a": 0.5, "b": 0.5}},
+    }
+    found = pair((10, 10, 10, 10), (20, 20, 20, 20), **options).estimates
+    difference, ratio = (e for e in found if e.group == "a")
+    low, high = intervals.wilson(40, 120, Z)
+    assert limits(difference) == (low - 0.5, high - 0.5)
+    assert limits(ratio) == (2 * low, 2 * high)
+    assert difference.p_value == ratio.p_value < 0.001
+
+
 def test_distances_of_two_categories_fold_newcombes():
     found = pair((56, 0, 14, 0), (48, 0, 32, 0), metrics=["TVD", "KL"], positive=1)
     assert found["TVD", "g", "a"].value == 0  # all labels are positive

@@ -21,7 +21,12 @@ from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn
 from fairgauge.uncertainty.interval import Interval, NoInterval, nothing
-from fairgauge.uncertainty.others import conditional, cross_area, imbalance
+from fairgauge.uncertainty.others import (
+    conditional,
+    cross_area,
+    imbalance,
+    representation,
+)
 from fairgauge.uncertainty.pooled import pooled
 from fairgauge.uncertainty.tables import cells_table, table_of
 from fairgauge.words import Method, Profile
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 
     from fairgauge.metrics.across import Across
     from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.representation import Representation
     from fairgauge.metrics.symbols import Array
     from fairgauge.reading import Reading
     from fairgauge.spec import Spec
@@ -89,6 +95,13 @@ class Uncertainty:
             return nothing(slots, str(why))
         none = np.full(slots, np.nan)
         found = Interval(low, high, none, [method] * slots, [""] * slots)
+        return found.holding(value, metric.range)
+
+    def of_population(
+        self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
+    ) -> Interval:
+        """Return the interval of groups' shares of the rows against given shares."""
+        found = representation(metric, ours, every, target, self.spec)
         return found.holding(value, metric.range)
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.comparisons import Imbalance
     from fairgauge.metrics.conditional import ConditionalDisparity
     from fairgauge.metrics.distributions import CrossAuc
+    from fairgauge.metrics.representation import Representation
     from fairgauge.metrics.symbols import Array
     from fairgauge.spec import Spec
     from fairgauge.stats.arrays import Limits
@@ -50,6 +51,22 @@ def _imbalance(share: Array, compared: Comparisons) -> Array:
 
 def _size(evidence: Evidence) -> Array:
     return evidence.rows(lambda side: side.size)
+
+
+def representation(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Interval:
+    """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
+    n = _size(every)
+    x = quotient(ours.side.size, every.side.size) * n
+
+    def limits(z: Array) -> Limits:
+        low, high = wilson(x, n, z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    p = invert(limits, metric.neutral)
+    return Interval(low, high, p, ["wilson"] * len(x), few(n, n * np.minimum(target, 1 - target)))
 
 
 def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Interval:
