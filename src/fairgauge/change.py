@@ -57,7 +57,7 @@ class Change:
     change : the change; None where one of the values is undefined.
     low, high : its interval, None where there is none.
     p_value, p_adjusted : of "no change", alone and adjusted for all changes that are compared.
-    direction : closer to "no difference" or further from it; None where that is not known.
+    direction : closer to "no difference" or further from it; None where nobody can say.
     crossed : whether the disparity now lies on the other side of "no difference".
     sure : whether the direction is beyond doubt.
     size : how far it went, for ordering: a share, a logarithm of a ratio, or relative to the rates.
@@ -213,6 +213,7 @@ def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | 
 
 def _change(pair: tuple[Estimate, Estimate], reason: str | None, found: _Numbers) -> Change:
     old, new = pair
+    direction = _direction(found.away) if old.reference == new.reference else None
     beyond = found.away_low > 0 or found.away_high < 0
     trusted = old.status is Status.OK and new.status is Status.OK
     unlikely = found.p_adjusted <= 1 - (new.confidence or 1.0)
@@ -233,9 +234,9 @@ def _change(pair: tuple[Estimate, Estimate], reason: str | None, found: _Numbers
         high=_known(found.high),
         p_value=_known(found.p_value),
         p_adjusted=_known(found.p_adjusted),
-        direction=_direction(found.away),
+        direction=direction,
         crossed=found.crossed,
-        sure=beyond and trusted and unlikely,
+        sure=direction is not None and beyond and trusted and unlikely,
         size=_size(pair, found),
         reason=reason,
     )

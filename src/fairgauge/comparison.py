@@ -63,7 +63,7 @@ class Flip:
 
     Attributes
     ----------
-    rule, metric, feature, group, stratum, class_, threshold : which verdict.
+    rule, metric, feature, group : which verdict.
     old, new, turn : what it came to in the two reports, and whether that is worse.
     old_reason, new_reason : why.
     """
@@ -72,9 +72,6 @@ class Flip:
     metric: str
     feature: str | None
     group: str
-    stratum: str | None
-    class_: str | None
-    threshold: float | None
     old: Outcome
     new: Outcome
     turn: Turn
@@ -257,7 +254,7 @@ def _origin(found: Mapping[str, Any]) -> Origin:
 
 def _flip(found: Mapping[str, Any]) -> Flip:
     words = {"old": Outcome(found["old"]), "new": Outcome(found["new"])}
-    return Flip(**_fields(found) | words | {"turn": Turn(found["turn"])})
+    return Flip(**dict(found) | words | {"turn": Turn(found["turn"])})
 
 
 def _change(found: Mapping[str, Any]) -> Change:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.comparison import Alone, Flip
 from fairgauge.words import Outcome, Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairgauge.comparison import Which
-    from fairgauge.estimate import Estimate
     from fairgauge.report import Report
     from fairgauge.verdict import Verdict
 
@@ -20,9 +22,6 @@ _BADNESS = {
     Outcome.FAIL: 2,
 }
 _FIRST = (Turn.WORSE, Turn.OTHER, Turn.BETTER)
-
-Of = tuple[str | None, ...]
-Place = tuple[str | None, str | None, float | None]
 
 
 def turned(old: Outcome, new: Outcome) -> Turn | None:
@@ -57,30 +56,23 @@ def flips(old: Report, new: Report) -> tuple[tuple[Flip, ...], int, tuple[Alone,
     alone : tuple of Alone
         Rules that only one of the reports has.
     """
-    before, after = _placed(old), _placed(new)
-    found = [
-        flip
-        for key, verdict in before.items()
-        if key in after and (flip := _flip(key[-1], verdict, after[key]))
-    ]
-    stayed = len(before.keys() & after.keys()) - len(found)
+    before, after = _keyed(old.verdicts), _keyed(new.verdicts)
+    shared = [key for key in before if key in after]
+    found = [flip for key in shared if (flip := _flip(before[key], after[key]))]
+    stayed = len(shared) - len(found)
     found.sort(key=lambda each: _FIRST.index(each.turn))
     return tuple(found), stayed, (*_rules(old, new, "old"), *_rules(new, old, "new"))
 
 
-def _flip(place: Place, old: Verdict, new: Verdict) -> Flip | None:
+def _flip(old: Verdict, new: Verdict) -> Flip | None:
     turn = turned(old.outcome, new.outcome)
     if turn is None:
         return None
-    stratum, class_, threshold = place
     return Flip(
         rule=new.rule,
         metric=new.metric,
         feature=new.feature,
         group=new.group,
-        stratum=stratum,
-        class_=class_,
-        threshold=threshold,
         old=old.outcome,
         new=new.outcome,
         turn=turn,
@@ -89,36 +81,20 @@ def _flip(place: Place, old: Verdict, new: Verdict) -> Flip | None:
     )
 
 
-def _placed(report: Report) -> dict[tuple[Of, int, Place], Verdict]:
-    """Return verdicts by rule and group, and by the stratum, class and threshold judged.
-
-    A verdict does not name the latter, but a rule judges its estimates in their order.
-    """
-    estimates: dict[Of, list[Estimate]] = {}
-    for each in report.estimates:
-        estimates.setdefault((each.metric, each.feature, each.group), []).append(each)
-    single = len({each.threshold for each in report.estimates} - {None}) <= 1
-    placed: dict[tuple[Of, int, Place], Verdict] = {}
-    seen: dict[Of, int] = {}
-    for verdict in report.verdicts:
-        of = (verdict.rule, verdict.metric, verdict.feature, verdict.group)
-        judged = estimates.get(of[1:], [])
-        at = seen[of] = seen.get(of, -1) + 1
-        turn, i = divmod(at, len(judged) or 1)
-        place: Place = (None, None, None)
-        if judged:
-            each = judged[i]
-            place = (each.stratum, each.class_, None if single else each.threshold)
-        placed[of, turn, place] = verdict
-    return placed
+def _keyed(verdicts: Iterable[Verdict]) -> dict[tuple[str | int | None, ...], Verdict]:
+    """Return verdicts by rule and group; rules of the same words are told apart by their order."""
+    found: dict[tuple[str | int | None, ...], Verdict] = {}
+    seen: Counter[tuple[str | None, ...]] = Counter()
+    for each in verdicts:
+        key = (each.rule, each.metric, each.feature, each.group)
+        seen[key] += 1
+        found[*key, seen[key]] = each
+    return found
 
 
 def _rules(report: Report, other: Report, name: Which) -> tuple[Alone, ...]:
     known = {verdict.rule for verdict in other.verdicts}
-    counts: dict[str, int] = {}
-    for verdict in report.verdicts:
-        if verdict.rule not in known:
-            counts[verdict.rule] = counts.get(verdict.rule, 0) + 1
+    counts = Counter(verdict.rule for verdict in report.verdicts if verdict.rule not in known)
     return tuple(
         Alone(what="rule", feature=None, name=rule, report=name, count=count)
         for rule, count in counts.items()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.comparison import Comparison, Flip
 
 _NARROWEST, _WIDEST = 80, 120
-_INDENT = 14
+_INDENT = 16
 _MOST_SURE = 12
 _MOST_MOVED = 12
 _MOST_FLIPS = 20
@@ -55,8 +55,8 @@ class _Writer:
         """Yield the comparison: what was asked differently, verdicts, disparities, data, method."""
         old, new = self._comparison.old, self._comparison.new
         yield self._style.bold("Two fairness audits compared")
-        yield from self._pair("old", f"{wording.source(old)}, {wording.facts(old)}")
-        yield from self._pair("new", f"{wording.source(new)}, {wording.facts(new)}")
+        yield from self._pair("old", f"{wording.called(old)}: {wording.facts(old)}")
+        yield from self._pair("new", f"{wording.called(new)}: {wording.facts(new)}")
         yield from self._differences()
         yield from self._verdicts()
         yield from self._disparities()
@@ -95,7 +95,9 @@ class _Writer:
         for each in found[:_MOST_DIFFERENCES]:
             shown = f"{wording.setting(each.old)} {ARROW} {wording.setting(each.new)}"
             says = f" ({each.says})" if each.says else ""
-            yield from self._pair(name(each.key), shown + says, "unsure" if says else "dim")
+            loud = "! " if says else ""
+            style = "unsure" if says else "dim"
+            yield from self._pair(f"{loud}{name(each.key)}", shown + says, style)
         yield from self._more(len(found) - _MOST_DIFFERENCES, "settings")
 
     def _verdicts(self) -> Iterator[str]:
@@ -103,10 +105,8 @@ class _Writer:
         if not wording.judged(comparison):
             return
         yield from self._heading("Verdicts")
-        before, after = str(comparison.old.verdict).upper(), str(comparison.new.verdict).upper()
-        shown = f"{before} {ARROW} {after}" if before != after else f"{after}, as before"
         style = _TURNS[comparison.turn] if comparison.turn else "bold"
-        yield f"  {self._style.paint(shown, style)}"
+        yield f"  {self._style.paint(wording.verdict(comparison, str.upper), style)}"
         summary = wording.verdict_summary(comparison)
         yield from self._wrapped(summary, 2) if summary else ()
         for each in comparison.flips[:_MOST_FLIPS]:
@@ -117,7 +117,7 @@ class _Writer:
         yield ""
         word = self._style.paint(f"{each.turn:<7}", _TURNS[each.turn])
         room = self._width - 11
-        said = f"{name(each.rule)}  {wording.subject(each, several=self._told.several)}"
+        said = f"{name(each.rule)}  {wording.whom(each)}"
         lines = wrap(f"{said}: {each.old} {ARROW} {each.new}", room)
         yield f"  {word}  {lines[0]}"
         yield from (f"           {line}" for line in lines[1:])
@@ -128,7 +128,7 @@ class _Writer:
         comparison, told = self._comparison, self._told
         yield from self._heading("Disparities")
         yield from self._wrapped(wording.summary(comparison, told), 2)
-        if comparison.refused:
+        if comparison.refused and told.moved:
             yield from self._wrapped(f"No change has an interval: {comparison.refused}.", 2)
         if told.mirrored:
             names = ", ".join(told.mirrored[:3])

@@ -12,11 +12,12 @@ from fairgauge.render import numbers
 from fairgauge.render.asked import name
 from fairgauge.render.meaning import compared, is_share, is_signed, rate_title
 from fairgauge.render.names import printable, shorten
+from fairgauge.render.panels import rule_words
 from fairgauge.render.wording import reading
 from fairgauge.words import Direction, Outcome, Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairgauge.change import Change, Seen
     from fairgauge.comparison import Alone, Comparison, Flip, Origin
@@ -50,7 +51,7 @@ class Told:
     further, closer : what moved beyond doubt.
     moved : what moved otherwise.
     undefined : what has a value in one report only.
-    stayed : how many did not change.
+    stayed : what did not change.
     mirrored : groups that are left out because another group mirrors them.
     several : whether there is more than one threshold.
     """
@@ -59,7 +60,7 @@ class Told:
     closer: tuple[Change, ...]
     moved: tuple[Change, ...]
     undefined: tuple[Change, ...]
-    stayed: int
+    stayed: tuple[Change, ...]
     mirrored: tuple[str, ...]
     several: bool
 
@@ -80,7 +81,7 @@ def tell(comparison: Comparison) -> Told:
         closer=tuple(e for e in valued if e.sure and e.direction is Direction.CLOSER),
         moved=tuple(e for e in valued if e.moved and not e.sure),
         undefined=tuple(e for e in kept if e.change is None and e.moved),
-        stayed=sum(not each.moved for each in kept),
+        stayed=tuple(each for each in kept if not each.moved),
         mirrored=tuple(dict.fromkeys(name(group) for _, group in mirrors)),
         several=len({each.threshold for each in comparison.changes} - {None}) > 1,
     )
@@ -105,11 +106,15 @@ def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str], str]:
     return found
 
 
-def subject(each: Change | Flip, *, several: bool = False, most: int = 30) -> str:
-    """Return whom a change is about: ``sex Female, in stratum A``."""
-    parts = [
-        " ".join(shorten(printable(n), most) for n in (each.feature, each.group) if n is not None)
-    ]
+def whom(each: Change | Flip, most: int = 30) -> str:
+    """Return the feature and the group: ``sex Female``."""
+    names = (each.feature, each.group)
+    return " ".join(shorten(printable(part), most) for part in names if part is not None)
+
+
+def subject(each: Change, *, several: bool = False, most: int = 30) -> str:
+    """Return what a change is about: ``sex Female, in A``, where A is a stratum."""
+    parts = [whom(each, most)]
     if each.stratum is not None:
         inside = f"in {shorten(printable(each.stratum), most)}"
         parts.append("strata held fixed" if each.stratum == _POOLED else inside)
@@ -146,7 +151,7 @@ def limits(each: Change) -> str:
 def direction(each: Change) -> str:
     """Say where a disparity went, and whether that is beyond doubt."""
     if each.direction is None:
-        return "changed"
+        return ""
     side = ", on the other side" if each.crossed else ""
     doubt = ", beyond doubt" if each.sure else ", not beyond doubt" if each.interval else ""
     return f"{_DIRECTIONS[each.direction]}{side}{doubt}"
@@ -178,24 +183,30 @@ def summary(comparison: Comparison, told: Told) -> str:
     """Say in a sentence how many disparities went where."""
     if not comparison.changes:
         return "The two reports have no estimate in common."
+    if not any(each.moved for each in comparison.changes):
+        return f"Nothing changed: {_many(len(told.stayed), 'disparity', 'disparities')} as before."
     if comparison.refused:
-        further, closer, other = (_going(told.moved, each) for each in
-                                  (Direction.FURTHER, Direction.CLOSER, None))  # fmt: skip
-        parts = [f"{further:,} disparities went further from no difference, {closer:,} came closer"]
-        parts += [f"{other:,} changed otherwise"] if other else []
+        counts = [
+            (_going(told.moved, Direction.FURTHER), "went further from no difference"),
+            (_going(told.moved, Direction.CLOSER), "came closer to no difference"),
+            (_going(told.moved, Direction.AS_FAR), "moved and are as far from it as before"),
+            (_going(told.moved, None), "changed"),
+        ]
     else:
-        went = f"{_many(len(told.further), 'disparity', 'disparities')} went further"
-        came = f"{len(told.closer):,} came closer"
-        parts = [f"Beyond doubt, {went} from no difference and {came}"]
-        parts += [f"{len(told.moved):,} moved, but not beyond doubt"]
-    return f"{'; '.join(parts)}; {told.stayed:,} did not change."
+        counts = [
+            (len(told.further), "went further from no difference beyond doubt"),
+            (len(told.closer), "came closer beyond doubt"),
+            (len(told.moved), "moved, but not beyond doubt"),
+        ]
+    counts += [(len(told.undefined), "have a value in one report only")]
+    counts += [(len(told.stayed), "did not change")]
+    (first, went), *others = [each for each in counts if each[0]]
+    parts = [f"{_many(first, 'disparity', 'disparities')} {went}"]
+    return "; ".join(parts + [f"{count:,} {word}" for count, word in others]) + "."
 
 
 def _going(changes: Sequence[Change], where: Direction | None) -> int:
-    known = (Direction.FURTHER, Direction.CLOSER)
-    return sum(
-        each.direction is where if where else each.direction not in known for each in changes
-    )
+    return sum(each.direction is where for each in changes)
 
 
 def _many(count: int, one: str, many: str) -> str:
@@ -211,8 +222,16 @@ def verdict_summary(comparison: Comparison) -> str:
         "changed otherwise": turns.count(Turn.OTHER),
         "stayed": comparison.stayed,
     }
+    if not turns:
+        return f"No verdict changed, of {comparison.stayed:,}." if comparison.stayed else ""
     found = [f"{count:,} {word}" for word, count in counts.items() if count]
-    return f"Of the verdicts, {', '.join(found)}." if found else ""
+    return f"Of the verdicts, {', '.join(found)}."
+
+
+def verdict(comparison: Comparison, show: Callable[[str], str] = str) -> str:
+    """Return the verdicts as a whole, before and after."""
+    old, new = show(comparison.old.verdict), show(comparison.new.verdict)
+    return f"{new}, as before" if old == new else f"{old} {ARROW} {new}"
 
 
 def judged(comparison: Comparison) -> bool:
@@ -227,18 +246,23 @@ def lacking(each: Alone) -> tuple[str, str]:
     return f"{each.what} {name(each.name)}{of}", _many(each.count, *unit)
 
 
+def called(origin: Origin) -> str:
+    """Return the name of a report: its file, or what was audited."""
+    return name(origin.name) if origin.name else source(origin)
+
+
 def source(origin: Origin) -> str:
     """Return the name of what was audited, without the folders it lies in."""
     return name(re.split(r"[/\\]", origin.source)[-1])
 
 
 def facts(origin: Origin) -> str:
-    """Return a report in a line: rows and date."""
+    """Return a report in a line: its data, rows and date."""
+    of = f"{source(origin)}, " if origin.name else ""
     used = f", {numbers.count(origin.used)} used" if origin.used != origin.rows else ""
     cases = f", {numbers.count(origin.cases)} cases" if origin.cases != origin.rows else ""
-    return (
-        f"{numbers.count(origin.rows)} rows{cases}{used}, audited {printable(origin.created[:10])}"
-    )
+    rows = f"{numbers.count(origin.rows)} rows{cases}{used}"
+    return f"{of}{rows}, audited {printable(origin.created[:10])}"
 
 
 def sizes(comparison: Comparison) -> list[tuple[str, float, float]]:
@@ -261,10 +285,21 @@ def setting(value: Any) -> str:
         return "none"
     if isinstance(value, str):
         text = value
-    elif isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value):
-        text = ", ".join(map(str, value))
-    elif isinstance(value, (list, Mapping)):
+    elif isinstance(value, list):
+        text = ", ".join(map(_item, value))
+    elif isinstance(value, Mapping):
         text = json.dumps(value, ensure_ascii=False)
     else:
         text = str(value)
     return shorten(printable(text), _LONGEST_VALUE)
+
+
+def _item(value: Any) -> str:
+    """Return one of several settings: a rule, a feature, the columns of an intersection, a name."""
+    if isinstance(value, Mapping) and "metric" in value:
+        return f"{value['metric']} {rule_words(value)}"
+    if isinstance(value, Mapping) and "column" in value:
+        parts = [each for key, each in value.items() if key != "column" and each]
+        shown = f" {json.dumps(parts[0], ensure_ascii=False)}" if parts else ""
+        return f"{value['column']}{shown}"
+    return "*".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,617 @@
+"""Two reports compared: numbers by hand, directions, verdicts, refusals, and the command."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import dataclasses
+import hashlib
+import html
+import io
+import json
+import math
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import compared_reports as pairs
+import fairgauge as fg
+from fairgauge.change import changes
+from fairgauge.cli import main
+from fairgauge.estimate import Estimate
+from fairgauge.flips import turned
+from fairgauge.render.compared import render
+from fairgauge.stats.contrasts import mover_difference, newcombe
+from fairgauge.words import Direction, Outcome, Status, Turn
+
+
+def estimate(value, low=None, high=None, metric="RD", **more):
+    known = {"set": "clarify", "feature": "sex", "group": "F", "reference": "rest"}
+    limits = {"low": low, "high": high, "confidence": None if low is None else 0.95}
+    return Estimate(metric=metric, value=value, **(known | limits | more))
+
+
+def change(old, new, **more):
+    (found,) = changes([(old, new)], **more)
+    return found
+
+
+# --- the numbers ---------------------------------------------------------------------------------
+
+
+def test_a_difference_changes_by_a_difference_with_movers_limits():
+    found = change(estimate(0.10, 0.04, 0.16), estimate(0.30, 0.22, 0.39))
+    assert found.by == "difference"
+    assert found.change == pytest.approx(0.2)
+    assert found.low == pytest.approx(0.2 - math.hypot(0.08, 0.06))  # by hand: 0.1
+    assert found.high == pytest.approx(0.2 + math.hypot(0.09, 0.06))
+    assert (found.direction, found.crossed, found.sure) == (Direction.FURTHER, False, True)
+
+
+def test_a_ratio_changes_by_a_ratio_on_a_logarithmic_scale():
+    found = change(estimate(0.9, 0.8, 1.0, "DI"), estimate(0.6, 0.5, 0.7, "DI"))
+    gap = math.log(0.6 / 0.9)
+    assert found.by == "ratio"
+    assert found.change == pytest.approx(0.6 / 0.9)
+    low = math.exp(gap - math.hypot(math.log(0.6 / 0.5), math.log(1.0 / 0.9)))
+    high = math.exp(gap + math.hypot(math.log(0.7 / 0.6), math.log(0.9 / 0.8)))
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.direction is Direction.FURTHER
+
+
+def test_a_ratio_and_its_inverse_are_equally_far():
+    found = change(estimate(0.8, 0.7, 0.9, "DI"), estimate(1.25, 1.1, 1.4, "DI"))
+    assert (found.direction, found.crossed, found.sure) == (Direction.AS_FAR, True, False)
+    assert found.change == pytest.approx(1.5625)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "direction", "crossed"),
+    [
+        ((0.2, 0.15, 0.25), (0.05, 0.0, 0.1), Direction.CLOSER, False),
+        ((-0.2, -0.25, -0.15), (0.05, 0.0, 0.1), Direction.CLOSER, True),
+        ((0.02, -0.03, 0.07), (-0.2, -0.25, -0.15), Direction.FURTHER, True),
+        ((-0.05, -0.1, 0.0), (-0.2, -0.25, -0.15), Direction.FURTHER, False),
+    ],
+)
+def test_directions_are_seen_from_no_difference(old, new, direction, crossed):
+    found = change(estimate(*old), estimate(*new))
+    assert (found.direction, found.crossed, found.sure) == (direction, crossed, True)
+
+
+def test_a_change_of_sides_alone_is_no_move_away():
+    found = change(estimate(-0.2, -0.25, -0.15), estimate(0.21, 0.16, 0.26))
+    assert found.low > 0
+    assert found.p_adjusted < 0.001
+    assert (found.direction, found.crossed, found.sure) == (Direction.FURTHER, True, False)
+
+
+@pytest.mark.parametrize("half", [0.02, 0.0498, 0.0502, 0.2])
+def test_the_p_value_and_the_limits_agree(half):
+    share = half / math.sqrt(2)
+    old, new = (estimate(v, v - share, v + share) for v in (0.1, 0.15))
+    found = change(old, new)
+    assert (found.p_value < 0.05) == (found.low > 0) == (half < 0.05)
+    assert found.sure == (found.low > 0)
+
+
+def test_what_rests_on_too_few_rows_is_never_beyond_doubt():
+    few = estimate(0.6, 0.5, 0.7, status=Status.TOO_FEW)
+    assert not change(estimate(0.1, 0.05, 0.15), few).sure
+    assert change(estimate(0.1, 0.05, 0.15), few).interval
+
+
+def test_many_changes_are_one_family():
+    lonely = (estimate(0.1, 0.05, 0.15), estimate(0.175, 0.125, 0.225))
+    assert changes([lonely])[0].sure
+    flat = (estimate(0.1, 0.05, 0.15), estimate(0.1, 0.05, 0.15))
+    found = changes([lonely, *[flat] * 10])
+    assert found[0].p_adjusted == pytest.approx(11 * found[0].p_value)
+    assert not any(each.sure for each in found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (estimate(0.1), estimate(0.2, 0.1, 0.3), "the old report has no interval for it"),
+        (estimate(0.2, 0.1, 0.3), estimate(None, reason="no positives"), "has no value: no posit"),
+        (
+            estimate(0.1, 0, 0.2),
+            estimate(0.2, 0.1, 0.3, confidence=0.9),
+            "the two intervals have different confidence",
+        ),
+        (
+            estimate(0.1, 0, 0.2, reference="White"),
+            estimate(0.2, 0.1, 0.3),
+            "the two reports compare with different references",
+        ),
+    ],
+)
+def test_no_interval_has_a_reason(old, new, reason):
+    found = change(old, new)
+    assert reason in found.reason
+    assert (found.interval, found.p_value, found.sure) == (None, None, False)
+
+
+def test_infinite_values_move_without_a_number():
+    inf = math.inf
+    found = change(estimate(2.0, 1.0, 4.0, "DI"), estimate(inf, 3.0, inf, "DI"))
+    assert (found.change, found.direction, found.sure) == (inf, Direction.FURTHER, False)
+    same = change(estimate(inf, 3.0, inf, "DI"), estimate(inf, 3.0, inf, "DI"))
+    assert (same.change, same.moved, same.direction) == (1.0, False, Direction.AS_FAR)
+    zero = change(estimate(0.0, 0.0, 0.4, "DI"), estimate(0.5, 0.2, 0.9, "DI"))
+    assert (zero.change, zero.direction) == (inf, Direction.CLOSER)
+
+
+def test_a_metric_of_another_version_has_no_direction():
+    found = change(
+        estimate(0.1, 0, 0.2, "no.such.metric"), estimate(0.9, 0.8, 1.0, "no.such.metric")
+    )
+    assert found.direction is None
+    assert found.change == pytest.approx(0.8)
+    assert not found.sure
+
+
+def test_the_interval_covers_and_the_p_value_keeps_its_level():
+    """Differences of shares in two independent samples, the truth known: 3,000 draws."""
+    rng = np.random.default_rng(7)
+    n, p = 400, ((0.5, 0.6), (0.42, 0.6))
+
+    def draw(shares):
+        x = [rng.binomial(n, share, 3_000) for share in shares]
+        return (x[0] - x[1]) / n, *newcombe(x[0], n, x[1], n, 1.959964)
+
+    for new, truth in ((p[0], 0.0), (p[1], -0.08)):
+        low, high = mover_difference(*draw(new), *draw(p[0]))
+        assert 0.94 <= np.mean((low <= truth) & (truth <= high)) <= 0.965
+    rows = zip(*draw(p[0]), *draw(p[0]), strict=True)
+    found = [change(estimate(*r[:3]), estimate(*r[3:])) for r in list(rows)[:1_500]]
+    assert 0.03 <= np.mean([each.p_value < 0.05 for each in found]) <= 0.065
+    assert np.mean([each.sure for each in found]) <= 0.065
+
+
+# --- two reports ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def months():
+    return fg.compare(*pairs.months())
+
+
+def test_what_got_worse_comes_first(months):
+    assert months.worse
+    first = months.changes[0]
+    assert first.sure
+    assert first.direction is Direction.FURTHER
+    order = [(each.sure, each.direction is Direction.FURTHER) for each in months.changes]
+    sure = [further for each, further in order if each]
+    assert sure == sorted(sure, reverse=True)
+    assert [each for each, _ in order] == sorted((each for each, _ in order), reverse=True)
+
+
+def test_values_are_those_of_the_reports(months):
+    old, new = pairs.months()
+    for each in months.changes:
+        assert each.old.value == old[each.metric, each.feature, each.group].value
+        assert each.new.value == new[each.metric, each.feature, each.group].value
+
+
+def test_verdicts_that_changed(months):
+    flips = {(each.rule, each.group): (each.old, each.new, each.turn) for each in months.flips}
+    rule = "-0.1 <= RD <= 0.1"
+    assert flips[rule, "Black"] == (Outcome.PASS, Outcome.FAIL, Turn.WORSE)
+    assert flips[rule, "Asian"] == (Outcome.FAIL, Outcome.INCONCLUSIVE, Turn.BETTER)
+    turns = [each.turn for each in months.flips]
+    assert turns == sorted(turns, key=[Turn.WORSE, Turn.OTHER, Turn.BETTER].index)
+    assert len(months.flips) + months.stayed == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "turn"),
+    [
+        ("pass", "fail", Turn.WORSE),
+        ("pass", "inconclusive", Turn.WORSE),
+        ("pass", "not evaluated", Turn.WORSE),
+        ("inconclusive", "fail", Turn.WORSE),
+        ("fail", "inconclusive", Turn.BETTER),
+        ("fail", "pass", Turn.BETTER),
+        ("not evaluated", "pass", Turn.BETTER),
+        ("fail", "not evaluated", Turn.OTHER),
+        ("inconclusive", "not evaluated", Turn.OTHER),
+        ("not evaluated", "inconclusive", Turn.OTHER),
+        ("pass", "pass", None),
+        ("none", "fail", None),
+    ],
+)
+def test_what_becomes_of_a_verdict(old, new, turn):
+    assert turned(Outcome(old), Outcome(new)) is turn
+
+
+def test_rules_of_the_same_words_are_told_apart():
+    groups = {"a": {"tp": 70, "fn": 30}, "b": {"tp": 80, "fn": 20}}
+    rules = [fg.rule("RD", at_most=0.15, decide=how) for how in ("interval", "point")]
+    old = pairs.report(groups, metrics="RD", rules=rules)
+    new = pairs.report(groups | {"a": {"tp": 50, "fn": 55}}, metrics="RD", rules=rules)
+    found = [(each.group, each.old, each.new) for each in fg.compare(old, new).flips]
+    assert found == [
+        ("a", Outcome.INCONCLUSIVE, Outcome.FAIL),
+        ("a", Outcome.PASS, Outcome.FAIL),
+    ]
+
+
+def test_strata_are_compared_each_with_itself():
+    def audit(shares):
+        rows = [
+            {
+                "y": 1,
+                "p": int(i % 2 == 1 or (i // 2) % 10 < share),
+                "sex": "FM"[i % 2],
+                "dept": dept,
+            }
+            for dept, share in shares.items()
+            for i in range(400)
+        ]
+        return fg.audit(
+            pl.DataFrame(rows),
+            label="y",
+            prediction="p",
+            sensitive="sex",
+            strata="dept",
+            metrics="RD",
+        )
+
+    found = fg.compare(audit({"A": 9, "B": 9}), audit({"B": 9, "C": 1, "A": 1}), same_rows=False)
+    women = {each.stratum: each for each in found.changes if each.group == "F"}
+    assert women.keys() == {None, "A", "B", "pooled"}
+    assert women["A"].change == pytest.approx(0.8)
+    assert not women["B"].moved
+    assert found.changes[0].stratum is None, "all rows come before single strata"
+    assert ("stratum", "C", "new") in {(e.what, e.name, e.report) for e in found.alone}
+
+
+def test_what_one_report_has_alone(months):
+    (found,) = months.alone
+    assert (found.what, found.feature, found.name, found.report) == (
+        "group",
+        "race",
+        "Other",
+        "new",
+    )
+    old, new = pairs.months()
+    assert len(months.changes) == len(old.estimates)
+    assert found.count == len(new.estimates) - len(old.estimates)
+    found = fg.compare(old, pairs.models()[0]).alone
+    assert {(e.what, e.name, e.report) for e in found} == {
+        ("feature", "race", "old"),
+        ("feature", "sex", "new"),
+    }
+    less = pairs.report({"a": {"tp": 5, "fn": 5}, "b": {"tp": 6}}, metrics="RD", rules=[])
+    more = {"a": {"tp": 6, "fn": 5}, "b": {"tp": 6}}
+    more = pairs.report(more, metrics=["RD", "AD"], rules=pairs.RULES[1:])
+    found = {(e.what, e.name, e.report, e.count) for e in fg.compare(less, more).alone}
+    assert found == {("metric", "AD", "new", 2), ("rule", "-0.1 <= RD <= 0.1", "new", 2)}
+
+
+def test_groups_and_their_sizes(months):
+    found = {each.group: each for each in months.groups}
+    assert (found["Black"].old_n, found["Black"].new_n) == (1700, 1710)
+    assert found["Black"].old_share == pytest.approx(1700 / 5700)
+    assert (found["Other"].old_n, found["Other"].old_share, found["Other"].new_n) == (
+        None,
+        None,
+        20,
+    )
+
+
+def test_a_report_against_itself_has_not_changed():
+    old, _ = pairs.months()
+    found = fg.compare(old, old)
+    assert not found.worse
+    assert not any(each.moved for each in found.changes)
+    assert (found.flips, found.alone, found.differences, found.turn) == ((), (), (), None)
+    assert "Nothing changed" in str(found)
+
+
+# --- the same rows -------------------------------------------------------------------------------
+
+
+def test_the_same_rows_give_no_interval():
+    old, new = pairs.models()
+    found = fg.compare(old, new)
+    assert found.same_rows
+    assert found.refused == (
+        "the same numbers of rows everywhere look like the same rows, and the reports do not hold "
+        "how strongly their estimates depend on each other"
+    )
+    assert all(each.interval is None and not each.sure for each in found.changes)
+    assert any(each.direction is Direction.FURTHER for each in found.changes)
+    assert fg.compare(old, old).refused.startswith("both reports rest on the same counts (fingerp")
+
+
+def test_whether_rows_are_the_same_can_be_said():
+    old, new = pairs.models()
+    assert any(each.interval for each in fg.compare(old, new, same_rows=False).changes)
+    found = fg.compare(*pairs.months(), same_rows=True)
+    assert found.refused.startswith("both reports rest on the same rows, and the reports do not")
+    assert not any(each.interval for each in found.changes)
+
+
+def test_different_rows_give_intervals(months):
+    assert not months.same_rows
+    assert months.refused is None
+    assert all(each.interval for each in months.changes)
+
+
+# --- asked differently ---------------------------------------------------------------------------
+
+
+def test_differences_are_listed_the_grave_first():
+    groups = {"a": {"tp": 50, "fn": 50}, "b": {"tp": 61, "fn": 40}}
+    old = pairs.report(groups)
+    new = pairs.report(groups, reference="overall", confidence=0.9, rules=[], seed=3)
+    found = fg.compare(old, new)
+    assert [each.key for each in found.differences] == ["reference", "confidence", "seed", "rules"]
+    assert [bool(each.says) for each in found.differences] == [True, True, False, False]
+    assert (found.differences[0].old, found.differences[0].new) == ("rest", "overall")
+    assert found.refused == "the reports were asked differently (reference, confidence)"
+    assert {each.direction for each in found.changes if each.metric == "RD"} == {None}
+    text = str(found)
+    assert text.index("Asked differently") < text.index("Disparities")
+    assert "! reference" in text
+
+
+def test_another_threshold_is_compared_and_said():
+    def audit(threshold):
+        rows = {"y": [0, 1] * 100, "s": [i / 200 for i in range(200)], "g": list("aabb") * 50}
+        return fg.audit(
+            pl.DataFrame(rows), label="y", score="s", sensitive="g",
+            threshold=threshold, metrics="RD",
+        )  # fmt: skip
+
+    found = fg.compare(audit(0.5), audit(0.6))
+    assert [each.key for each in found.differences] == ["threshold"]
+    assert len(found.changes) == 2
+    assert found.alone == ()
+    found = fg.compare(audit([0.5, 0.6]), audit([0.6, 0.7]))
+    assert {each.threshold for each in found.changes} == {0.6}
+    assert {(e.what, e.name, e.report) for e in found.alone} == {
+        ("threshold", "0.5", "old"),
+        ("threshold", "0.7", "new"),
+    }
+
+
+def spec(report, **changed):
+    return dataclasses.replace(report, spec={**report.spec, **changed})
+
+
+def test_reports_about_different_things_are_refused_all_reasons_at_once():
+    old, new = pairs.months()
+    with pytest.raises(fg.SpecError) as caught:
+        fg.compare(spec(old, label="approved"), spec(new, label="repaid", positive=["yes"]))
+    assert str(caught.value) == (
+        "label: 'approved' in the old report, 'repaid' in the new one: their numbers mean "
+        "different things and cannot be compared; audit both alike\n"
+        "positive: '1' in the old report, 'yes' in the new one: their numbers mean "
+        "different things and cannot be compared; audit both alike"
+    )
+
+
+@pytest.mark.parametrize("same", [[1.0], ["1"], [True], [1]])
+def test_the_same_favourable_value_in_other_words_is_the_same(same):
+    old, new = pairs.months()
+    assert fg.compare(old, spec(new, positive=same)).differences == ()
+
+
+@pytest.mark.parametrize("other", [[0], [1, 2], {"above": 1}])
+def test_another_favourable_value_is_refused(other):
+    old, new = pairs.months()
+    with pytest.raises(fg.SpecError, match="positive: '1' in the old report"):
+        fg.compare(old, spec(new, positive=other))
+
+
+def test_what_is_no_report_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    old, _ = pairs.months()
+    old.save("old.json")
+    cube = fg.confusion("sex", {"F": {"tp": 1}, "M": {"tp": 2}})
+    cube.save("day.cube.json")
+    fg.compare(old, old).save("diff.json")
+    (tmp_path / "loans.csv").write_text("a,b\n1,2\n")
+
+    def said(new):
+        with pytest.raises(fg.DataError) as caught:
+            fg.compare("old.json", new)
+        return str(caught.value)
+
+    make = "fairgauge audit DATA ... -o report.json makes one"
+    assert said("loans.csv") == f"'loans.csv' is no report of fairgauge; {make}"
+    assert said("diff.json") == f"'diff.json' is no report of fairgauge; {make}"
+    assert said("no.json") == "no file 'no.json'"
+    assert said("day.cube.json") == (
+        "'day.cube.json' holds counts, not a report; "
+        "fairgauge audit 'day.cube.json' -o report.json makes one"
+    )
+    assert said(cube) == "cannot compare a Cube; compare two reports, or the files of two"
+
+
+# --- kept, and shown -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", ["months", "models", "hostile"])
+def test_a_comparison_comes_back_from_json(made):
+    found = fg.compare(*getattr(pairs, made)())
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    plain = json.loads(found.to_json(), parse_constant=refuse)
+    assert plain["schema"] == "fairgauge.comparison/1"
+    assert fg.Comparison.from_dict(plain) == found
+
+
+def test_infinite_limits_come_back_from_json():
+    old = pairs.report({"a": {"tn": 30, "fn": 20}, "b": {"tp": 20, "fp": 20, "tn": 10}})
+    new = pairs.report({"a": {"tp": 3, "tn": 30, "fn": 20}, "b": {"tp": 21, "fp": 20, "tn": 10}})
+    found = fg.compare(old, new)
+    assert '"Infinity"' in found.to_json()
+    assert fg.Comparison.from_dict(json.loads(found.to_json())) == found
+
+
+@pytest.mark.parametrize("wrong", [{}, {"schema": "fairgauge.report/1"}, {"schema": 5}, []])
+def test_what_is_no_comparison_is_refused(wrong):
+    with pytest.raises(fg.FairgaugeError, match="not a comparison of fairgauge"):
+        fg.Comparison.from_dict(wrong)
+
+
+def test_text_fits_a_terminal(months):
+    for made in (months, fg.compare(*pairs.models()), fg.compare(*pairs.hostile())):
+        for line in str(made).splitlines():
+            assert len(line) <= 80 or any(unicodedata.east_asian_width(c) in "WF" for c in line)
+
+
+def test_mirrored_groups_are_told_once_and_kept_in_json():
+    found = fg.compare(*pairs.models(), same_rows=False)
+    text = str(found)
+    assert "mirror image of the other: Male." in text
+    assert "RD sex Male" not in text
+    assert {each.group for each in found.changes} == {"Female", "Male"}
+
+
+@pytest.mark.parametrize("format_", ["text", "csv", "markdown", "html"])
+def test_hostile_names_do_no_harm(format_):
+    text = render(fg.compare(*pairs.hostile()), format_)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", text)
+    assert {c for c in text if unicodedata.category(c) == "Cc"} <= {"\n"}
+    if format_ in ("markdown", "html"):
+        assert "<script" not in text
+        assert "<b " not in text
+        assert "<img" not in text
+    if format_ == "csv":
+        rows = list(csv.reader(io.StringIO(text)))
+        assert len({len(row) for row in rows}) == 1
+        assert not any(cell.startswith(("=", "+", "@")) for row in rows[1:] for cell in row[:4])
+
+
+def test_markdown_tables_hold_together():
+    text = render(fg.compare(*pairs.hostile()), "markdown")
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+class Page(HTMLParser):
+    """Collects the tags of a page, and checks that they close."""
+
+    VOID = ("meta", "link", "br", "circle", "line", "rect", "path")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open += [] if tag in self.VOID else [tag]
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("made", ["months", "models", "hostile"])
+def test_the_page_is_whole_and_asks_nothing_of_anybody(made):
+    text = render(fg.compare(*getattr(pairs, made)()), "html")
+    found = Page(text)
+    assert found.open == []
+    tags = {tag for tag, _ in found.tags}
+    assert not tags & {"script", "img", "iframe", "object", "form"}
+    ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = [attrs["href"] for tag, attrs in found.tags if "href" in attrs]
+    assert {link for link in links if not link.startswith("#")} <= {"data:,"}
+    assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
+    style = re.search("(?s)<style>(.*?)</style>", text)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = html.unescape(re.search('Content-Security-Policy" content="(.*?)"', text)[1])
+    assert f"'sha256-{digest}'" in policy
+    assert "script-src" not in policy
+    assert policy.startswith("default-src 'none'")
+    assert len(text) < 1_000_000
+
+
+def test_every_change_is_on_the_page_and_a_chart_has_its_numbers(months):
+    text = render(months, "html")
+    assert text.count('class="was"') == text.count('class="says"') > 0
+    cells = re.findall(r'<td class="num">[^<]*</td>', text)
+    shown = {html.unescape(cell) for cell in cells}
+    for each in months.changes:
+        if each.change is not None and each.moved and each.by == "difference":
+            assert any(f"{each.change:+.3f}" in cell for cell in shown)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, made in zip(("old.json", "new.json"), pairs.months(), strict=True):
+        made.save(name)
+    return ["old.json", "new.json"]
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["compare", *args])
+
+
+def test_the_command_shows_and_writes(files, tmp_path):
+    result = run(*files, "-o", "diff.html", "-o", "diff.md", "-o", "diff.json")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Two fairness audits compared\n")
+    assert "old.json" in result.stdout
+    found = fg.Comparison.from_dict(json.loads((tmp_path / "diff.json").read_text()))
+    assert found == fg.compare("old.json", "new.json")
+    assert (tmp_path / "diff.html").read_text().startswith("<!doctype html>")
+    assert run(*files, "--format", "csv").stdout.startswith("metric,feature,group,")
+    assert json.loads(run(*files, "--format", "json").stdout)["worse"] is True
+
+
+def test_exit_codes(files):
+    assert run(*files, "--fail-on", "worse").exit_code == 1
+    assert run("old.json", "old.json", "--fail-on", "worse").exit_code == 0
+    assert run(*files, "--fail-on", "better").exit_code == 2
+    assert run("old.json").exit_code == 2
+    assert run("old.json", "no.json").exit_code == 2
+    assert run(*files, "-o", "old.json").exit_code == 2
+    assert run(*files, "-o", "diff.xml").exit_code == 2
+
+
+def test_better_alone_is_not_worse(files):
+    assert run("new.json", "old.json").exit_code == 0
+    groups = {"a": {"tp": 500, "fn": 500}, "b": {"tp": 900, "fn": 100}}
+    better = groups | {"a": {"tp": 880, "fn": 125}}
+    pairs.report(groups, metrics="RD").save("a.json")
+    pairs.report(better, metrics="RD").save("b.json")
+    found = fg.compare("a.json", "b.json")
+    assert any(each.sure for each in found.changes)
+    assert run("a.json", "b.json", "--fail-on", "worse").exit_code == 0
+    assert run("b.json", "a.json", "--fail-on", "worse").exit_code == 1
+
+
+def test_whether_rows_are_the_same_can_be_said_on_the_command_line(files):
+    assert "No change has an interval: both reports rest on the same rows" in " ".join(
+        run(*files, "--same-rows").stdout.split()
+    )
+    old, new = pairs.models()
+    old.save("a.json")
+    new.save("b.json")
+    assert "No change has an interval" in run("a.json", "b.json").stdout
+    assert "No change has an interval" not in run("a.json", "b.json", "--different-rows").stdout
