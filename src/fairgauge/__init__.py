@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.planning import plan
     from fairgauge.report import Report
     from fairgauge.rule import Rule, rule
+    from fairgauge.scan.query import sql
     from fairgauge.spec import Spec
 
 _HOME = {
@@ -54,6 +55,7 @@ _HOME = {
     "metrics": "catalogue",
     "plan": "planning",
     "rule": "rule",
+    "sql": "scan.query",
 }
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "metrics",
     "plan",
     "rule",
+    "sql",
 ]
 
 

@@ -107,6 +107,13 @@ def test_sqlite(tmp_path):
         assert fg.count(sql(f"sqlite:///{path}", "people"), **asked) == fg.count(rows, **asked)
 
 
+def test_a_file_that_is_not_there_is_not_made(tmp_path):
+    for engine in ("sqlite", "duckdb"):
+        with pytest.raises(DataError, match=r"no file '.*nothing.db'"):
+            fg.count(sql(f"{engine}:///{tmp_path}/nothing.db", "people"), **ASKED)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_duckdb_file_by_its_url(tmp_path):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(path) as connection:

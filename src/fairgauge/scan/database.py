@@ -49,7 +49,8 @@ def open_database(url: str, rows: str) -> Source:
     except ImportError:
         raise MissingExtra("reading databases", "sql") from None
     with _told(shown, url):
-        backend = ibis.connect(url)
+        file = url.partition(":")[0] == "sqlite"
+        backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
         try:
             source = open_table(_rows_of(backend, rows), shown)
         except Exception:
@@ -165,13 +166,19 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     from fairgauge.scan.relation import open_relation
 
-    path = Path(url.partition("://")[2].partition("?")[0].removeprefix("/") or ":memory:")
-    if not path.exists():
-        path = Path("/") / path
     with _told(shown, url):
-        connection = duckdb.connect(path, read_only=True)
+        connection = duckdb.connect(_file(url), read_only=True)
         relation = connection.sql(rows) if _is_query(rows) else connection.table(rows)
         return open_relation(relation, shown)
+
+
+def _file(url: str) -> Path:
+    """Return the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``."""
+    path = url.partition("://")[2].partition("?")[0]
+    for each in (Path(path.removeprefix("/")), Path(path)):
+        if each.is_file():
+            return each
+    raise DataError(f"no file {quote(path)}")  # which SQLite would make
 
 
 @contextmanager
