@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.errors import Problem, SpecError
 from fairgauge.metrics.catalogue import METRICS, RATES
 from fairgauge.metrics.kinds import Blend, Quotient, Rate
-from fairgauge.metrics.lookup import find_metric, find_rate
+from fairgauge.metrics.lookup import AmbiguousName, find_metric, find_rate
+from fairgauge.metrics.names import NAMES, Name
 from fairgauge.words import Better
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Entry:
     edges : what happens where the formula divides by zero.
     needs : the columns that it needs.
     synonyms : other names for exactly this, sign included.
+    tools : what other tools call it, and how theirs differs where it does.
     sources : where it is defined.
     standard : whether ``metrics="standard"`` includes it.
     """
@@ -70,17 +72,34 @@ class Entry:
     edges: str
     needs: tuple[str, ...]
     synonyms: tuple[str, ...]
+    tools: tuple[Name, ...]
     sources: tuple[str, ...]
     standard: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
         plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
-        return plain | {"range": [_number(each) for each in self.range]}
+        tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
+        return plain | {"range": [_number(each) for each in self.range], "tools": tools}
 
     def to_json(self) -> str:
         """Return strict JSON."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def elsewhere(self) -> list[str]:
+        """Return its names by tool: ``Fairlearn: recall_score, recall_macro``."""
+        names: dict[str, list[str]] = {}
+        for each in self.tools:
+            names.setdefault(each.tool, []).append(each.name)
+        return [f"{tool}: {', '.join(every)}" for tool, every in names.items()]
+
+    def differing(self) -> list[str]:
+        """Return how the numbers of other tools differ, those alike together."""
+        names: dict[str, list[str]] = {}
+        for each in self.tools:
+            if each.differs:
+                names.setdefault(each.differs, []).append(f"{each.tool}'s {each.name}")
+        return [f"{', '.join(every)}: {how}" for how, every in names.items()]
 
     def __str__(self) -> str:
         """Explain the entry on lines of at most 80 columns."""
@@ -94,6 +113,8 @@ class Entry:
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
             "also called": "; ".join(self.synonyms),
+            "other tools": "; ".join(self.elsewhere()),
+            "differing": "; ".join(self.differing()),
             "defined in": "; ".join(self.sources),
             "set": "" if rate else self.set,
         }
@@ -119,12 +140,13 @@ def metric(name: str) -> Entry:
     Parameters
     ----------
     name : str
-        Its name, its title or a synonym.
+        Its name, its title, a synonym, or what another tool calls it.
 
     Raises
     ------
     SpecError
-        There is none; the message names the nearest.
+        There is none, and the message names the nearest; or tools give the name to metrics that
+        differ, and it names them.
 
     Examples
     --------
@@ -135,6 +157,8 @@ def metric(name: str) -> Entry:
     for find in (find_metric, find_rate):
         try:
             found = find(name).name
+        except AmbiguousName as error:
+            raise SpecError(Problem("", str(error))) from None
         except LookupError as error:
             reason = str(error)
         else:
@@ -160,6 +184,7 @@ def _of_metric(row: Metric) -> Entry:
         edges=row.edges,
         needs=_needs(row.needs, strata=row.scope == "pooled"),
         synonyms=row.aka,
+        tools=_tools(row.name),
         sources=tuple(map(_source, row.cite)),
         standard=row.standard,
     )
@@ -178,9 +203,15 @@ def _of_rate(row: Statistic) -> Entry:
         edges=_edges(row),
         needs=_needs(row.needs),
         synonyms=row.aka,
+        tools=_tools(row.name),
         sources=tuple(map(_source, row.cite)),
         standard=False,
     )
+
+
+def _tools(name: str) -> tuple[Name, ...]:
+    """Return what other tools call it."""
+    return tuple(each for each in NAMES if each.ours == name)
 
 
 def _needs(needs: frozenset[Any], *, strata: bool = False) -> tuple[str, ...]:

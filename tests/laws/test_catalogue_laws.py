@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from fairgauge.metrics.catalogue import METRICS, RATES
 from fairgauge.metrics.kinds import Blend, Quotient, Rate
 from fairgauge.metrics.lookup import SETS, expand, find_metric, find_rate
+from fairgauge.metrics.names import NAMES, plain
 from fairgauge.metrics.side import Side
 from fairgauge.metrics.symbols import Cells
 from fairgauge.words import Better, Profile, Task
@@ -280,8 +281,27 @@ def test_every_name_and_synonym_finds_its_row_alone() -> None:
             for name in {row.name, *row.aka, row.title}:
                 key = re.sub(r"[\s_\-]+", "_", name.strip().casefold())
                 assert owners.setdefault(key, row.name) == row.name, f"{name} means two rows"
+                if name == row.title and shared_title(row):
+                    assert found_or_named(find, name) in (row.formula, row.name)
+                    continue
                 assert find(name) is row
                 assert find(name.upper()) is row
+
+
+def found_or_named(find: Any, name: str) -> str:
+    """Return the formula that a shared title finds, or the second row that it could mean."""
+    try:
+        return str(find(name).formula)
+    except LookupError as error:
+        message = str(error)
+    assert message.endswith("say which")
+    return message.split(" or ")[1].split()[0]
+
+
+def shared_title(row: Any) -> bool:
+    """Tell whether another tool has the title for another row."""
+    key = plain(row.title)
+    return any(plain(each.name) == key and each.ours not in (None, row.name) for each in NAMES)
 
 
 def test_every_row_is_in_its_sets() -> None:

@@ -19,6 +19,7 @@ from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality, InequalityPart
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.moments import MomentStatistic
+from fairgauge.metrics.names import NAMES, plain
 from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.metrics.scores import ScoreStatistic
@@ -104,7 +105,7 @@ def rate(name: str) -> Statistic:
 
 CLARIFY: tuple[Metric, ...] = (
     # before training: sizes and labels
-    Imbalance(name="CI", set="clarify", title="Class Imbalance (CI)", order=A_MINUS_D, standard=True, says="how much smaller the group is than its reference", positive="the group has fewer rows than its reference", aka=("class imbalance",), cite=("clarify:CI",)),
+    Imbalance(name="CI", set="clarify", title="Class Imbalance (CI)", order=A_MINUS_D, standard=True, says="how much smaller the group is than its reference", positive="the group has fewer rows than its reference", cite=("clarify:CI",)),
     Contrast(name="DPL", set="clarify", title="Difference in Proportions of Labels (DPL)", of=rate("base_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is observed positive", positive="the group has a lower share of positive labels", aka=("Difference in Positive Proportions in Labels", "Difference in Positive Proportions in Labels (DPL)"), cite=("clarify:DPL",)),
     Distance(name="KL", set="clarify", title="Kullback-Leibler Divergence (KL)", of="label", by="kl", says="how far the reference's label distribution diverges from the group's", positive="the distributions differ; the sign carries no direction", aka=("Kullback-Liebler Divergence (KL)", "kullback leibler divergence"), cite=("clarify:KL",)),
     Distance(name="JS", set="clarify", title="Jensen-Shannon Divergence (JS)", of="label", by="js", says="how far both label distributions diverge from their mean", positive="the distributions differ; the sign carries no direction", aka=("jensen shannon divergence",), cite=("clarify:JS",)),
@@ -113,7 +114,7 @@ CLARIFY: tuple[Metric, ...] = (
     Distance(name="KS", set="clarify", title="Kolmogorov-Smirnov (KS)", of="label", by="ks", says="the largest difference in the share of any one label", positive="the distributions differ; the sign carries no direction", aka=("Kolmogorov-Smirnov Distance (KS)", "kolmogorov smirnov distance"), cite=("clarify:KS",)),
     ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", standard=True, says="the group's share of negative labels less its share of positive labels, within strata", positive="the group has more of the negative than of the positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
     # after training: predictions against labels
-    Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", aka=("Difference in Positive Proportions in Predicted Labels",), cite=("clarify:DPPL",)),
+    Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", cite=("clarify:DPPL",)),
     Contrast(name="DI", set="clarify", title="Disparate Impact (DI)", of=rate("selection_rate"), by="ratio", standard=True, says="how many times as often the group is predicted positive", positive="above 1, the group is predicted positive more often", aka=("impact ratio", "adverse impact ratio"), cite=("clarify:DI",)),
     Contrast(name="DCA", set="clarify", title="Difference in Conditional Acceptance (DCAcc)", of=rate("conditional_acceptance"), by="difference", order=A_MINUS_D, standard=True, says="how many more observed positives the reference has for each predicted positive", positive="relative to the labels, the model accepts too few of the reference, more so than of the group", aka=("DCAcc", "Difference in Conditional Acceptance", "Difference in Conditional Acceptance (DCA)"), cite=("clarify:DCA",)),
     Contrast(name="DCR", set="clarify", title="Difference in Conditional Rejection (DCR)", of=rate("conditional_rejection"), by="difference", order=D_MINUS_A, standard=True, says="how many more observed negatives the group has for each predicted negative", positive="relative to the labels, the model rejects too few of the group, more so than of the reference", aka=("Difference in Conditional Rejection",), cite=("clarify:DCR",)),
@@ -151,8 +152,10 @@ _HEADLINES = (
 """The statistics whose differences are standard, because no vendor's metric holds them."""
 
 
-_TAKEN = frozenset(row.title.casefold() for row in (*CLARIFY, *VERTEX))
-"""What vendors call metrics of theirs, with their sign."""
+_TAKEN = frozenset(
+    (*(plain(row.title) for row in (*CLARIFY, *VERTEX)), *(plain(each.name) for each in NAMES))
+)
+"""What other tools call metrics, each with its sign."""
 
 
 def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
@@ -165,7 +168,7 @@ def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
         by=by,
         says=f"the group's {of.title} {'less' if by == 'difference' else 'over'} its reference's",
         positive=more if by == "difference" else f"above 1, {more}",
-        aka=tuple(name for each in of.aka if (name := f"{each} {by}") not in _TAKEN),
+        aka=tuple(name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN),
         cite=of.cite,
         standard=by == "difference" and of.name in _HEADLINES,
     )
@@ -219,9 +222,9 @@ SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
     "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
 }
 SPREAD_NAMES: dict[str, tuple[str, ...]] = {
-    "selection_rate.largest_gap": ("demographic_parity_difference", "demographic parity", "statistical parity"),
+    "selection_rate.largest_gap": ("demographic_parity_difference", "demographic parity"),
     "selection_rate.smallest_ratio": ("demographic_parity_ratio",),
-    "true_positive_rate.largest_gap": ("equal_opportunity_difference", "equal opportunity"),
+    "true_positive_rate.largest_gap": ("equal opportunity",),
     "true_positive_rate.smallest_ratio": ("equal_opportunity_ratio",),
     "positive_predictive_value.largest_gap": ("predictive parity",),
     "error_type_ratio.largest_gap": ("treatment equality of all groups",),
@@ -257,7 +260,7 @@ SPREADS: tuple[Metric, ...] = tuple(
 
 # fmt: off
 CRITERIA: tuple[Metric, ...] = (
-    Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized_odds_difference", "equalized odds"), cite=("fairlearn:equalized_odds_difference",)),
+    Joint(name="equalized_odds.largest_gap", set="native", title="Equalized odds, largest gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="worst", says="the larger of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", aka=("equalized odds",), cite=("fairlearn:equalized_odds_difference",)),
     Joint(name="equalized_odds.mean_gap", set="native", title="Equalized odds, mean gap", of=(_spread(TPR, "largest_gap"), _spread(FPR, "largest_gap")), how="mean", says="the mean of the largest gaps in true and in false positive rate", positive="the groups' error rates differ", cite=("fairlearn:equalized_odds_difference",)),
     Joint(name="equalized_odds.smallest_ratio", set="native", title="Equalized odds, smallest ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="worst", says="the smaller of the smallest ratios of true and of false positive rate", positive="at 1 the groups are equal, below it they differ", aka=("equalized_odds_ratio",), cite=("fairlearn:equalized_odds_ratio",)),
     Joint(name="equalized_odds.mean_ratio", set="native", title="Equalized odds, mean ratio", of=(_spread(TPR, "smallest_ratio"), _spread(FPR, "smallest_ratio")), how="mean", says="the mean of the smallest ratios of true and of false positive rate", positive="at 1 the groups are equal, below it they differ", cite=("fairlearn:equalized_odds_ratio",)),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.errors import nearest, quote
 from fairgauge.metrics.catalogue import METRICS, RATES
+from fairgauge.metrics.names import NAMES, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
@@ -20,6 +21,10 @@ _PARAMETRISED = re.compile(
     r"(?P<name>[^()]+)\(\s*(?P<parameter>\w+)\s*=\s*(?P<value>-?\d+(\.\d+)?)\s*\)"
 )
 SETS = ("standard", "clarify", "vertex", "native", "all")
+
+
+class AmbiguousName(LookupError):  # noqa: N818 - it says what is wrong
+    """Tools give one name to numbers that differ; the message names them."""
 
 
 def expand(names: Iterable[str]) -> tuple[Metric, ...]:
@@ -47,61 +52,92 @@ def _expand_one(name: str) -> tuple[Metric, ...]:
         return tuple(row for row in METRICS if row.standard)
     if name in SETS:
         return tuple(row for row in METRICS if row.set == name)
-    key = _key(name)
+    key = plain(name)
     if key in _metrics() or _PARAMETRISED.fullmatch(name):
         return (find_metric(name),)
     if key in _rates():
-        rate = _rates()[key]
-        names = (_key(f"{rate.name}.{by}") for by in ("difference", "ratio"))
-        return tuple(_metrics()[each] for each in names if each in _metrics())
+        rate = find_rate(name)
+        names = (plain(f"{rate.name}.{by}") for by in ("difference", "ratio"))
+        return tuple(row for each in names for row in _metrics().get(each, ()))
     raise LookupError(_unknown(name))
 
 
 def find_metric(name: str) -> Metric:
-    """Return the metric of a name or synonym; LookupError with the nearest name otherwise.
+    """Return the metric of a name, a synonym or another tool's name.
 
     A parameter may follow in brackets: ``generalized_entropy(alpha=3)``.
+
+    Raises
+    ------
+    AmbiguousName
+        Tools give the name to metrics that differ, in sign or otherwise.
+    LookupError
+        No metric has the name; the message names the nearest.
     """
     parametrised = _PARAMETRISED.fullmatch(name)
-    if parametrised and _key(name) not in _metrics():
+    if parametrised and plain(name) not in _metrics():
         row = find_metric(parametrised["name"])
         return row.with_parameter(parametrised["parameter"], float(parametrised["value"]))
-    try:
-        return _metrics()[_key(name)]
-    except KeyError:
-        raise LookupError(_unknown(name)) from None
+    return _only(name, _metrics())
 
 
 def find_rate(name: str) -> Statistic:
-    """Return the rate of a name or synonym; LookupError with the nearest name otherwise."""
-    try:
-        return _rates()[_key(name)]
-    except KeyError:
-        raise LookupError(_unknown(name)) from None
+    """Return the rate of a name, a synonym or another tool's name; LookupError as `find_metric`."""
+    return _only(name, _rates())
+
+
+def _only(name: str, index: Mapping[str, tuple[Row, ...]]) -> Row:
+    rows = index.get(plain(name), ())
+    if len(rows) == 1:
+        return rows[0]
+    raise AmbiguousName(_ambiguous(name, rows)) if rows else LookupError(_unknown(name))
+
+
+def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
+    shown = [f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows]
+    return f"{quote(name)} is {' or '.join(shown)}; say which"
+
+
+def _whose(name: str, row: Metric | Statistic) -> str:
+    tools = [
+        each.tool for each in NAMES if each.ours == row.name and plain(each.name) == plain(name)
+    ]
+    return f"{' and '.join(tools)}: " if tools else ""
 
 
 def _unknown(name: str) -> str:
+    for each in NAMES:
+        if each.ours is None and plain(each.name) == plain(name):
+            return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
     known = [*_metrics(), *_rates(), *(r.name for r in RATES), *(r.name for r in METRICS), *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
-
-
 @cache
-def _metrics() -> dict[str, Metric]:
+def _metrics() -> dict[str, tuple[Metric, ...]]:
     return _index(METRICS)
 
 
 @cache
-def _rates() -> dict[str, Statistic]:
+def _rates() -> dict[str, tuple[Statistic, ...]]:
     return _index(RATES)
 
 
-def _index(rows: Sequence[Row]) -> dict[str, Row]:
-    index: dict[str, Row] = {_key(row.name): row for row in rows}
+def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
+    """Return the rows of every name in use; several only where they are different numbers."""
+    own = {row.name: row for row in rows}
+    called: dict[str, set[str]] = {}
     for row in rows:
         for name in (*row.aka, row.title):
-            index.setdefault(_key(name), row)
-    return index
+            called.setdefault(plain(name), set()).add(row.name)
+    for each in NAMES:
+        if each.ours in own:
+            called.setdefault(plain(each.name), set()).add(each.ours)
+    index = {}
+    for key, names in called.items():
+        of_formula: dict[str, Row] = {}
+        for row in rows:
+            if row.name in names:
+                of_formula.setdefault(row.formula, row)
+        index[key] = tuple(of_formula.values())
+    return index | {plain(row.name): (row,) for row in rows}

@@ -47,6 +47,7 @@ RD: Recall Difference
   positive     more false negatives among the group's observed positives
   edge cases   undefined when either side has no rows to rest on
   needs        a label and a prediction
+  other tools  Clarify: RD, Recall Difference (RD), Recall Difference
   defined in   Amazon SageMaker Clarify guide, RD
   set          clarify
 """

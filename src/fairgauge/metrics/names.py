@@ -1,0 +1,308 @@
+"""What other tools call a number, and where theirs is not quite ours.
+
+A name that maps to nothing says why; `fairgauge metrics NAME` repeats it. Group and reference are
+what AIF360 calls unprivileged and privileged, holisticai group a and group b, Clarify facet d and
+facet a, Vertex AI slice 1 and slice 2.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA"]
+TOOLS: tuple[Tool, ...] = (
+    "Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A metric's name in another tool.
+
+    Attributes
+    ----------
+    tool, name : whose name, and which.
+    ours : the catalogue name of the same number; None where there is none.
+    differs : how theirs differs from ours, or why there is none; None where they are equal.
+    """
+
+    tool: Tool
+    name: str
+    ours: str | None
+    differs: str | None = None
+
+
+def plain(name: str) -> str:
+    """Return a name as it is looked up: cases, spaces, underscores and hyphens are alike."""
+    return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
+
+
+_TO_OVERALL = "unsigned, and the farthest from all rows where method='to_overall' is asked"
+_ZERO = "a rate without rows is 0 there; here it is undefined, and its group left out"
+_COUNT = "a count or a sum, in the report's groups"
+_CLASSES = "of all classes: class {} of a multiclass audit"
+_ROWS = "of all rows, of no group"
+_PAIR = "of the two groups compared; here of all groups of the feature"
+_CUT = "of predictions cut at a quantile; cut them at a value (fairgauge.above)"
+
+# ruff: noqa: E501 - a row is one line, so that the table reads as a table
+# fmt: off
+_CLARIFY: Mapping[str, str] = {
+    "CI": "CI", "Class Imbalance (CI)": "CI", "Class Imbalance": "CI",
+    "DPL": "DPL", "Difference in Positive Proportions in Labels (DPL)": "DPL",
+    "KL": "KL", "Kullback-Liebler Divergence (KL)": "KL",
+    "JS": "JS", "Jensen-Shannon Divergence (JS)": "JS",
+    "LP": "LP", "L-p Norm (LP)": "LP",
+    "TVD": "TVD", "Total Variation Distance (TVD)": "TVD",
+    "KS": "KS", "Kolmogorov-Smirnov Distance (KS)": "KS",
+    "CDDL": "CDDL", "Conditional Demographic Disparity in Labels (CDDL)": "CDDL",
+    "AD": "AD", "Accuracy Difference (AD)": "AD", "Accuracy Difference": "AD",
+    "CDDPL": "CDDPL", "Conditional Demographic Disparity in Predicted Labels (CDDPL)": "CDDPL",
+    "DAR": "DAR", "Difference in Acceptance Rates (DAR)": "DAR",
+    "DCA": "DCA", "Difference in Conditional Acceptance (DCA)": "DCA",
+    "DCAcc": "DCA", "Difference in Conditional Acceptance (DCAcc)": "DCA",
+    "DCR": "DCR", "Difference in Conditional Rejection (DCR)": "DCR", "DCRej": "DCR",
+    "DI": "DI", "Disparate Impact (DI)": "DI",
+    "DPPL": "DPPL", "Difference in Positive Proportions in Predicted Labels (DPPL)": "DPPL",
+    "Difference in Positive Proportions in Predicted Labels": "DPPL",
+    "DRR": "DRR", "Difference in Rejection Rates (DRR)": "DRR",
+    "GE": "GE", "Generalized Entropy (GE)": "GE",
+    "RD": "RD", "Recall Difference (RD)": "RD", "Recall Difference": "RD",
+    "SD": "SD", "Specificity Difference (SD)": "SD", "Specificity Difference": "SD",
+    "TE": "TE", "Treatment Equality (TE)": "TE", "Treatment Equality": "TE",
+    "Accuracy": "accuracy",
+    "Proportion of Positive Predictions in Labels": "selection_rate",
+    "Proportion of Negative Predictions in Labels": "rejection_share",
+    "True Positive Rate / Recall": "true_positive_rate",
+    "True Negative Rate / Specificity": "true_negative_rate",
+    "Acceptance Rate / Precision": "positive_predictive_value",
+    "Rejection Rate": "negative_predictive_value",
+    "Conditional Acceptance": "conditional_acceptance",
+    "Conditional Rejection": "conditional_rejection",
+    "F1 Score": "f1",
+}
+_CLARIFY_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "FT": ("FT", "opposite sign: smclarify counts F- less F+; profile clarify gives its number"),
+    "Flip Test (FT)": ("FT", "opposite sign: smclarify counts F- less F+; profile clarify gives its number"),
+}
+_VERTEX: Mapping[str, str] = {
+    "Difference in Population Size": "vertex.difference_in_population_size",
+    "Difference in Positive Proportions in True Labels": "vertex.dpptl",
+    "DPPTL": "vertex.dpptl", "Label Imbalance": "vertex.dpptl",
+    "Accuracy Difference": "vertex.accuracy_difference",
+    "Difference in Positive Proportions in Predicted Labels": "vertex.dpppl",
+    "DPPPL": "vertex.dpppl",
+    "Recall Difference": "vertex.recall_difference",
+    "Recall Difference (Equal Opportunity)": "vertex.recall_difference",
+    "Specificity Difference": "vertex.specificity_difference",
+    "Difference in Ratio of Error Types": "vertex.difference_in_ratio_of_error_types",
+    "Treatment Equality": "vertex.difference_in_ratio_of_error_types",
+}
+_FAIRLEARN: Mapping[str, str] = {
+    "accuracy_score": "accuracy", "balanced_accuracy_score": "balanced_accuracy",
+    "selection_rate": "selection_rate", "zero_one_loss": "error_rate",
+    "true_positive_rate": "true_positive_rate", "true_negative_rate": "true_negative_rate",
+    "false_positive_rate": "false_positive_rate", "false_negative_rate": "false_negative_rate",
+    "precision_score": "positive_predictive_value", "recall_score": "true_positive_rate",
+    "f1_score": "f1", "cohen_kappa_score": "cohen_kappa", "roc_auc_score": "roc_auc", "log_loss": "log_loss",
+    "mean_prediction": "mean_prediction", "mean_absolute_error": "mean_absolute_error",
+    "mean_squared_error": "mean_squared_error", "root_mean_squared_error": "root_mean_squared_error", "r2_score": "r2",
+    "accuracy_score_difference": "accuracy.largest_gap", "accuracy_score_ratio": "accuracy.smallest_ratio",
+    "accuracy_score_group_min": "accuracy.minimum", "balanced_accuracy_score_group_min": "balanced_accuracy.minimum",
+    "f1_score_group_min": "f1.minimum", "log_loss_group_max": "log_loss.maximum",
+    "mean_absolute_error_group_max": "mean_absolute_error.maximum", "mean_squared_error_group_max": "mean_squared_error.maximum",
+    "precision_score_group_min": "positive_predictive_value.minimum", "r2_score_group_min": "r2.minimum",
+    "recall_score_group_min": "true_positive_rate.minimum", "roc_auc_score_group_min": "roc_auc.minimum",
+    "zero_one_loss_group_max": "error_rate.maximum", "zero_one_loss_ratio": "error_rate.smallest_ratio",
+    "zero_one_loss_difference": "error_rate.largest_gap",
+}
+_FAIRLEARN_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "demographic_parity_difference": ("selection_rate.largest_gap", _TO_OVERALL),
+    "demographic_parity_ratio": ("selection_rate.smallest_ratio", _TO_OVERALL),
+    "equal_opportunity_difference": ("true_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
+    "equal_opportunity_ratio": ("true_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    "equalized_odds_difference": ("equalized_odds.largest_gap", f"{_TO_OVERALL}; agg='mean' is equalized_odds.mean_gap; {_ZERO}"),
+    "equalized_odds_ratio": ("equalized_odds.smallest_ratio", f"{_TO_OVERALL}; agg='mean' is equalized_odds.mean_ratio; {_ZERO}"),
+    "selection_rate_difference": ("selection_rate.largest_gap", _TO_OVERALL),
+    "selection_rate_ratio": ("selection_rate.smallest_ratio", _TO_OVERALL),
+    "true_positive_rate_difference": ("true_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
+    "true_positive_rate_ratio": ("true_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    "true_negative_rate_difference": ("true_negative_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
+    "true_negative_rate_ratio": ("true_negative_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    "false_positive_rate_difference": ("false_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
+    "false_positive_rate_ratio": ("false_positive_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    "false_negative_rate_difference": ("false_negative_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
+    "false_negative_rate_ratio": ("false_negative_rate.smallest_ratio", f"{_TO_OVERALL}; {_ZERO}"),
+    "f1_macro": ("f1", _CLASSES.format("macro")), "f1_weighted": ("f1", _CLASSES.format("weighted")),
+    "precision_macro": ("positive_predictive_value", _CLASSES.format("macro")),
+    "recall_macro": ("true_positive_rate", _CLASSES.format("macro")),
+}
+_FAIRLEARN_NONE: Mapping[str, str] = {
+    "count": _COUNT,
+    "median_absolute_error": "a median needs every row: sums give mean_absolute_error",
+    "max_error": "the single worst row, which says little of a group: see root_mean_squared_error",
+}
+_AIF360: Mapping[str, str] = {
+    "accuracy": "accuracy", "base_rate": "base_rate", "error_rate": "error_rate", "selection_rate": "selection_rate",
+    "precision": "positive_predictive_value", "recall": "true_positive_rate", "sensitivity": "true_positive_rate",
+    "specificity": "true_negative_rate", "true_positive_rate": "true_positive_rate", "true_negative_rate": "true_negative_rate",
+    "false_positive_rate": "false_positive_rate", "false_negative_rate": "false_negative_rate",
+    "positive_predictive_value": "positive_predictive_value", "negative_predictive_value": "negative_predictive_value",
+    "false_discovery_rate": "false_discovery_rate", "false_omission_rate": "false_omission_rate",
+    "generalized_true_positive_rate": "generalized_true_positive_rate", "generalized_false_positive_rate": "generalized_false_positive_rate",
+    "generalized_fpr": "generalized_false_positive_rate",
+    "specificity_score": "true_negative_rate", "sensitivity_score": "true_positive_rate",
+    "statistical_parity_difference": "selection_rate.difference", "mean_difference": "selection_rate.difference",
+    "disparate_impact": "DI", "disparate_impact_ratio": "DI",
+    "equal_opportunity_difference": "true_positive_rate.difference", "true_positive_rate_difference": "true_positive_rate.difference",
+    "false_positive_rate_difference": "false_positive_rate.difference", "false_positive_rate_ratio": "false_positive_rate.ratio",
+    "false_negative_rate_difference": "false_negative_rate.difference", "false_negative_rate_ratio": "false_negative_rate.ratio",
+    "false_discovery_rate_difference": "false_discovery_rate.difference", "false_discovery_rate_ratio": "false_discovery_rate.ratio",
+    "false_omission_rate_difference": "false_omission_rate.difference", "false_omission_rate_ratio": "false_omission_rate.ratio",
+    "error_rate_difference": "error_rate.difference", "error_rate_ratio": "error_rate.ratio",
+    "average_odds_difference": "average_odds.difference", "average_abs_odds_difference": "average_absolute_odds",
+    "average_odds_error": "average_absolute_odds", "average_predictive_value_difference": "average_predictive_value_difference",
+    "generalized_equalized_odds_difference": "generalized_worst_odds",
+    "generalized_entropy_index": "generalized_entropy", "generalized_entropy_error": "generalized_entropy",
+    "theil_index": "theil_index", "coefficient_of_variation": "coefficient_of_variation",
+    "between_all_groups_generalized_entropy_index": "between_group_generalized_entropy",
+    "between_all_groups_theil_index": "between_group_theil_index",
+    "kl_divergence": "KL", "class_imbalance": "vertex.difference_in_population_size",
+}
+_AIF360_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "equalized_odds_difference": ("worst_odds", "of group and reference, as worst_odds; Fairlearn's is of all groups"),
+    "smoothed_empirical_differential_fairness": ("label.differential_fairness", "of labels also in ClassificationMetric; of predictions it is prediction.differential_fairness"),
+    "smoothed_edf": ("label.differential_fairness", "of what is given, labels or predictions"),
+    "differential_fairness_bias_amplification": ("prediction.differential_fairness", "less label.differential_fairness"),
+    "df_bias_amplification": ("prediction.differential_fairness", "less label.differential_fairness"),
+    "between_group_generalized_entropy_index": ("between_group_generalized_entropy", _PAIR),
+    "between_group_generalized_entropy_error": ("between_group_generalized_entropy", _PAIR),
+    "between_group_theil_index": ("between_group_theil_index", _PAIR),
+    "between_group_coefficient_of_variation": ("between_group_generalized_entropy", f"sqrt(2 GE) of it, {_PAIR}"),
+    "between_all_groups_coefficient_of_variation": ("between_group_generalized_entropy", "sqrt(2 GE) of it"),
+    "consistency": ("consistency", "of labels, unscaled columns; neighbours at the same distance by row order, here by share"),
+    "consistency_score": ("consistency", "unscaled columns; neighbours at the same distance by row order, here by share"),
+    "conditional_demographic_disparity": ("CDDPL", "over the values of the attribute itself, not over strata"),
+    "generalized_false_negative_rate": ("generalized_true_positive_rate", "1 less it"),
+    "generalized_fnr": ("generalized_true_positive_rate", "1 less it"),
+    "generalized_true_negative_rate": ("generalized_false_positive_rate", "1 less it"),
+}
+_AIF360_NONE: Mapping[str, str] = {
+    "performance_measures": "the group's rates together", "power": "the number of true positives",
+    "binary_confusion_matrix": _COUNT, "generalized_binary_confusion_matrix": _COUNT,
+    **{f"num_{of}": _COUNT for of in ("instances", "positives", "negatives", "pred_positives", "pred_negatives", "true_positives", "true_negatives", "false_positives", "false_negatives")},
+    **{f"num_generalized_{of}": _COUNT for of in ("true_positives", "true_negatives", "false_positives", "false_negatives")},
+    "rich_subgroup": "a search for a subgroup: name its columns as an intersection",
+}
+_AEQUITAS: Mapping[str, str] = {
+    "accuracy": "accuracy", "tpr": "true_positive_rate", "tnr": "true_negative_rate", "fpr": "false_positive_rate",
+    "fnr": "false_negative_rate", "for": "false_omission_rate", "fdr": "false_discovery_rate",
+    "npv": "negative_predictive_value", "precision": "positive_predictive_value", "pprev": "selection_rate", "prev": "base_rate",
+    "pprev_disparity": "selection_rate.ratio", "precision_disparity": "positive_predictive_value.ratio",
+    "fdr_disparity": "false_discovery_rate.ratio", "for_disparity": "false_omission_rate.ratio",
+    "fpr_disparity": "false_positive_rate.ratio", "fnr_disparity": "false_negative_rate.ratio",
+    "tpr_disparity": "true_positive_rate.ratio", "tnr_disparity": "true_negative_rate.ratio", "npv_disparity": "negative_predictive_value.ratio",
+}
+_PARITY = "a verdict there: a rule of ours between 0.8 and 1.25"
+_AEQUITAS_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "Impact Parity": ("selection_rate.ratio", _PARITY), "Precision Parity": ("positive_predictive_value.ratio", _PARITY),
+    "FDR Parity": ("false_discovery_rate.ratio", _PARITY), "FOR Parity": ("false_omission_rate.ratio", _PARITY),
+    "FPR Parity": ("false_positive_rate.ratio", _PARITY), "FNR Parity": ("false_negative_rate.ratio", _PARITY),
+    "TPR Parity": ("true_positive_rate.ratio", _PARITY), "TNR Parity": ("true_negative_rate.ratio", _PARITY),
+    "NPV Parity": ("negative_predictive_value.ratio", _PARITY),
+}
+_SHARE = "the group's share of all predicted positives, large where the group is: see representation.ratio and selection_rate"
+_AEQUITAS_NONE: Mapping[str, str] = {
+    "ppr": _SHARE, "ppr_disparity": _SHARE,
+    "Statistical Parity": f"rests on ppr, {_SHARE}",
+    "TypeI Parity": "FDR and FPR parity together: two rules", "TypeII Parity": "FOR and FNR parity together: two rules",
+    "Equalized Odds": "FPR and TPR parity together: two rules",
+    "Unsupervised Fairness": "several rules together", "Supervised Fairness": "several rules together", "Overall Fairness": "the verdict of all rules",
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "pp", "pn", "k", "group_size", "group_label_pos", "group_label_neg", "total_entities"), _COUNT),
+}
+_HOLISTICAI: Mapping[str, str] = {
+    "Statistical Parity": "selection_rate.difference", "Disparate Impact": "DI", "success_rate": "selection_rate",
+    "Equality of Opportunity Difference": "true_positive_rate.difference", "equal_opportunity_diff": "true_positive_rate.difference",
+    "False Positive Rate Difference": "false_positive_rate.difference", "false_positive_rate_diff": "false_positive_rate.difference",
+    "false_negative_rate_diff": "false_negative_rate.difference", "true_negative_rate_diff": "true_negative_rate.difference",
+    "Average Odds Difference": "average_odds.difference", "average_odds_diff": "average_odds.difference",
+    "Accuracy Difference": "accuracy.difference", "accuracy_diff": "accuracy.difference",
+    "Theil Index": "theil_index", "Generalized Entropy Index": "generalized_entropy",
+    "Average Score Difference": "mean_prediction.difference", "Average Score Ratio": "mean_prediction.ratio",
+    "RMSE Ratio": "root_mean_squared_error.ratio", "MAE Ratio": "mean_absolute_error.ratio",
+    "frequency_matrix": "selection_rate",
+}
+_D_N = "its variances have the divisor n, ours n - 1"
+_HOLISTICAI_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "Four Fifths Rule": ("selection_rate.smallest_ratio", "of the two groups alone"), "four_fifths": ("selection_rate.smallest_ratio", "of the two groups alone"),
+    "Cohen D": ("selection_smd", _D_N),
+    "2SD Rule": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),
+    "z_test_diff": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),
+    "z_test_ratio": ("selection_rate.ratio", "a test statistic there; ours is its p-value, from another test"),
+    "ABROCA": ("abroca", "theirs is the signed difference of the two areas, ours the area between the curves"),
+    "Coefficient of Variation": ("coefficient_of_variation", "2 sqrt(GE) there, sqrt(2 GE) by definition"),
+    "accuracy_matrix": ("jaccard_index", "called accuracy there: TP / (TP + FP + FN) of each class"),
+    "recall_matrix": ("positive_predictive_value", "holds precisions, swapped with precision_matrix"),
+    "precision_matrix": ("true_positive_rate", "holds recalls, swapped with recall_matrix"),
+    "Multiclass Statistical Parity": ("prediction.tvd", "the largest or the mean over all pairs of groups"),
+    "Multiclass Equality of Opportunity": ("prediction.tvd", "within each label (strata), averaged; the largest or the mean over all pairs of groups"),
+    "Multiclass True Positive Difference": ("true_positive_rate.difference", "its size, averaged over classes; the largest or the mean over all pairs of groups"),
+    "Max Statistical Parity": ("prediction_ks", "the largest on a grid of thresholds, ours the largest at all"),
+    "Z Score Difference": ("prediction_smd", _D_N),
+    "Disparate Impact Q": ("selection_rate.ratio", _CUT), "Statistical Parity Q": ("selection_rate.difference", _CUT),
+}
+_HOLISTICAI_NONE: Mapping[str, str] = {
+    "No Disparate Impact Level": "a threshold, not a disparity: ask several thresholds",
+    "Statistical Parity AUC": "gaps averaged over quantiles of the predictions: see prediction_wasserstein",
+    "RMSE Ratio Q80": "errors of the top fifth of predictions: audit those rows", "MAE Ratio Q80": "errors of the top fifth of predictions: audit those rows",
+    "Correlation Difference": "correlation is blind to shifts: see r2.difference",
+    "Jain Index": _ROWS, "Multiclass Average Odds": "a mean with differences that holisticai alone defines",
+}
+_TFMA: Mapping[str, str] = {
+    "fairness_indicators_metrics/false_positive_rate": "false_positive_rate", "fairness_indicators_metrics/false_negative_rate": "false_negative_rate",
+    "fairness_indicators_metrics/true_positive_rate": "true_positive_rate", "fairness_indicators_metrics/true_negative_rate": "true_negative_rate",
+    "fairness_indicators_metrics/positive_rate": "selection_rate", "fairness_indicators_metrics/negative_rate": "rejection_share",
+    "fairness_indicators_metrics/false_discovery_rate": "false_discovery_rate", "fairness_indicators_metrics/false_omission_rate": "false_omission_rate",
+    "fairness_indicators_metrics/precision": "positive_predictive_value", "fairness_indicators_metrics/recall": "true_positive_rate",
+    "fairness_auc/subgroup_auc": "roc_auc", "fairness_auc/bpsn_auc": "bpsn_auc", "fairness_auc/bnsp_auc": "bnsp_auc",
+    "positive_rate": "selection_rate", "negative_rate": "rejection_share", "MeanLabel": "base_rate", "MeanPrediction": "mean_score",
+    "BinaryAccuracy": "accuracy", "AUC": "roc_auc", "AUCPrecisionRecall": "average_precision",
+}
+_TFMA_NONE: Mapping[str, str] = {
+    "example_count": _COUNT, "weighted_example_count": _COUNT,
+    "lift": "mean label in bins of the score against a baseline slice: see calibration_gap",
+    "flip_rate": "compares each row with a copy whose sensitive value is changed: score both, and audit the two predictions",
+    "flip_count": "compares each row with a copy whose sensitive value is changed: score both, and audit the two predictions",
+}
+# fmt: on
+
+_NOTHING: Mapping[str, str] = {}
+_ALIKE: Mapping[str, tuple[str, str]] = {}
+
+
+def _of(
+    tool: Tool,
+    same: Mapping[str, str],
+    differs: Mapping[str, tuple[str, str]] = _ALIKE,
+    none: Mapping[str, str] = _NOTHING,
+) -> Iterator[Name]:
+    yield from (Name(tool, name, ours) for name, ours in same.items())
+    yield from (Name(tool, name, ours, how) for name, (ours, how) in differs.items())
+    yield from (Name(tool, name, None, why) for name, why in none.items())
+
+
+NAMES: tuple[Name, ...] = (
+    *_of("Clarify", _CLARIFY, _CLARIFY_DIFFERS),
+    *_of("Vertex AI", _VERTEX),
+    *_of("Fairlearn", _FAIRLEARN, _FAIRLEARN_DIFFERS, _FAIRLEARN_NONE),
+    *_of("AIF360", _AIF360, _AIF360_DIFFERS, _AIF360_NONE),
+    *_of("aequitas", _AEQUITAS, _AEQUITAS_DIFFERS, _AEQUITAS_NONE),
+    *_of("holisticai", _HOLISTICAI, _HOLISTICAI_DIFFERS, _HOLISTICAI_NONE),
+    *_of("TFMA", _TFMA, none=_TFMA_NONE),
+)
+"""Every public metric of the tools."""

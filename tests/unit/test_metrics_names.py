@@ -1,0 +1,94 @@
+"""Other tools' names: each finds a number of ours, or says why there is none; none misleads."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import METRICS, RATES
+from fairgauge.metrics.lookup import expand, find_metric, find_rate
+from fairgauge.metrics.names import NAMES, TOOLS, Name, plain
+
+ROWS = {row.name: row for row in (*RATES, *METRICS)}
+OF_NAME = pytest.mark.parametrize("each", NAMES, ids=lambda n: f"{n.tool}:{n.name}")
+
+
+@OF_NAME
+def test_every_name_is_of_a_row_or_says_why(each: Name) -> None:
+    assert each.tool in TOOLS
+    if each.ours is None:
+        assert each.differs
+    else:
+        assert each.ours in ROWS
+
+
+@OF_NAME
+def test_every_name_resolves_or_says_what_to_do(each: Name) -> None:
+    found, messages = [], []
+    for find in (find_metric, find_rate):
+        try:
+            found.append(find(each.name).name)
+        except LookupError as error:
+            messages.append(str(error))
+    if each.ours is None:
+        own = plain(each.name) in {plain(name) for name in found}
+        assert own or all(str(each.differs) in message for message in messages)
+        return
+    same = [row.name for row in ROWS.values() if row.formula == ROWS[each.ours].formula]
+    choices = [text for text in messages if text.endswith("say which")]
+    chosen = any(f"{name} (" in text for name in same for text in choices)
+    assert chosen or set(found) & set(same)
+
+
+def test_no_two_names_of_a_tool_clash() -> None:
+    keys = [(each.tool, plain(each.name)) for each in NAMES]
+    assert len(keys) == len(set(keys))
+
+
+def test_signs_that_differ_must_be_chosen() -> None:
+    table = fg.confusion("g", {"a": {"tp": 3, "fn": 1}, "b": {"tp": 1, "fn": 3}})
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(table, metrics=["Recall Difference"])
+    assert str(caught.value) == (
+        "metrics[0]: 'Recall Difference' is RD (Clarify: [TP / (TP + FN)]_a - [TP / (TP + FN)]_d)"
+        " or vertex.recall_difference (Vertex AI: [TP / (TP + FN)]_d - [TP / (TP + FN)]_a);"
+        " say which"
+    )
+    with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*say which"):
+        fg.rule("accuracy difference", between=(-0.1, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("Treatment Equality", "TE"),
+        ("Specificity Difference", "SD"),
+        ("disparate_impact", "DI"),
+        ("statistical_parity_difference", "selection_rate.difference"),
+        ("demographic_parity_difference", "selection_rate.largest_gap"),
+        ("fpr_disparity", "false_positive_rate.ratio"),
+        ("average_odds_difference", "average_odds.difference"),
+        ("fairness_auc/bpsn_auc", "bpsn_auc"),
+        ("DCAcc", "DCA"),
+        ("DPPTL", "vertex.dpptl"),
+    ],
+)
+def test_the_same_number_needs_no_choice(name: str, ours: str) -> None:
+    (found,) = expand([name])
+    assert found.name == ours
+
+
+def test_an_entry_says_what_other_tools_call_it() -> None:
+    text = " ".join(str(fg.metric("selection_rate.largest_gap")).split())
+    assert "Fairlearn: demographic_parity_difference" in text
+    assert "unsigned" in text
+    entry = fg.metric("FT").to_dict()
+    assert {"tool": "Clarify", "name": "FT"}.items() <= entry["tools"][0].items()
+    assert re.search("opposite sign", entry["tools"][0]["differs"])
+
+
+def test_a_name_without_a_counterpart_says_why() -> None:
+    with pytest.raises(fg.SpecError, match="'Jain Index' of holisticai: of all rows"):
+        fg.metric("Jain Index")
