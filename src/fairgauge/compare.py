@@ -190,7 +190,9 @@ def _rows(old: Report, new: Report, said: bool | None) -> tuple[bool, str | None
     sizes = [_sizes(report) for report in (old, new)]
     shared = sizes[0].keys() & sizes[1].keys()
     if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
-        return True, f"the same numbers of rows everywhere look like the same rows, and {why}"
+        otherwise = "--different-rows or same_rows=False says otherwise"
+        rows = "the same numbers of rows everywhere look like the same rows"
+        return True, f"{rows} ({otherwise}), and {why}"
     return False, None
 
 

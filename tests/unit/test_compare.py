@@ -325,8 +325,9 @@ def test_the_same_rows_give_no_interval():
     found = fg.compare(old, new)
     assert found.same_rows
     assert found.refused == (
-        "the same numbers of rows everywhere look like the same rows, and the reports do not hold "
-        "how strongly their estimates depend on each other"
+        "the same numbers of rows everywhere look like the same rows (--different-rows or "
+        "same_rows=False says otherwise), and the reports do not hold how strongly their "
+        "estimates depend on each other"
     )
     assert all(each.interval is None and not each.sure for each in found.changes)
     assert any(each.direction is Direction.FURTHER for each in found.changes)

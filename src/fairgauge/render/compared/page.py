@@ -107,7 +107,7 @@ def _context(comparison: Comparison) -> dict[str, Any]:
         "style": Markup(style),  # noqa: S704 - our own file
         "policy": _policy(style),
         "sides": (("old", comparison.old), ("new", comparison.new)),
-        "sentences": _sentences(told),
+        "sentences": _sentences(told, comparison.refused),
         "panels": _panels(comparison, told),
         "tables": [
             (heading, [_listed(each, told) for each in found[:_MOST_LISTED]], len(found), folded)
@@ -121,10 +121,11 @@ def _context(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _sentences(told: Told) -> list[str]:
+def _sentences(told: Told, refused: str | None) -> list[str]:
     """Return the few changes that matter first, in words: of each rate of a group, one."""
+    moved = told.moved if refused else ()
     ranked = sorted(
-        (*told.further, *told.closer),
+        (*told.further, *told.closer, *moved),
         key=lambda each: (headline_rank(each.metric) is None, each.stratum is not None),
     )
     one_each: dict[tuple[object, ...], Change] = {}

@@ -223,7 +223,7 @@ def verdict_summary(comparison: Comparison) -> str:
         "stayed": comparison.stayed,
     }
     if not turns:
-        return f"No verdict changed, of {comparison.stayed:,}." if comparison.stayed else ""
+        return f"Verdicts that changed: none of {comparison.stayed:,}." if comparison.stayed else ""
     found = [f"{count:,} {word}" for word, count in counts.items() if count]
     return f"Of the verdicts, {', '.join(found)}."
 
