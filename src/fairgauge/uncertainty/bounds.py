@@ -53,6 +53,11 @@ class Share:
     n: Array
     shape: Shape
 
+    @property
+    def plain(self) -> bool:
+        """Return whether the number is the share itself."""
+        return self.shape is np.asarray
+
     def limits(self, share: Limits) -> Limits:
         """Return limits of the number from limits of the share."""
         return self.shape(share[0]), self.shape(share[1])

@@ -1,7 +1,8 @@
-"""Pooled: the interval of a contrast with strata held fixed, by stratified MOVER.
+"""Pooled: the interval of a contrast with strata held fixed.
 
-Each side is a weighted mean over strata; the distances of its limits are the root of the summed
-squares of the strata's own, weighted alike.
+Shares of rows are pooled by their score, which many thin strata do not mislead. Other numbers, and
+rare outcomes, by stratified MOVER: each side is a weighted mean over strata, and the distances of
+its limits are the root of the summed squares of the strata's own, weighted alike.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ import numpy as np
 
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import invert
+from fairgauge.stats.stratified import Stratified, stratified_difference, stratified_ratio
 from fairgauge.uncertainty.bounds import Bounds, bounds, denominator
 from fairgauge.uncertainty.contrasts import Versus, contrast, few
 from fairgauge.uncertainty.evidence import Comparisons
-from fairgauge.uncertainty.interval import Interval, NoInterval
+from fairgauge.uncertainty.interval import FEWEST_EXPECTED, Interval, NoInterval
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fairgauge.metrics.comparisons import Contrast
     from fairgauge.metrics.symbols import Array
     from fairgauge.spec import Spec
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 5
 _MOST_THIN = 0.1
+_THIN = "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
 
 
 def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) -> Interval:
@@ -45,29 +51,69 @@ def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) 
     if compared.rest is not None:
         share = share * _apart(metric, compared, weights)
     ours, theirs = bounds(metric.of, compared.group), bounds(metric.of, compared.other)
-    thin = np.minimum(ours.n, theirs.n).reshape(weights.shape) < _FEWEST
-    too_thin = quotient(np.where(thin, weights, 0.0).sum(axis=1), weights.sum(axis=1)) > _MOST_THIN
-    rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0).sum(1) for b in (ours, theirs)]
-    first, second = _joined(ours, share, rows[0]), _joined(theirs, share, rows[1])
+    rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
+    found = _mover(metric, (ours, theirs), share, rows, compared, spec)
+    thin = np.where(np.minimum(*rows) < _FEWEST, weights, 0.0).sum(axis=1)
+    too_thin = quotient(thin, weights.sum(axis=1)) > _MOST_THIN
+    if ours.share is not None and theirs.share is not None and ours.share.plain:
+        x = [
+            np.where(weights > 0, s.x.reshape(weights.shape), 0.0)
+            for s in (ours.share, theirs.share)
+        ]
+        enough = _expected(x, rows) >= FEWEST_EXPECTED
+        found = _where(enough, _score(metric, x, rows, share, spec), found)
+        too_thin &= ~enough
+    low, high, p = (np.where(too_thin, np.nan, each) for each in (found.low, found.high, found.p))
+    few_rows = [_THIN if each else said for each, said in zip(too_thin, found.too_few, strict=True)]
+    return Interval(low, high, p, found.method, few_rows)
+
+
+def _score(
+    metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
+) -> Stratified:
+    sides = [x[0], rows[0], x[1], rows[1]]
+    if metric.order == "reference - group":
+        sides = sides[2:] + sides[:2]
+    made = stratified_difference if metric.by == "difference" else stratified_ratio
+    return made(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
+
+
+def _where(enough: NDArray[np.bool_], score: Stratified, otherwise: Interval) -> Interval:
+    """Return the score limits where there is enough, the others elsewhere."""
+    old = (otherwise.low, otherwise.high, otherwise.p)
+    low, high, p = (np.where(enough, a, b) for a, b in zip(score, old, strict=True))
+    method = ["stratified score" if e else m for e, m in zip(enough, otherwise.method, strict=True)]
+    return Interval(low, high, p, method, otherwise.too_few)
+
+
+def _expected(x: list[Array], rows: list[Array]) -> Array:
+    """Return the fewest rows that a cell would hold, strata together, without a difference."""
+    n = [each.sum(axis=1) for each in rows]
+    pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
+    return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
+
+
+def _mover(
+    metric: Contrast,
+    sides: tuple[Bounds, Bounds],
+    share: Array,
+    rows: list[Array],
+    compared: Comparisons,
+    spec: Spec,
+) -> Interval:
+    n = [each.sum(axis=1) for each in rows]
+    first, second = (_joined(b, share, total) for b, total in zip(sides, n, strict=True))
 
     def interval(z: Array) -> Limits:
         return mover_difference(first.estimate, *first.at(z), second.estimate, *second.at(z))
 
-    none = np.zeros(len(weights), dtype=bool)
-    found = Versus(first, second, invert(interval), none, few(np.minimum(*rows)))
-    margin = np.ones(len(weights), dtype=bool)
-    sides = Comparisons(compared.group, compared.reference, None, margin, compared.key)
-    made = contrast(metric, found, sides, spec)
-    low, high, p = (np.where(too_thin, np.nan, each) for each in (made.low, made.high, made.p))
-    few_rows = [
-        (
-            "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
-            if thin
-            else said
-        )
-        for thin, said in zip(too_thin, found.too_few, strict=True)
-    ]
-    return Interval(low, high, p, [f"stratified {m}" for m in made.method], few_rows)
+    none = np.zeros(len(share), dtype=bool)
+    found = Versus(first, second, invert(interval), none, few(np.minimum(*n)))
+    margin = np.ones(len(share), dtype=bool)
+    apart = Comparisons(compared.group, compared.reference, None, margin, compared.key)
+    made = contrast(metric, found, apart, spec)
+    method = [f"stratified {each}" for each in made.method]
+    return Interval(made.low, made.high, made.p, method, made.too_few)
 
 
 def _joined(found: Bounds, share: Array, n: Array) -> Bounds:
