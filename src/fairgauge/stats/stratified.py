@@ -68,7 +68,7 @@ def stratified_difference(
     z = np.asarray(z, dtype=np.float64)
     centre = gap + z**2 * steepness / 2
     half = np.sqrt(np.maximum(centre**2 - gap**2 + z**2 * variance, 0.0))
-    return Stratified(centre - half, centre + half, _p(gap, variance))
+    return Stratified(np.asarray(centre - half), np.asarray(centre + half), _p(gap, variance))
 
 
 @quiet
