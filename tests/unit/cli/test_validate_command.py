@@ -47,7 +47,7 @@ def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_pa
   positiv: unknown key. Did you mean 'positive'? Allowed: label, prediction, score, score_of, \
 score_range, threshold, positive, sensitive, intersections, strata, count, weight, cluster, \
 reference, metrics, features, task, confidence, method, seed, replicates, profile, missing, \
-rules, max_groups
+population, rules, max_groups
   rules[1].metric: no metric named 'XX'. See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?"""
     )
