@@ -110,7 +110,9 @@ class ScoreCounts:
     ----------
     low, high : edges of the bins, equal where a bin is a single score.
     positive, negative, unlabelled : rows (or weights) in each bin, by label.
-    total : sum of the scores in each bin.
+    total : sum of the scores of the rows with a label, in each bin.
+    turned : the sum of the ends of the range where the scores are those of the negative value, so
+        that a low score speaks for the positive one; None otherwise.
     """
 
     feature: str
@@ -121,6 +123,7 @@ class ScoreCounts:
     negative: tuple[float, ...]
     unlabelled: tuple[float, ...]
     total: tuple[float, ...]
+    turned: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

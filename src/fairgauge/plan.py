@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_JOINT_FEATURES = 3
-_GRID = 1_000
+GRID = 1_000
 
 COUNTED = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
@@ -206,7 +206,7 @@ def plan(spec: Spec) -> Plan:
     if spec.task is Task.REGRESSION and spec.label and spec.prediction:
         moments = _regression_moments(spec.label, spec.prediction)
     elif spec.score and spec.task is not Task.MULTICLASS:
-        score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=_GRID)
+        score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
         axes.append(score)
         label = [axis for axis in outcome if axis.role is Role.LABEL]
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairgauge.estimate import ScoreCounts
 from fairgauge.metrics.side import Scores, Side
-from fairgauge.words import Profile
+from fairgauge.words import Profile, Reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,13 +152,18 @@ def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
 
 
 def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
-    """Return the scores of every group in bins, leaving out the bins that it does not have."""
+    """Return the scores of every group in bins, leaving out the bins that it does not have.
+
+    Known values of no group come last, as the rest, where there are any.
+    """
     if counted.histogram is None:
         return
     histogram = counted.histogram
     of = histogram.counts["w" if counted.weighted else "n"]
-    by_label, total = _by_label(of, reading.labels), histogram.counts["s"].sum(axis=1)
-    for i, group in enumerate(counted.groups):
+    by_label = _by_label(of, reading.labels)
+    total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
+    names = [*counted.groups, *([str(Reference.REST)] if counted.has_others else [])]
+    for i, group in enumerate(names):
         held = of[i].sum(axis=0) > 0
         yield ScoreCounts(
             feature=counted.feature,
@@ -169,6 +174,7 @@ def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
             negative=_listed(by_label[i, 1, held]),
             unlabelled=_listed(of[i, -1, held]),
             total=_listed(total[i, held]),
+            turned=reading.turned,
         )
 
 
