@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -131,3 +132,16 @@ def test_the_public_catalogue_has_every_row() -> None:
 
 def _plain(row: Any) -> dict[str, Any]:
     return row if isinstance(row, dict) else {"name": row.name}
+
+
+def test_infinite_values_are_said_in_words() -> None:
+    cells = {"a": {"tp": 3, "fn": 2, "tn": 1}, "b": {"tp": 4, "fp": 2, "fn": 1, "tn": 3}}
+    names = ["TE", "error_type_ratio.largest_gap", "error_type_ratio.maximum", "KL"]
+    report = fg.audit(fg.confusion("g", cells), metrics=names)
+    assert report["TE", "g", "a"].says == (
+        "a: error type ratio infinite (no false positives); the rest: 0.5"
+    )
+    assert report["TE", "g", "b"].says == (
+        "b: error type ratio 0.5; the rest: infinite (no false positives)"
+    )
+    assert not [e.says for e in report.estimates if re.search(r"\binf\b", e.says)]

@@ -126,8 +126,11 @@ class Spread(Across):
 
     def sentence(self, value: float, first: str, second: str) -> str:
         title = self.of.title
-        shown = f"{value:.1%}" if self.of.is_share else f"{value:.3g}"
-        points = f"{value * 100:.1f} points" if self.of.is_share else f"{value:.3g}"
+        if math.isinf(value):
+            shown = points = self.of.infinite
+        else:
+            shown = f"{value:.1%}" if self.of.is_share else f"{value:.3g}"
+            points = f"{value * 100:.1f} points" if self.of.is_share else shown
         return {
             "largest_gap": f"{title} is furthest apart between {first} and {second}: {points}",
             "smallest_ratio": f"{title} of {first} is {value:.3g} times that of {second}",

@@ -203,6 +203,8 @@ class Contrast(Comparison):
     def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
         ours, theirs = sides
         shown = f"{group}: {self.of.title} {self._show(ours)}"
+        if math.isinf(ours) or math.isinf(theirs):
+            return f"{shown}; {reference}: {self._show(theirs)}"
         against = f"{reference} ({self._show(theirs)})"
         if ours == theirs:
             return f"{shown}, the same as {against}"
@@ -213,6 +215,8 @@ class Contrast(Comparison):
         return f"{shown}, {size} {'higher' if ours > theirs else 'lower'} than {against}"
 
     def _show(self, number: float) -> str:
+        if math.isinf(number):
+            return self.of.infinite
         return f"{number:.1%}" if self.of.is_share else _number(number)
 
 
@@ -314,7 +318,7 @@ class Combined(Comparison):
 
 
 def _number(number: float) -> str:
-    return f"{number:,.0f}" if _LARGE <= abs(number) < math.inf else f"{number:.3g}"
+    return f"{number:,.0f}" if abs(number) >= _LARGE else f"{number:.3g}"
 
 
 def _times(value: float) -> str:

@@ -67,7 +67,8 @@ class Distance(Comparison):
 
     def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
         del sides
-        return f"{group}: {self.of}s lie {value:.3g} from those of {reference} ({self.title})"
+        far = "infinitely far" if math.isinf(value) else f"{value:.3g}"
+        return f"{group}: {self.of}s lie {far} from those of {reference} ({self.title})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,11 @@ class Statistic(ABC):
         return " ".join(words)
 
     @property
+    def infinite(self) -> str:
+        """Say an infinite value in words."""
+        return "infinite"
+
+    @property
     @abstractmethod
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count."""
@@ -132,6 +137,10 @@ class Quotient(Statistic):
     under: Cells
     bounded: bool = False
     """Whether ``over`` can never exceed ``under``."""
+
+    @property
+    def infinite(self) -> str:
+        return f"infinite (no {self.under.described})"
 
     @property
     def needs(self) -> frozenset[Need]:
