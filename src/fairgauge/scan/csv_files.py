@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 _SNIFFED_LINES = 1_000
-_LONGEST_LINE = 1 << 24
+_LONGEST_LINE = 1 << 22
+_BUFFER = 1 << 23
 _DELIMITERS = ",;\t|"
 
 
@@ -58,7 +59,8 @@ def _read_csv(
     return (
         f"SELECT {chosen} FROM read_csv({listed(paths)}, delim={literal(delimiter)}, quote='\"', "
         "escape='\"', header=true, nullstr='', auto_detect=false, strict_mode=true, "
-        f"null_padding=false, max_line_size={_LONGEST_LINE}, columns={{{types}}})"
+        f"null_padding=false, max_line_size={_LONGEST_LINE}, "
+        f"buffer_size={_BUFFER}, columns={{{types}}})"
     )
 
 

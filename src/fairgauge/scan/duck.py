@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ _CSV_ERRORS = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
     "unterminated quote": "a quote is not closed, or text follows a closing quote",
     "Invalid unicode|not utf-8": "not UTF-8 text; convert it, for example with iconv",
+    "Maximum line size": "a line is longer than 4 MB",
     "invalid state": "quotes or line ends are not those of a CSV file (RFC 4180)",
 }
 
@@ -90,5 +92,6 @@ def _connection() -> duckdb.DuckDBPyConnection:
     connection.execute("SET preserve_insertion_order = false")
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
     connection.execute("SET enable_progress_bar_print = false")
+    connection.execute(f"SET temp_directory = '{tempfile.gettempdir()}/fairgauge-duckdb'")
     connection.execute("SET autoinstall_known_extensions = false")
     return connection

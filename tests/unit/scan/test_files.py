@@ -79,6 +79,12 @@ def test_a_csv_column_is_typed_by_all_of_its_rows(write):
     assert found == {("1", 1): 300_000, ("x", 0): 1}
 
 
+def test_long_lines(write):
+    assert len(cells(write(f"g,y\n{'z' * 3_000_000},1\n"))) == 1
+    with pytest.raises(DataError, match=r"rows.csv': line 2: a line is longer than 4 MB"):
+        cells(write(f"g,y\n{'z' * 5_000_000},1\n"))
+
+
 def test_a_csv_column_name_in_quotes(write):
     found = cells(write('"the, group",y\na,1\n'), sensitive="the, group")
     assert found == {("a", 1): 1}
