@@ -6,6 +6,7 @@ import re
 import tempfile
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -88,10 +89,12 @@ def reason(error: Exception) -> str:
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
     """Open the connection: opening one costs as much as counting a million rows."""
-    connection = duckdb.connect()
-    connection.execute("SET preserve_insertion_order = false")
+    settings = {
+        "preserve_insertion_order": "false",
+        "autoinstall_known_extensions": "false",
+        "temp_directory": str(Path(tempfile.gettempdir()) / "fairgauge-duckdb"),
+    }
+    connection = duckdb.connect(config=settings)
     connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
     connection.execute("SET enable_progress_bar_print = false")
-    connection.execute(f"SET temp_directory = '{tempfile.gettempdir()}/fairgauge-duckdb'")
-    connection.execute("SET autoinstall_known_extensions = false")
     return connection
