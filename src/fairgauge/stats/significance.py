@@ -19,6 +19,10 @@ Statistic: TypeAlias = Callable[[Array], Array]
 Z_MAX = 37.0
 """Largest critical value searched: its two-sided p, 6e-300, is the smallest one reported."""
 
+_MOST_STEPS = 100
+_TURNS = 5
+_SETTLED = 1e-12
+
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
@@ -58,13 +62,14 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
     """
     low, high, value = floats(*interval(np.asarray(0.0)), null)
     undefined = np.isnan(low) | np.isnan(high)
-    inner, outer = np.zeros(value.shape), np.full(value.shape, Z_MAX)
-    for _ in range(56):
-        z = (inner + outer) / 2
+    above = low > value
+
+    def beyond(z: Array) -> Array:
+        """Return how far the null still lies outside the limits; falls with z, 0 at the answer."""
         low, high = interval(z)
-        excluded = (low > value) | (high < value)
-        inner, outer = np.where(excluded, z, inner), np.where(excluded, outer, z)
-    return np.where(undefined, np.nan, inner)
+        return np.where(above, low - value, value - high)
+
+    return np.where(undefined, np.nan, _root(beyond, value.shape))
 
 
 def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
@@ -90,6 +95,33 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     0.008133
     """
     return two_sided(invert_z(interval, null))
+
+
+@quiet
+def _root(falling: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+    """Return where a falling function of z in [0, Z_MAX] reaches 0, by secants kept in a bracket.
+
+    The ends are returned where it never is positive, or always.
+    """
+    inner, outer = np.zeros(shape), np.full(shape, Z_MAX)
+    last, z = inner, np.ones(shape)
+    before, here = falling(inner), falling(z)
+    never, always = ~(before > 0), falling(outer) > 0
+    done = never | always
+    for step in range(_MOST_STEPS):
+        positive = here > 0
+        inner, outer = np.where(positive, z, inner), np.where(positive, outer, z)
+        secant = z - here * (z - last) / (here - before)
+        middle = (inner + outer) / 2
+        # a secant that leaves the bracket, or creeps along one end, gives way to its middle
+        usable = (secant > inner) & (secant < outer) & (step % _TURNS != _TURNS - 1)
+        new = np.where(done | (here == 0), z, np.where(usable, secant, middle))
+        done = done | (np.abs(new - z) <= _SETTLED * (1 + z))
+        if done.all():
+            break
+        last, before, z = z, here, new
+        here = falling(z)
+    return np.where(never, 0.0, np.where(always, Z_MAX, new))
 
 
 def newcombe_p(
