@@ -5,32 +5,69 @@ from __future__ import annotations
 import glob
 import re
 import stat
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from fairgauge.errors import DataError, FairgaugeError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairgauge.cube import Cube
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
+_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
 
 
-def read_data(asked: Sequence[str]) -> Any:
-    """Return what `fairgauge.audit` takes: a path, a list of paths, or the sum of saved cubes.
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the rows of DATA are, if not in files on this machine: flags of `where`."""
+
+    table: str | None = None
+    query: str | None = None
+    spark: str | None = None
+
+
+def where(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
+
+    @click.option("--table", metavar="NAME", help="DATA is the URL of a database: this table.")
+    @click.option("--query", metavar="SELECT", help="DATA is the URL of a database: these rows.")
+    @click.option("--spark", metavar="MASTER", help="Spark counts the files (local[*]).")
+    @wraps(command)
+    def located(
+        *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
+    ) -> Any:
+        return command(*args, at=Where(table, query, spark), **more)
+
+    return located
+
+
+def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
+    """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
 
     Raises
     ------
     DataError
-        Cubes and other files are mixed, or a database is named.
+        Cubes and other files are mixed, or a database is named without a table.
     CubeError
         The cubes are damaged, or count different things.
     """
+    at = at or Where()
+    urls = [each for each in asked if _SCHEME.match(each)]
+    if urls or at.table or at.query:
+        return _of_database(asked, urls, at)
+    if at.spark is not None:
+        from fairgauge.scan.spark import read_files
+
+        return read_files(at.spark, asked)
     for each in asked:
-        _refuse_database(each)
         _refuse_streams(each)
     cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
     if not any(cubes):
@@ -95,10 +132,18 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _refuse_database(asked: str) -> None:
-    scheme = re.match(r"([a-z][a-z0-9+.\-]*)://", asked, re.IGNORECASE)
-    if scheme:
+def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
+    """Return the rows of a table or a SELECT of a database."""
+    from fairgauge.scan.query import sql
+
+    if len(asked) != 1 or not urls:
+        raise FairgaugeError("--table and --query want one DATA, the URL of a database")
+    scheme = urls[0].partition(":")[0]
+    if scheme in _STORES:
         raise FairgaugeError(
-            f"cannot read {scheme[1]}:// addresses; save the table as .parquet or .csv and name "
-            "that file, or pipe it in as CSV and say -"
+            f"cannot read {scheme}:// addresses; copy the files here and name them, or pipe their "
+            "rows in as CSV and say -"
         )
+    if (at.table is None) == (at.query is None):
+        raise FairgaugeError(f"rows of a {scheme}:// database: say either --table or --query")
+    return sql(urls[0], str(at.table or at.query))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan.duck import reason
 from fairgauge.scan.sql import Columns, count_by_sql, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
@@ -22,6 +23,7 @@ _UTC = (
     "concat(replace(date_format(to_utc_timestamp({}, current_timezone()), "
     "\"yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"), '.000000', ''), '+00:00')"
 )
+_FILES = {".parquet": "parquet", ".orc": "orc", ".jsonl": "json", ".ndjson": "json"}
 _NESTED = {"array", "map", "struct"}
 
 
@@ -85,3 +87,32 @@ class SparkFrame:
             return iter([tuple(row) for row in self.frame.sparkSession.sql(query).collect()])
         except PySparkException as error:
             raise DataError(f"cannot count the {self.name}: {reason(error)}") from None
+
+
+def read_files(master: str, paths: Sequence[str]) -> Any:
+    """Read files by a Spark session of a master (``local[*]``, ``spark://host:7077``, ``sc://...``).
+
+    Raises
+    ------
+    DataError
+        The files are not all of one typed format (.csv is none), or Spark cannot read them.
+    MissingExtra
+        pyspark is not installed.
+    """
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("counting by Spark", "spark") from None
+    kinds = {_FILES.get(PurePath(path.removesuffix(".gz")).suffix.lower()) for path in paths}
+    if len(kinds) != 1 or None in kinds:
+        known = ", ".join(_FILES)
+        raise DataError(f"Spark reads files of one format: {known}; not {listing(paths)}")
+    builder = SparkSession.builder.appName("fairgauge").config("spark.ui.enabled", "false")
+    remote = master.startswith("sc://")
+    try:
+        session = (builder.remote(master) if remote else builder.master(master)).getOrCreate()
+        return session.read.format(str(kinds.pop())).load(list(paths))
+    except (PySparkException, RuntimeError) as error:
+        first = str(error).splitlines()[0]
+        raise DataError(f"Spark cannot read {listing(paths)}: {first}") from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fairgauge.cli.data import read_data
+from fairgauge.cli.data import Where, read_data, where
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.progress import progress
 from fairgauge.cli.question import asked, question
@@ -22,6 +22,7 @@ FAILED, UNDECIDED = 1, 3
 @click.command("audit", short_help="From a table to a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
+@where
 @click.option(
     "--format",
     "format_",
@@ -44,6 +45,7 @@ FAILED, UNDECIDED = 1, 3
 )
 def command(
     data: tuple[str, ...],
+    at: Where,
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
@@ -53,7 +55,8 @@ def command(
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
-    them, a glob, a .cube.json made by "fairgauge count", or - for standard input.
+    them, a glob, a .cube.json made by "fairgauge count", - for standard input, or the URL of a
+    database (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
 
     A backslash takes the meaning from = : * and , in a column's name.
 
@@ -64,7 +67,7 @@ def command(
     check_outputs(outputs, [*data, *([config] if config else [])])
     formats = [_format_of(path) for path in outputs]
     what = asked(config, flags)
-    rows = read_data(data)
+    rows = read_data(data, at)
     if what.problems:
         what.check(rows)
 

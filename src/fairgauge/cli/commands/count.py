@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from fairgauge.cli.data import read_data
+from fairgauge.cli.data import Where, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.progress import progress
 from fairgauge.cli.question import asked, question
@@ -16,8 +16,11 @@ from fairgauge.cli.streams import say
 @click.command("count", short_help="Keep the counts instead of the rows.")
 @click.argument("data", nargs=-1, required=True)
 @question
+@where
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
-def command(data: tuple[str, ...], config: str | None, output: str | None, **flags: Any) -> None:
+def command(
+    data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Any
+) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
     The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
@@ -31,7 +34,7 @@ def command(data: tuple[str, ...], config: str | None, output: str | None, **fla
         check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags)
-    rows = read_data(data)
+    rows = read_data(data, at)
     if what.problems:
         what.check(rows)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data import read_data
+from fairgauge.cli.data import Where, read_data, where
 from fairgauge.cli.question import asked, question
 from fairgauge.cli.streams import printable, say
 from fairgauge.errors import listing
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 @click.command("validate", short_help="Check a specification against the data's columns.")
 @click.argument("data", nargs=-1)
 @question
+@where
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of specification files.")
-def command(data: tuple[str, ...], config: str | None, schema: bool, **flags: Any) -> None:
+def command(
+    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Any
+) -> None:
     """Check a specification, and whether DATA have the columns and types that it needs.
 
     No row is counted, so values (of labels, groups, references) are not checked.
@@ -38,7 +41,7 @@ def command(data: tuple[str, ...], config: str | None, schema: bool, **flags: An
     if not data and not what.options and not what.problems:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
-    spec = what.check(read_data(data) if data else None)
+    spec = what.check(read_data(data, at) if data else None)
     fits = f" and fits the columns of {listing(data)}" if data else ""
     say(f"The specification is valid{fits}.\n{_summary(spec)}")
 
