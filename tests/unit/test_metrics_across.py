@@ -1,0 +1,76 @@
+"""Across groups: gaps, ratios and spreads where some group is undefined; criteria; epsilon."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import fairgauge as fg
+
+COUNTS = {
+    "a": {"tp": 8, "fn": 2, "fp": 1, "tn": 9},  # TPR .8, FPR .1
+    "b": {"tp": 3, "fn": 3, "fp": 6, "tn": 6},  # TPR .5, FPR .5
+    "c": {"fp": 3, "tn": 7},  # no positives: TPR undefined, FPR .3
+    "d": {"tp": 9, "fn": 1},  # no negatives: TPR .9, FPR undefined
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    report = fg.audit(fg.confusion("g", COUNTS), metrics="all")
+    return {e.metric: e for e in report.estimates if e.metric.count(".") == 1 or e.group == "all"}
+
+
+def test_gaps_and_ratios_leave_undefined_groups_out(found: dict[str, Any]) -> None:
+    gap = found["true_positive_rate.largest_gap"]
+    assert gap.value == pytest.approx(0.4)
+    assert (gap.group, gap.reference) == ("d", "b")
+    ratio = found["true_positive_rate.smallest_ratio"]
+    assert ratio.value == pytest.approx(5 / 9)
+    assert (ratio.group, ratio.reference) == ("b", "d")
+    assert found["false_positive_rate.largest_gap"].value == pytest.approx(0.4)
+
+
+def test_extremes_name_their_group(found: dict[str, Any]) -> None:
+    assert (found["true_positive_rate.minimum"].value, "b") == (
+        0.5,
+        found["true_positive_rate.minimum"].group,
+    )
+    assert found["true_positive_rate.maximum"].group == "d"
+    assert found["false_positive_rate.maximum"].group == "b"
+
+
+def test_variance_and_gini(found: dict[str, Any]) -> None:
+    mean = (0.8 + 0.5 + 0.9) / 3
+    variance = sum((x - mean) ** 2 for x in (0.8, 0.5, 0.9)) / 3
+    assert found["true_positive_rate.variance"].value == pytest.approx(variance, rel=1e-12)
+    pairs = 2 * (0.3 + 0.1 + 0.4)
+    expected = pairs / (2 * 9 * mean)
+    assert found["true_positive_rate.gini"].value == pytest.approx(expected, rel=1e-12)
+
+
+def test_equalized_odds(found: dict[str, Any]) -> None:
+    assert found["equalized_odds.largest_gap"].value == pytest.approx(0.4)
+    assert found["equalized_odds.mean_gap"].value == pytest.approx((0.4 + 0.4) / 2)
+    ratios = (5 / 9, 1 / 5)
+    assert found["equalized_odds.smallest_ratio"].value == pytest.approx(min(ratios))
+    assert found["equalized_odds.mean_ratio"].value == pytest.approx(sum(ratios) / 2)
+
+
+def test_epsilon_of_differential_fairness() -> None:
+    table = fg.confusion("g", {"a": {"tp": 3, "tn": 1}, "b": {"tp": 1, "tn": 7}})
+    (found,) = fg.audit(table, metrics="label.differential_fairness").estimates
+    # smoothed: (3 + .5) / 5 against (1 + .5) / 9, and 1.5 / 5 against 7.5 / 9
+    positive, negative = math.log((3.5 / 5) / (1.5 / 9)), math.log((7.5 / 9) / (1.5 / 5))
+    assert positive > negative
+    assert found.value == pytest.approx(positive, rel=1e-12)
+    assert (found.group, found.reference) == ("a", "b")
+
+
+def test_one_group_alone_has_no_gap() -> None:
+    table = fg.confusion("g", {"a": {"tp": 3, "tn": 1}, "b": {}})
+    (found,) = fg.audit(table, metrics="accuracy.largest_gap").estimates
+    assert found.status == "undefined"
+    assert found.reason == "fewer than two groups in which it is defined"

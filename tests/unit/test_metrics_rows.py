@@ -1,0 +1,138 @@
+"""Metrics of single rows: rankings by hand, ties included; neighbours by brute force."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+
+RANKED = [("a", 0.9), ("b", 0.8), ("a", 0.6), ("b", 0.6), ("b", 0.6), ("a", 0.2)]
+"""Three rows share the places 3, 4 and 5."""
+PLACES = [1 / math.log2(rank + 1) for rank in range(1, 7)]
+
+
+def ranking(rows: list[tuple[str, float]], *metrics: str) -> fg.Report:
+    frame = pl.DataFrame(rows, schema=["g", "s"], orient="row")
+    return fg.audit(frame, score="s", positive=1, sensitive="g", metrics=list(metrics))
+
+
+def test_exposure_shares_tied_places() -> None:
+    tied = sum(PLACES[2:5]) / 3
+    ours = (PLACES[0] + tied + PLACES[5]) / 3
+    theirs = (PLACES[1] + 2 * tied) / 3
+    found = ranking(RANKED, "exposure_ratio")["exposure_ratio", "g", "a"]
+    assert found.value == pytest.approx(ours / theirs, rel=1e-12)
+
+
+def test_top_and_skew_share_tied_places() -> None:
+    # of the four top places two are shared by three tied rows: a has 1 + 2/3 rows there, b 1 + 4/3
+    report = ranking(RANKED, "top_selection_ratio(k=4)", "skew(k=4)", "skew(percent=50)")
+    top = report["top_selection_ratio(k=4)", "g", "a"]
+    assert top.value == pytest.approx((5 / 3 / 3) / (7 / 3 / 3), rel=1e-12)
+    skew = report["skew(k=4)", "g", "a"]
+    assert skew.value == pytest.approx(math.log((5 / 3 / 4) / 0.5), rel=1e-12)
+    half = report["skew(percent=50)", "g", "b"]  # three places, one of them shared
+    assert half.value == pytest.approx(math.log(((1 + 2 / 3) / 3) / 0.5), rel=1e-12)
+
+
+def test_ndkl_by_hand() -> None:
+    (found,) = ranking(RANKED, "ndkl").estimates
+    a_in_top = [1, 1, 1 + 1 / 3, 1 + 2 / 3, 2, 3]
+    total = 0.0
+    for i, a in enumerate(a_in_top, start=1):
+        shares = [a / i, 1 - a / i]
+        kl = sum(p * math.log(p / 0.5) for p in shares if p > 0)
+        total += kl * PLACES[i - 1]
+    assert found.value == pytest.approx(total / sum(PLACES), rel=1e-12)
+
+
+def test_the_order_of_rows_changes_no_ranking() -> None:
+    names = ("exposure_ratio", "skew(k=3)", "ndkl", "top_selection_ratio(k=3)")
+    forwards, backwards = ranking(RANKED, *names), ranking(RANKED[::-1], *names)
+    assert [e.value for e in forwards.estimates] == [e.value for e in backwards.estimates]
+
+
+def people(seed: int, n: int = 160) -> pl.DataFrame:
+    """Make rows on a coarse grid, so that many lie at the same distance."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "g": rng.choice(["a", "b", "c"], n),
+            "x": rng.integers(0, 6, n),
+            "z": rng.integers(0, 4, n),
+            "p": rng.integers(0, 2, n),
+        }
+    )
+
+
+def votes(points: Any, decided: Any, at: Any, k: int) -> float:
+    """Return the mean decision of the k nearest, those at the k-th distance by share."""
+    squared = ((points - at) ** 2).sum(axis=1)
+    last = np.sort(squared)[k - 1]
+    inside, tied = squared < last, squared == last
+    room = k - inside.sum()
+    return float((decided[inside].sum() + room * decided[tied].mean()) / k)
+
+
+def test_ties_among_neighbours_vote_by_share() -> None:
+    frame = people(3)
+    report = fg.audit(
+        frame, prediction="p", sensitive="g", features=["x", "z"], metrics="FT", profile="clarify"
+    )
+    points, decided = frame.select("x", "z").to_numpy().astype(float), frame["p"].to_numpy()
+    for group in "abc":
+        own = (frame["g"] == group).to_numpy()
+        better = worse = 0
+        for point, p in zip(points[own], decided[own], strict=True):
+            mean = votes(points[~own], decided[~own], point, 5)
+            better += p == 0 and mean > 0.5
+            worse += p == 1 and mean < 0.5
+        expected = (worse - better) / own.sum()  # smclarify's sign
+        assert report["FT", "g", group].value == pytest.approx(expected, rel=1e-12), group
+
+
+def test_profile_documented_has_the_sign_of_the_page() -> None:
+    rows = {"g": ["d"] * 5 + ["a"] * 12, "x": [1.0] * 17, "p": [0] * 5 + [1] * 12}
+    for profile, value in (("documented", 1.0), ("clarify", -1.0)):
+        report = fg.audit(
+            pl.DataFrame(rows),
+            prediction="p",
+            sensitive="g",
+            features="x",
+            metrics="FT",
+            profile=profile,
+        )
+        assert report["FT", "g", "d"].value == value
+
+
+@pytest.mark.parametrize("metric", ["FT", "consistency"])
+def test_the_order_of_rows_changes_nothing(metric: str) -> None:
+    frame = people(5)
+    values = []
+    for shuffled in (frame, frame.reverse(), frame.sample(fraction=1.0, shuffle=True, seed=1)):
+        report = fg.audit(
+            shuffled, prediction="p", sensitive="g", features=["x", "z"], metrics=metric
+        )
+        found = sorted((e.group, e.value) for e in report.estimates)
+        values.append(found)
+    assert values[0] == values[1] == values[2]
+
+
+def test_consistency_by_brute_force() -> None:
+    frame = people(7, n=60)
+    report = fg.audit(
+        frame,
+        prediction="p",
+        sensitive="g",
+        features=["x", "z"],
+        metrics="consistency",
+        profile="clarify",
+    )
+    points, decided = frame.select("x", "z").to_numpy().astype(float), frame["p"].to_numpy()
+    off = [abs(p - votes(points, decided, at, 5)) for at, p in zip(points, decided, strict=True)]
+    assert report["consistency"].value == pytest.approx(1 - float(np.mean(off)), rel=1e-12)

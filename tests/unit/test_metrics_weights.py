@@ -1,0 +1,145 @@
+"""Integer weights are duplicated rows, for counts, scores and regressions; strata turn signs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+
+BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
+    "A": (512, 313, 89, 19),
+    "B": (353, 207, 17, 8),
+    "C": (120, 205, 202, 391),
+    "D": (138, 279, 131, 244),
+    "E": (53, 138, 94, 299),
+    "F": (22, 351, 24, 317),
+}
+
+
+def people(n: int = 300) -> pl.DataFrame:
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, n)
+    return pl.DataFrame(
+        {
+            "g": rng.choice(["a", "b", "c"], n),
+            "h": rng.choice(["u", "v"], n),
+            "y": y,
+            "p": rng.integers(0, 2, n),
+            "s": np.clip(rng.normal(0.4 + 0.2 * y, 0.2), 0, 1),
+            "label": rng.normal(10, 3, n),
+            "prediction": rng.normal(11, 2, n),
+            "w": rng.integers(1, 5, n),
+        }
+    )
+
+
+def repeated(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.all().repeat_by("w").explode())
+
+
+ASKED: dict[str, dict[str, Any]] = {
+    "counts": {
+        "label": "y",
+        "prediction": "p",
+        "strata": "h",
+        "population": {"g": {"a": 1, "b": 1, "c": 1}},
+    },
+    "scores": {"label": "y", "score": "s"},
+    "regression": {"label": "label", "prediction": "prediction", "task": "regression"},
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
+    frame = people()
+    weighted, duplicated = (
+        fg.audit(data, sensitive="g", metrics="native", **more, **asked)
+        for data, more in ((frame, {"weight": "w"}), (repeated(frame), {}))
+    )
+    compared = 0
+    counted = [
+        [e for e in report.estimates if e.metric not in UNWEIGHTED]
+        for report in (weighted, duplicated)
+    ]
+    for ours, theirs in zip(*counted, strict=True):
+        assert (ours.metric, ours.group, ours.stratum) == (
+            theirs.metric,
+            theirs.group,
+            theirs.stratum,
+        )
+        if theirs.value is None:
+            continue
+        assert ours.value == pytest.approx(theirs.value, rel=1e-9, abs=1e-12), ours.metric
+        compared += 1
+    for mine, yours in zip(weighted.groups, duplicated.groups, strict=True):
+        assert mine.weight == yours.n
+        for name, rate in yours.rates.items():
+            assert mine.rates[name].value == pytest.approx(rate.value, rel=1e-9), name
+            compared += 1
+    assert compared > 60
+
+
+UNWEIGHTED = {"prediction_ks", "prediction_wasserstein", "residual_ks", "residual_wasserstein",
+              "top_selection_ratio", "skew", "ndkl", "exposure_ratio", "consistency"}  # fmt: skip
+"""What compares or orders rows counts each row once, as its page says."""
+
+
+@pytest.fixture(scope="module")
+def berkeley() -> fg.Report:
+    rows = [
+        {"sex": sex, "dept": dept, "admitted": yes, "n": n}
+        for dept, counts in BERKELEY.items()
+        for (sex, yes), n in zip(
+            [("men", 1), ("men", 0), ("women", 1), ("women", 0)], counts, strict=True
+        )
+    ]
+    return fg.audit(
+        pl.DataFrame(rows),
+        label="admitted",
+        count="n",
+        sensitive="sex",
+        strata="dept",
+        metrics=["base_rate.difference", "DPL", "CDDL"],
+    )
+
+
+def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
+    (women,) = [
+        e
+        for e in berkeley.estimates
+        if (e.metric, e.group, e.stratum) == ("base_rate.difference", "women", None)
+    ]
+    assert women.value == pytest.approx(557 / 1835 - 1198 / 2691, rel=1e-12)
+    (pooled,) = [
+        e
+        for e in berkeley.estimates
+        if (e.metric, e.group, e.stratum) == ("base_rate.difference", "women", "pooled")
+    ]
+    weights, gaps = [], []
+    for ma, mr, wa, wr in BERKELEY.values():
+        men, women_ = ma + mr, wa + wr
+        weights.append(men * women_ / (men + women_))
+        gaps.append(wa / women_ - ma / men)
+    expected = sum(w * g for w, g in zip(weights, gaps, strict=True)) / sum(weights)
+    assert pooled.value == pytest.approx(expected, rel=1e-12)
+    assert expected > 0
+
+
+def test_simpsons_paradox_is_said(berkeley: fg.Report) -> None:
+    (found,) = [d for d in berkeley.diagnostics if d.code == "simpson" and "women" in d.message]
+    assert found.level == "warning"
+    assert "base_rate.difference -0.142 but 0.0" in found.message
+
+
+def test_conditional_disparity_of_berkeley(berkeley: fg.Report) -> None:
+    (found,) = [e for e in berkeley.estimates if (e.metric, e.group) == ("CDDL", "women")]
+    total = sum(map(sum, BERKELEY.values()))
+    expected = sum(
+        (ma + mr + wa + wr) / total * (wr / (wr + mr) - wa / (wa + ma))
+        for ma, mr, wa, wr in BERKELEY.values()
+    )
+    assert found.value == pytest.approx(expected, rel=1e-12)
