@@ -163,12 +163,15 @@ def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
 def _with_task(source: Source, spec: Spec) -> Spec:
     """Read numbers with fractions as a regression, unless anything else is said.
 
-    What is counted hangs on it, so the first rows are looked at before the scan.
+    What is counted hangs on it, so the first rows are looked at before the scan, where that costs
+    nothing: not behind a query engine or in a database.
     """
     if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
         return spec
-    from fairgauge.scan.rows import read_rows
+    from fairgauge.scan.rows import at_hand, read_rows
 
+    if not at_hand(source):
+        return spec
     first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS)
     values = [value for each in first.values() for value in each if value is not None]
     numbers = all(isinstance(value, (int, float)) for value in values)

@@ -52,6 +52,17 @@ def read_rows(
     return found
 
 
+def at_hand(source: Source) -> bool:
+    """Tell whether the first rows can be looked at without a query elsewhere."""
+    if isinstance(source, NarwhalsFrame):
+        return isinstance(source.frame, nw.DataFrame) or source.frame.implementation.is_polars()
+    return isinstance(source, (DuckFiles, JsonFiles, Relation)) or _is_pandas(source)
+
+
+def _is_pandas(source: Any) -> bool:
+    return hasattr(getattr(source, "frame", None), "iloc")  # pandas may not be installed
+
+
 def numbers_of(values: Sequence[Value]) -> Array:
     """Return numbers, NaN where there is none."""
     return np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
@@ -62,11 +73,10 @@ def fetch(
     source: Any, columns: list[str], most: int | None = None
 ) -> tuple[list[Sequence[Any]], bool]:
     """Return the values of columns (the first ``most``), and whether they are untyped text."""
-    frame: Any = getattr(source, "frame", None)  # of pandas, which may not be installed
-    if not hasattr(frame, "iloc"):
+    if not _is_pandas(source):
         raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
     positions = [source.columns.index(name) for name in columns]
-    return [frame.iloc[:most, at].tolist() for at in positions], False
+    return [source.frame.iloc[:most, at].tolist() for at in positions], False
 
 
 @fetch.register(NarwhalsFrame)
