@@ -360,7 +360,7 @@ class View:
         side = evidence.side
         values = rate.value(side, self.spec.profile).tolist()
         error = rate.error(side)
-        low, high = self.uncertainty.of_rate(rate, evidence)
+        low, high = self.uncertainty.of_rate(rate, evidence, slots == 0)
         margin_only = "score" in rate.needs
         found: list[RateValue | None] = []
         for i, value in enumerate(values):

@@ -238,6 +238,28 @@ def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
     assert 0 < js.low < js.value < js.high
 
 
+def test_averages_over_classes_have_a_posterior():
+    rng = np.random.default_rng(7)
+    y, g = rng.choice(["r", "s", "t"], 600), np.repeat(["a", "b"], 300)
+    p = np.where(rng.random(600) < 0.7, y, rng.choice(["r", "s", "t"], 600))
+    report = fg.audit(
+        rows(y=y, p=p, g=g), label="y", prediction="p", sensitive="g", metrics="accuracy"
+    )
+    (macro,) = [each for each in report.groups if each.class_ == "macro" and each.group == "a"]
+    recall = macro.rates["true_positive_rate"]
+    half = Z * math.sqrt(0.8 * 0.2 / 300)
+    assert recall.high - recall.low == pytest.approx(2 * half, rel=0.15)
+    assert recall.low < recall.value < recall.high
+    constant = macro.rates["selection_rate"]
+    assert (constant.low, constant.high) == pytest.approx((1 / 3, 1 / 3))
+    overall = next(e for e in report.estimates if e.class_ == "micro" and e.group == "a")
+    assert overall.method == "dirichlet posterior"
+    agreed = next(
+        e for e in report.estimates if e.class_ is None and e.metric == "accuracy.difference"
+    )
+    assert agreed.method == "newcombe"
+
+
 def test_an_index_of_all_rows_has_a_posterior():
     found = pair((40, 16, 10, 40), (30, 18, 20, 40), metrics="GE")["GE"]
     assert found.method == "dirichlet posterior"

@@ -19,7 +19,7 @@ from fairgauge.uncertainty.across import across
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
-from fairgauge.uncertainty.draws import drawn
+from fairgauge.uncertainty.draws import drawn, drawn_rates
 from fairgauge.uncertainty.interval import Interval, NoInterval, nothing
 from fairgauge.uncertainty.others import (
     conditional,
@@ -33,6 +33,8 @@ from fairgauge.words import Method, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from fairgauge.metrics.across import Across
     from fairgauge.metrics.kinds import Statistic
@@ -55,16 +57,26 @@ class Uncertainty:
         self.readings = readings
         self._versus: dict[Statistic, Versus] = {}
 
-    def of_rate(self, statistic: Statistic, evidence: Evidence) -> Limits:
-        """Return the limits of a statistic of every group, NaN where there are none."""
+    def of_rate(
+        self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
+    ) -> Limits:
+        """Return the limits of a statistic of every group, NaN where there are none.
+
+        ``margin`` says which are of all rows: an average over classes is resampled for those alone.
+        """
+        value = statistic.value(evidence.side, Profile.DOCUMENTED)
+        table = table_of(statistic, self.readings) if isinstance(statistic, Averaged) else None
         try:
-            found = bounds(statistic, evidence)
+            if table is not None:
+                low, high = drawn_rates(statistic, table, evidence, margin, self.spec)
+            else:
+                found = bounds(statistic, evidence)
+                (low, high), _ = found.limits(self.spec.confidence, self.spec.method)
         except NoInterval:
-            none = np.full(len(evidence.side.size), np.nan)
+            none = np.full(len(value), np.nan)
             return none, none
-        (low, high), _ = found.limits(self.spec.confidence, self.spec.method)
         low, high = (np.clip(each, *statistic.range) for each in (low, high))
-        return np.minimum(low, found.estimate), np.maximum(high, found.estimate)
+        return np.minimum(low, value), np.maximum(high, value)
 
     def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""

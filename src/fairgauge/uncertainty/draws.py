@@ -20,7 +20,7 @@ from fairgauge.stats.resampling import (
     quantile_interval,
     tail_p,
 )
-from fairgauge.uncertainty.interval import Interval
+from fairgauge.uncertainty.interval import Interval, NoInterval
 from fairgauge.words import Method, Profile
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.metrics.comparisons import Comparison
+    from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array
     from fairgauge.spec import Spec
+    from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
 
 MOST_DRAWN = 40_000_000
@@ -61,7 +63,7 @@ def drawn(
     """Return the interval of a metric from its values over drawn tables."""
     bayes = spec.method is not Method.BOOTSTRAP
     size = len(compared.margin)
-    cells = int(np.prod(table.read(compared.group.side).shape[1:]))
+    cells = _cells(table, compared.group)
     at = resampled(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
     rng = generator(spec, compared.key)
@@ -78,12 +80,42 @@ def drawn(
     return Interval(low, high, p, [method] * size, too_few, IN_STRATA)
 
 
+def drawn_rates(
+    statistic: Statistic,
+    table: Table,
+    evidence: Evidence,
+    margin: NDArray[np.bool_],
+    spec: Spec,
+) -> Limits:
+    """Return the limits of a statistic of every group, over all rows, from its drawn tables."""
+    at = np.flatnonzero(margin)
+    low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
+    rng = generator(spec, statistic.name)
+    cells = _cells(table, evidence)
+    step = max(1, _BLOCK // (spec.replicates * cells))
+    for start in range(0, len(at), step):
+        block = at[start : start + step]
+        new = _redrawn(table, evidence, block, spec, rng)
+        values = statistic.value(table.write(new.reshape(-1, *new.shape[2:])), Profile.DOCUMENTED)
+        values = values.reshape(spec.replicates, len(block))
+        low[block], high[block] = quantile_interval(values, spec.confidence)
+    return low, high
+
+
 def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
     if size * cells * spec.replicates <= MOST_DRAWN:
         return np.arange(size)
     return np.flatnonzero(compared.margin)
+
+
+def _cells(table: Table, evidence: Evidence) -> int:
+    """Return how many cells are drawn for each comparison."""
+    cells = int(np.prod(table.read(evidence.side).shape[1:]))
+    if not cells:
+        raise NoInterval("no interval is known for it without both labels and predictions")
+    return cells
 
 
 def generator(spec: Spec, key: str) -> np.random.Generator:
