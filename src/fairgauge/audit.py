@@ -186,8 +186,9 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     if source is None:
         return None
     from fairgauge.individual import RowReader
+    from fairgauge.scan.rows import readable
 
-    return RowReader(source, cube, spec)
+    return None if not readable(source) else RowReader(source, cube, spec)
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:

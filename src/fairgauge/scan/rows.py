@@ -59,6 +59,11 @@ def at_hand(source: Source) -> bool:
     return isinstance(source, (DuckFiles, JsonFiles, Relation)) or _is_pandas(source)
 
 
+def readable(source: Source) -> bool:
+    """Tell whether rows can be read one by one; Spark and databases only count them."""
+    return fetch.dispatch(type(source)) is not fetch.dispatch(object) or _is_pandas(source)
+
+
 def _is_pandas(source: Any) -> bool:
     return hasattr(getattr(source, "frame", None), "iloc")  # pandas may not be installed
 
