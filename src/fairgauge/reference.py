@@ -229,6 +229,8 @@ def peers() -> str:
             for tool in TOOLS
         ]
         rows.append((_linked(name), *cells))
+    rates = {row.name for row in RATES}
+    alone = [n for n in order if n not in by_metric and n.rpartition(".")[0] not in rates]
     lacking = [
         (each.tool, f"`{each.name}`", each.differs or "") for each in NAMES if each.ours is None
     ]
@@ -238,6 +240,8 @@ def peers() -> str:
             _STARS,
             _WRITTEN,
             _table(("metric", *TOOLS), rows),
+            "## What none of them names\n",
+            f"{', '.join(map(_linked, alone))}.\n",
             "## What fairgauge does not have, and why\n",
             _table(("tool", "name", "why"), lacking),
         ]
