@@ -138,7 +138,7 @@ class View:
             which, slots = which[: len(names)], slots[: len(names)]
         evidence, many = self.evidence(which, slots), len(which) // len(names)
         found = metric.across(evidence.side, many, self.spec.profile)
-        sure = self.uncertainty.of_feature(metric, evidence, many, found.value)
+        sure = self.uncertainty.of_feature(metric, evidence, many, found)
         for slot, value in enumerate(found.value.tolist()):
             first, second = names[found.first[slot]], names[found.second[slot]]
             at: dict[str, Any] = {"stratum": self.tally.slots[slot]}

@@ -426,6 +426,13 @@ def test_the_largest_gap_is_covered_with_all_pairs_at_once():
     assert gap.method == "tukey, wilson, mover difference"
 
 
+def test_a_gap_to_a_group_of_few_rows_is_told():
+    cells = {"a": {"tp": 1, "fn": 12}, "b": {"tp": 50, "fn": 50}, "c": {"tp": 40, "fn": 60}}
+    (gap,) = fg.audit(fg.confusion("g", cells), metrics="selection_rate.largest_gap").estimates
+    assert gap.status is Status.TOO_FEW
+    assert gap.reason == "rests on 13 rows on one side, fewer than 20"
+
+
 def test_p_values_are_adjusted_by_holm_over_the_groups_of_a_metric():
     report = five_groups()
     every = [e for e in report.estimates if e.metric == "selection_rate.difference"]
@@ -457,6 +464,19 @@ def test_homogeneity_is_told_with_what_chance_alone_would_give():
         "selection rate may be the same in the 5 groups (chi-square of homogeneity: p 0.216): "
         "they lie 13.0 points apart, where chance alone would give 9.8"
     )
+
+
+@pytest.mark.parametrize(
+    ("metric", "end"),
+    [
+        ("selection_rate.largest_gap", ": 13.0 points; 95% interval 0.0 to 28.8 points"),
+        ("selection_rate.minimum", ": 18.0%; 95% interval 10.2 to 29.8%"),
+        ("selection_rate.smallest_ratio", "; 95% interval 0.289 to 1"),
+    ],
+)
+def test_an_interval_is_told_in_the_unit_of_its_sentence(metric, end):
+    (found,) = five_groups(metric).estimates
+    assert found.says.endswith(end)
 
 
 # randomness, methods, refusals

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Evidence
 
-Found: TypeAlias = "tuple[Limits, str]"
+Made: TypeAlias = "tuple[Limits, str]"
 _MOST_PAIRS = 20_000_000
 
 
@@ -34,7 +34,7 @@ _NOISE = "noise alone raises it, the more the smaller the groups"
 
 
 @singledispatch
-def across(metric: Across, evidence: Evidence, slots: int, confidence: float) -> Found:
+def across(metric: Across, evidence: Evidence, slots: int, confidence: float) -> Made:
     """Return the limits of a metric of all groups in every slot, and how they were made.
 
     Raises
@@ -47,7 +47,7 @@ def across(metric: Across, evidence: Evidence, slots: int, confidence: float) ->
 
 
 @across.register(Spread)
-def _(metric: Spread, evidence: Evidence, slots: int, confidence: float) -> Found:
+def _(metric: Spread, evidence: Evidence, slots: int, confidence: float) -> Made:
     found = bounds(metric.of, evidence)
     groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
@@ -64,7 +64,7 @@ def _(metric: Spread, evidence: Evidence, slots: int, confidence: float) -> Foun
 
 
 @across.register(Joint)
-def _(metric: Joint, evidence: Evidence, slots: int, confidence: float) -> Found:
+def _(metric: Joint, evidence: Evidence, slots: int, confidence: float) -> Made:
     each = 1 - (1 - confidence) / len(metric.of)  # all parts at once
     parts = [across(part, evidence, slots, each) for part in metric.of]
     limits = np.array([limits for limits, _ in parts])
@@ -76,7 +76,7 @@ def _(metric: Joint, evidence: Evidence, slots: int, confidence: float) -> Found
 
 
 @across.register(DifferentialFairness)
-def _(metric: DifferentialFairness, evidence: Evidence, slots: int, confidence: float) -> Found:
+def _(metric: DifferentialFairness, evidence: Evidence, slots: int, confidence: float) -> Made:
     low, high = [], []
     for outcome in (0, 3):  # positive ones stand in TP, negative ones in TN
         found = of_share(
@@ -95,6 +95,16 @@ def _(metric: DifferentialFairness, evidence: Evidence, slots: int, confidence: 
 
 def _outcome(side: Side, needs: frozenset[Need], at: int) -> Array:
     return side.counts(needs)[:, at]
+
+
+def rows_behind(metric: Across, groups: Side) -> Array:
+    """Return the rows that each group contributes to a metric."""
+    if isinstance(metric, Spread):
+        return metric.of.size(groups)
+    if isinstance(metric, Joint):
+        rows: Array = np.min([part.of.size(groups) for part in metric.of], axis=0)
+        return rows
+    return groups.size
 
 
 def _pairs(

@@ -15,7 +15,7 @@ from fairgauge.metrics.distributions import CrossAuc, Distance
 from fairgauge.metrics.inequality import Inequality
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
-from fairgauge.uncertainty.across import across
+from fairgauge.uncertainty.across import across, rows_behind
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.metrics.across import Across
+    from fairgauge.metrics.across import Across, Found
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.representation import Representation
     from fairgauge.metrics.symbols import Array
@@ -99,15 +99,18 @@ class Uncertainty:
             return nothing(len(value), str(why))
         return found.holding(value, metric.range)
 
-    def of_feature(self, metric: Across, groups: Evidence, slots: int, value: Array) -> Interval:
+    def of_feature(self, metric: Across, groups: Evidence, slots: int, found: Found) -> Interval:
         """Return the interval of a metric of all groups in every slot."""
+        rows = rows_behind(metric, groups.cases).reshape(slots, -1)
+        slot = np.arange(slots)
+        too_few = few(np.minimum(rows[slot, found.first], rows[slot, found.second]))
+        none = np.full(slots, np.nan)
         try:
             (low, high), method = across(metric, groups, slots, self.spec.confidence)
         except NoInterval as why:
-            return nothing(slots, str(why))
-        none = np.full(slots, np.nan)
-        found = Interval(low, high, none, [method] * slots, [""] * slots)
-        return found.holding(value, metric.range)
+            return Interval(none, none, none, [""] * slots, too_few, str(why))
+        made = Interval(low, high, none, [method] * slots, too_few)
+        return made.holding(found.value, metric.range)
 
     def of_population(
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array

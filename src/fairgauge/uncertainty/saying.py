@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.metrics.comparisons import Contrast, Metric
+from fairgauge.metrics.across import Spread
+from fairgauge.metrics.comparisons import Combined, Contrast, Metric
 from fairgauge.words import Status
 
 if TYPE_CHECKING:
     from fairgauge.uncertainty.interval import Interval
 
 _LARGE = 1_000
+_IN_POINTS = ("largest_gap",)
+_IN_PER_CENT = ("minimum", "maximum")
 
 
 def told(metric: Metric, found: Interval, at: int, says: str, confidence: float) -> dict[str, Any]:
@@ -48,24 +51,32 @@ def said(metric: Metric, low: float, high: float, confidence: float) -> str:
     >>> said(find_metric("DPPL"), 0.0312, 0.1, 0.95)
     '; 95% interval -10.0 to -3.1 points'
     """
-    unit = ""
+    show, unit = _number, ""
     if isinstance(metric, Contrast) and metric.by == "difference":
         if metric.order == "reference - group":
             low, high = 0.0 - high, 0.0 - low
-        if metric.of.is_share:
-            low, high, unit = 100 * low, 100 * high, " points"
-        shown = f"{_signed(low, share=bool(unit))} to {_signed(high, share=bool(unit))}"
-    else:
-        shown = f"{_number(low)} to {_number(high)}"
-    return f"; {100 * confidence:.4g}% interval {shown}{unit}"
+        show, unit = (_signed_points, " points") if metric.of.is_share else (_signed, "")
+    elif isinstance(metric, Combined) or (isinstance(metric, Spread) and metric.by in _IN_POINTS):
+        parts = metric.of if isinstance(metric, Combined) else (metric,)
+        if all(part.of.is_share for part in parts):
+            show, unit = _points, " points"
+    elif isinstance(metric, Spread) and metric.by in _IN_PER_CENT and metric.of.is_share:
+        show, unit = _points, "%"
+    return f"; {100 * confidence:.4g}% interval {show(low)} to {show(high)}{unit}"
 
 
-def _signed(number: float, *, share: bool) -> str:
+def _signed(number: float) -> str:
     if math.isinf(number):
         return "+infinity" if number > 0 else "-infinity"
-    if share:
-        return f"{number:+.1f}"
     return f"{number:+,.0f}" if abs(number) >= _LARGE else f"{number:+.3g}"
+
+
+def _signed_points(number: float) -> str:
+    return f"{100 * number:+.1f}"
+
+
+def _points(number: float) -> str:
+    return f"{100 * number:.1f}"
 
 
 def _number(number: float) -> str:
