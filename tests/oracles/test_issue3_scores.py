@@ -94,6 +94,37 @@ def test_scores_by_group(shared: Any, table: Any, ledger: Any, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", TABLES)
+def test_exact_scores(shared: Any, table: Any, ledger: Any, name: str) -> None:
+    """With method exact, what depends on the order of scores is theirs to the last digits."""
+    book = ledger("scikit-learn and scipy")
+    for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
+        for pair in results["pairs"]:
+            if isinstance(pair["a"], str):
+                continue
+            attribute, (a,), (b,) = pair["attribute"], pair["a"], pair["b"]
+            report = of_scores(
+                table(name),
+                name,
+                positive_of(key),
+                sensitive=attribute,
+                reference={attribute: b},
+                metrics=[*PAIRED.values()],
+                method="exact",
+            )
+            for their_name, our_name in PAIRED.items():
+                found = report[our_name, attribute, a]
+                book.same(found.value, pair[their_name], f"{name} {key} {a} {our_name}")
+                assert not found.error
+            for group in report.groups:
+                theirs = results[attribute]["groups"][group.group]["score_metrics"]
+                for their_name, our_name in BINNED.items():
+                    rate, where = group.rates[our_name], f"{name} {key} {group.group} {our_name}"
+                    book.same(rate.value, theirs[their_name], where)
+                    assert rate.error == 0, where
+    book.settle(10)
+
+
+@pytest.mark.parametrize("name", TABLES)
 def test_scores_of_everyone(shared: Any, table: Any, ledger: Any, name: str) -> None:
     book = ledger("scikit-learn and scipy")
     for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
