@@ -57,6 +57,10 @@ def test_equalized_odds(found: dict[str, Any]) -> None:
     ratios = (5 / 9, 1 / 5)
     assert found["equalized_odds.smallest_ratio"].value == pytest.approx(min(ratios))
     assert found["equalized_odds.mean_ratio"].value == pytest.approx(sum(ratios) / 2)
+    says = found["equalized_odds.smallest_ratio"].says
+    assert says.startswith(
+        "true positive rate and false positive rate: the lowest is 0.2 times the highest at worst"
+    )
 
 
 def test_epsilon_of_differential_fairness() -> None:

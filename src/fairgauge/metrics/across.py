@@ -185,6 +185,9 @@ class Joint(Across):
     def sentence(self, value: float, first: str, second: str) -> str:
         names = " and ".join(each.of.title for each in self.of)
         word = "on average" if self.how == "mean" else "at worst"
+        if self.neutral == 1:
+            times = f"the lowest is {value:.3g} times the highest"
+            return f"{names}: {times} {word} (furthest: {first} and {second})"
         return f"{names} lie {value:.3g} apart {word} (furthest: {first} and {second})"
 
 

@@ -73,8 +73,9 @@ class StandardisedDifference(Comparison):
 
     def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
         word = "above" if value > 0 else "below"
+        mean = "selection rate" if self.of == "selection" else f"mean {self.of}"
         return (
-            f"{group}: mean {self._what} {sides[0]:.4g}, "
+            f"{group}: {mean} {sides[0]:.4g}, "
             f"{abs(value):.3g} standard deviations {word} "
             f"{reference} ({sides[1]:.4g})"
         )
