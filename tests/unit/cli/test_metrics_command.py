@@ -9,6 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.metrics.catalogue import METRICS, RATES
+from fairgauge.metrics.names import NAMES
 
 ROWS = [*RATES, *METRICS]
 
@@ -89,9 +90,19 @@ def test_the_json_is_strict_and_whole(run):
     found = json.loads(run("metrics", "--json").stdout, parse_constant=refuse)
     assert [row["name"] for row in found] == [entry.name for entry in fg.metrics()]
     assert len(found) == len(ROWS)
+    named = {(each["tool"], each["name"]) for row in found for each in row["tools"]}
+    assert named == {(each.tool, each.name) for each in NAMES if each.ours}
+    differs = [each for row in found for each in row["tools"] if each["name"] == "FT"]
+    assert differs[0]["differs"].startswith("opposite sign")
     one = json.loads(run("metrics", "KL", "--json").stdout, parse_constant=refuse)
     assert one["range"] == [0, "Infinity"]
     assert one["synonyms"]
+
+
+def test_a_name_with_two_signs_must_be_chosen(fails):
+    text = fails("metrics", "Accuracy Difference")
+    assert text.startswith("'Accuracy Difference' is AD (Clarify: ")
+    assert " or vertex.accuracy_difference (Vertex AI: " in text
 
 
 def test_an_unknown_name(fails):
