@@ -209,7 +209,7 @@ def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnosti
         message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
         found.append(Diagnostic(level, "task", message))
     found += [
-        Diagnostic(Level.NOTE, "excluded", f"{rows:,} rows have a {reason}")
+        Diagnostic(Level.NOTE, "excluded", f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}")
         for reason, rows in left_out.items()
     ]
     return found

@@ -96,13 +96,16 @@ def homogeneous(
         p = float(homogeneity(x, n)[1])
         rng = generator(spec, f"{feature}/{rate.name}")
         chance = float(expected_range(x.sum() / n.sum(), n, rng, _REPLICATES))
-        spread = float(np.sqrt(max(float(between_variance(x, n)[1]), 0.0)))
+        between = float(between_variance(x, n)[1])  # unknown where a group is a single row
+        spread = (
+            f"{100 * np.sqrt(max(between, 0.0)):.1f} points" if not np.isnan(between) else "unknown"
+        )
         differ = "differs between" if p < 1 - spec.confidence else "may be the same in"
         message = (
             f"{rate.title} {differ} the {len(n)} groups (chi-square of homogeneity: "
             f"{_p(p)}): they lie {100 * np.ptp(x / n):.1f} points apart, where chance alone "
             f"would give {100 * chance:.1f}; the standard deviation between groups, without "
-            f"noise, is {100 * spread:.1f} points"
+            f"noise, is {spread}"
         )
         yield Diagnostic(Level.NOTE, "homogeneity", message, feature)
 
