@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -95,6 +96,31 @@ def crossed(**options: Any) -> Report:
         intersections=[("sex", "race")],
         **options,
     )
+
+
+def scored(**options: Any) -> Report:
+    """Return three groups with scores, some of them and some labels missing."""
+    options = {
+        "label": "y",
+        "score": "s",
+        "positive": 1,
+        "sensitive": "g",
+        "rules": [fg.rule("DI", at_least=0.8)],
+    } | options
+    return fg.audit(scores(), **options)
+
+
+def scores() -> pl.DataFrame:
+    """Return rows whose scores lie on hundredths and between, and predict their labels."""
+    chance = random.Random(7)
+    table: dict[str, list[Any]] = {"g": [], "y": [], "s": [], "w": []}
+    for i in range(420):
+        score = chance.random()
+        table["g"].append(("North", "South", "a <b> c")[i % 3])
+        table["y"].append(None if i % 17 == 0 else int(chance.random() < score))
+        table["s"].append(None if i % 29 == 0 else round(score, 2 if i % 2 else 5))
+        table["w"].append(1 + i % 4 / 4)
+    return pl.DataFrame(table)
 
 
 def hostile() -> Report:

@@ -13,7 +13,7 @@ from fairgauge.render import render
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SAMPLES = ("small", "several", "berkeley", "crossed", "hostile")
+SAMPLES = ("small", "several", "berkeley", "crossed", "hostile", "scored")
 
 
 def missing(what):

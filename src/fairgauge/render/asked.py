@@ -99,11 +99,28 @@ def _outcomes(report: Report) -> list[tuple[str, str]]:
     alone = favourable if not label else ""
     found.append(("prediction", f"{name(prediction)}{alone}" if prediction else ""))
     if score:
-        sign = ">" if report.profile == "clarify" else ">="
-        at = " or ".join(_text(t) for t in spec.get("threshold", ()))
-        decides = "" if prediction else f", positive where {sign} {at}"
-        found.append(("score", f"{name(score)}{decides}"))
+        at = "" if prediction else f", positive where {_sign(report)} {_at(report)}"
+        found.append(("score", f"{name(score)}{at}"))
     return found
+
+
+def decides(report: Report) -> str:
+    """Say how scores decide in a report, for the reader of its curves."""
+    if report.spec.get("prediction"):
+        return "The predictions of this report are a column of their own, not these thresholds."
+    return f"The report decides: positive where the score is {_sign(report)} {_at(report)}."
+
+
+def _sign(report: Report) -> str:
+    """Return which scores are predicted positive; low ones where they are of the negative."""
+    turned = any(each.turned is not None for each in report.scores)
+    if report.profile == "clarify":
+        return "<=" if turned else ">"
+    return "<" if turned else ">="
+
+
+def _at(report: Report) -> str:
+    return " or ".join(_text(t) for t in report.spec.get("threshold", ()))
 
 
 def _features(spec: Mapping[str, Any]) -> list[str]:

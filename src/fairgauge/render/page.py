@@ -22,6 +22,8 @@ from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.panels import MOST_ROWS, disparity_panels, rate_panels, size_panel
 from fairgauge.render.pictures import heat, matrices, stratified
+from fairgauge.render.scored import scored
+from fairgauge.render.sliding import slider
 from fairgauge.render.wording import (
     IN_SHORT,
     central_rates,
@@ -73,6 +75,7 @@ def environment() -> Environment:
     environment.filters |= {
         "called": called,
         "count": numbers.count,
+        "name": _name,
         "printable": printable,
         "g": _short,
     }
@@ -82,7 +85,11 @@ def environment() -> Environment:
 
 def called(name: object) -> Markup:
     """Return a name of the user as HTML: harmless, not too long, and of its own direction."""
-    return Markup("<bdi>{}</bdi>").format(shorten(printable(name), _NAME))
+    return Markup("<bdi>{}</bdi>").format(_name(name))
+
+
+def _name(name: object) -> str:
+    return shorten(printable(name), _NAME)
 
 
 def _short(number: float) -> str:
@@ -113,6 +120,7 @@ class _View:
 
     section: Section
     at: str
+    chosen: str
     heading: str
     against: str
     says: Sequence[str]
@@ -135,7 +143,10 @@ def _context(report: Report) -> dict[str, Any]:
         for i, section in enumerate(told.sections[:_MOST_SECTIONS])
     ]
     listed = _listed(report.estimates)
-    style, script = _asset("style.css"), _asset("script.js")
+    scores = scored(report)
+    data = slider(report) if scores else None
+    style = _asset("style.css")
+    script = _asset("script.js") + (_asset("slider.js") if data else "")
     used = dict.fromkeys(each.metric for each in report.estimates)
     rates = {name for group in report.groups for name in group.rates}
     verdicts = [
@@ -158,7 +169,10 @@ def _context(report: Report) -> dict[str, Any]:
         "column": column,
         "listed": listed,
         "more_listed": len(report.estimates) - len(listed),
-        "features": list(dict.fromkeys(view.heading for view in views)),
+        "scores": scores,
+        "decides": asked.decides(report),
+        "slider": data,
+        "features": list(dict.fromkeys(view.chosen for view in views)),
         "metrics": list(used),
         "methods": _methods(report.estimates),
         "levels": sorted({e.confidence for e in report.estimates if e.confidence}),
@@ -172,6 +186,7 @@ def _context(report: Report) -> dict[str, Any]:
 
 def _view(i: int, section: Section, told: Outline, report: Report, column: str) -> _View:
     of = f", class {asked.name(section.class_)}" if section.class_ is not None else ""
+    chosen = f"{_name(section.feature)}{of}"
     others = {s.threshold for s in told.sections if s.feature == section.feature}
     at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
     references = {each.reference for each in section.estimates}
@@ -195,7 +210,8 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     return _View(
         section=section,
         at=f"section-{i}",
-        heading=f"{shorten(printable(section.feature), _NAME)}{of}{at}",
+        chosen=chosen,
+        heading=f"{chosen}{at}",
         against=reading(references.pop()) if len(references) == 1 else "its reference",
         says=[]
         if i < IN_SHORT
