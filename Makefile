@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-quick clean
+.PHONY: help demo test check bench bench-quick docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -24,13 +24,17 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 
 test: check  ## run every test
 	tests/prepare
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto -q --ignore tests/house
 
-check: $(BIN)/.dev  ## lint, types, layers, docs drift
+docs: $(BIN)/.run  ## write the pages that are made from the catalogue
+	$(BIN)/python -m fairgauge.reference docs/metrics docs/peers.md
+
+check: $(BIN)/.dev  ## lint, types, layers, house rules, docs drift
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/house
 
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench
