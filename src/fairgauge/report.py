@@ -139,6 +139,40 @@ class Report:
 
         return to_polars(self)
 
+    def plot(
+        self, kind: str = "disparities", *, feature: str | None = None, names: Sequence[str] = ()
+    ) -> Any:
+        """Draw the report as an Altair chart, which shows itself in a notebook.
+
+        Parameters
+        ----------
+        kind : {"disparities", "rates"}
+            Disparities with their intervals beside the value that means "no difference", or rates
+            of the groups with their intervals.
+        feature : str, optional
+            The sensitive feature (``sex*race`` for an intersection); all of them by default.
+        names : sequence of str
+            The metrics, or the rates, to draw; by default every metric of the report, or its
+            central rates.
+
+        Returns
+        -------
+        altair.ConcatChart
+            One small chart for every metric or rate; infinite and undefined values are left out.
+
+        Raises
+        ------
+        MissingExtra
+            Altair is not installed; it comes with the extra ``viz``.
+        DataError
+            There is no such kind or feature, or nothing of it has a value.
+        LookupError
+            One of the names is unknown.
+        """
+        from fairgauge.render.charts import plot
+
+        return plot(self, kind, feature=feature, names=names)
+
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.
 

@@ -26,6 +26,7 @@ ONLY_IN = {
     "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",),
     "pandas": ("scan/", "render/", "compat/"),
+    "altair": ("render/",),
     "click": ("cli/",),
     "jinja2": ("render/",),
     "pydantic": ("spec_file/", "compat/"),
