@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,15 @@ from typing import Any
 import pytest
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_configure() -> None:
+    """Heed interrupts even where the shell that started the tests ignores them (a background job).
+
+    Tests of Ctrl-C send it to this process and to its children, which inherit what it does.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @cache

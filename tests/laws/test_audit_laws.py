@@ -73,7 +73,7 @@ BALANCED = [
 SEPARATED = [("d", "x", 1, 1, 0.9, 2), ("a", "x", 0, 0, 0.2, 3)]
 
 
-WITH_A_SCALE = ("differential_fairness", "score_smd")
+WITH_A_SCALE = ("differential_fairness", "_smd")
 """What is no function of shares: a prior count in every cell; a variance with divisor n - 1."""
 
 
