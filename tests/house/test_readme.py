@@ -23,7 +23,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_example_prints_what_the_readme_shows(tmp_path, monkeypatch):
-    block = next(b for b in re.findall(r"```console\n(.*?)```", README, re.DOTALL) if "berkeley" in b)
+    block = next(
+        b for b in re.findall(r"```console\n(.*?)```", README, re.DOTALL) if "berkeley" in b
+    )
     command, _, shown = block.partition("\n")
     (tmp_path / "demo").mkdir()
     examples(tmp_path / "demo")

@@ -45,8 +45,10 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
         (["rows.csv", "--table", "a"], "--table and --query want one DATA, the URL of a database"),
         (
             ["s3://bucket/rows.csv"],
-            "cannot read s3:// addresses; copy the files here and name them, or pipe their rows "
-            "in as CSV and say -",
+            (
+                "cannot read s3:// addresses; copy the files here and name them, or pipe their "
+                "rows in as CSV and say -"
+            ),
         ),
     ],
 )
