@@ -6,6 +6,8 @@ import datetime as dt
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
+
 from fairgauge.cube import Cube
 from fairgauge.errors import CubeError, quote
 from fairgauge.estimate import Diagnostic
@@ -14,10 +16,9 @@ from fairgauge.plan import plan
 from fairgauge.report import Data, Report
 from fairgauge.scan import open_source
 from fairgauge.spec import Spec, ask
-from fairgauge.tally import excluded
 from fairgauge.verdict import judge, overall
 from fairgauge.version import __version__
-from fairgauge.words import Level, Task
+from fairgauge.words import Level, Missing, Profile, Role, Task
 
 if TYPE_CHECKING:
     from fairgauge.measure import ByRows
@@ -111,7 +112,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     cube, source, spec = _counted(data, options)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = judge(measured.estimates, spec.rules)
-    left_out, used = excluded(cube, spec)
+    left_out, used = _excluded(cube, spec)
     return Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -201,6 +202,39 @@ def _check_held(cube: Cube, spec: Spec) -> None:
             )
 
 
+def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
+    """Count physical rows left out by reason, and the rows used.
+
+    A row is used when its label and prediction are known and at least one feature is.
+    """
+    reasons = dict(cube.excluded)
+    cluster = cube.plan.axis(Role.CLUSTER)
+    apart = [table for table in cube.tables if cluster not in table.axes]
+    joint = max(apart, key=lambda table: len(table.axes))
+    complete = np.ones(len(joint.codes), dtype=bool)
+    any_feature = np.zeros(len(joint.codes), dtype=bool)
+    for axis in cube.plan.axes:
+        table = cube.marginal([axis])
+        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
+        if axis.role is Role.FEATURE:
+            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+            if known is not None:
+                any_feature |= known | kept
+            if missing and not kept:
+                reasons[f"missing {axis.column}"] = missing
+        elif axis.role in (Role.STRATUM, Role.CLUSTER):
+            if missing:
+                reasons[f"missing {axis.role}"] = missing
+        elif missing and spec.profile is not Profile.CLARIFY:
+            name = "score" if axis.bounds else str(axis.role)
+            reasons[f"missing {name}"] = missing
+            if known is not None:
+                complete &= known
+    used = int(joint.sums["rows"][complete & any_feature].sum())
+    return reasons, used
+
+
 def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
     """Return what a reader should know of the question and of the rows left out."""
     found = []
@@ -208,10 +242,11 @@ def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnosti
         level = Level.NOTE if task is Task.BINARY else Level.WARNING
         message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
         found.append(Diagnostic(level, "task", message))
-    found += [
-        Diagnostic(Level.NOTE, "excluded", f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}")
-        for reason, rows in left_out.items()
-    ]
+    for reason, rows in left_out.items():
+        message = f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}"
+        if reason == f"missing {Role.CLUSTER}":
+            message += "; values count them, intervals rest on the others"
+        found.append(Diagnostic(Level.NOTE, "excluded", message))
     return found
 
 

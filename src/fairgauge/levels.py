@@ -46,7 +46,7 @@ def sorted_levels(values: Sequence[Value]) -> tuple[Value, ...]:
 
 
 def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
-    """Check the values of an axis: not too many, and no two with one name.
+    """Check the values of an axis: not too many (but of clusters), and no two with one name.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
         The column has more than ``limit`` values, or one value as two types.
     """
     levels = list(levels)
-    if len(levels) > limit:
+    if axis.limited and len(levels) > limit:
         raise DataError(
             f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} different values; "
             "cut a numeric column into intervals "

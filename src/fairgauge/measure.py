@@ -27,6 +27,7 @@ from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
+from fairgauge.uncertainty.clusters import spanning
 from fairgauge.uncertainty.families import adjusted, homogeneous
 from fairgauge.view import View
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
@@ -97,6 +98,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         estimates += measured[1]
         view = View(each, reads[0], spec)
         diagnostics += _coverage(view, asked)
+        diagnostics += spanning(each, spec.cluster)
         if task is Task.BINARY:
             diagnostics += _homogeneity(view, rates)
         diagnostics += simpsons(measured[1])

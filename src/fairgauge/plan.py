@@ -54,6 +54,11 @@ class Axis:
         """Return the number of bins of a numeric axis, 0 for an axis of plain values."""
         return 2 * self.grid + 2 if self.grid else len(self.cuts) + 1 if self.cuts else 0
 
+    @property
+    def limited(self) -> bool:
+        """Return whether the number of values is limited: not of bins, and not of clusters."""
+        return not self.bins and self.role is not Role.CLUSTER
+
     def edge(self, k: int) -> float:
         """Return an edge of the grid, computed as every engine does."""
         assert self.bounds is not None
@@ -192,7 +197,7 @@ def plan(spec: Spec) -> Plan:
 
     A few features are counted together, so that every intersection comes from one table; many are
     counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
-    table of their own for each margin.
+    table of their own for each margin, and so are clusters.
     """
     outcome = _outcome_axes(spec)
     columns = [f.column for f in spec.sensitive]
@@ -212,6 +217,11 @@ def plan(spec: Spec) -> Plan:
         tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
         tables.append([*label, score])
         moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
+    if spec.cluster:
+        cluster = Axis(Role.CLUSTER, spec.cluster)
+        axes.append(cluster)
+        decided = [axis for axis in outcome if axis.role is not Role.STRATUM]
+        tables += [[*(features[c] for c in margin), *decided, cluster] for margin in asked]
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)

@@ -136,13 +136,12 @@ def _contradictions(spec: Spec) -> list[Problem]:
     ]
     if spec.weight is not None and spec.weight == spec.count:
         found.append(Problem("weight", f"{quote(spec.weight)} is already the count column"))
-    if spec.cluster is not None:
+    if spec.cluster is not None and spec.method is not Method.DEFAULT:
         message = (
-            "cluster-robust intervals need sums over clusters, which are not counted yet; make one "
-            f"row of each {quote(spec.cluster)}, or leave cluster out: intervals then take rows as "
-            "independent, and are too narrow if they are not"
+            f"{spec.method} takes rows as independent; with a cluster only 'default' is allowed, "
+            "whose intervals are cluster-robust"
         )
-        found.append(Problem("cluster", message))
+        found.append(Problem("method", message))
     if spec.positive == () and spec.score and not spec.prediction and not spec.label:
         found.append(Problem("score", "needs a label, or say which value is positive"))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,25 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ClusterCells:
+    """The cells of one feature by cluster, where the cluster and the group are known.
+
+    Attributes
+    ----------
+    cluster, group, label, prediction : array of shape (cells,): codes of each cell.
+        A group one above the last is known values of no group; a label or prediction one above
+        the last is a missing one.
+    counts : for every measure, array of shape (cells,).
+    """
+
+    cluster: Index
+    group: Index
+    label: Index
+    prediction: Index
+    counts: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """Counts of one feature (or intersection).
 
@@ -65,6 +84,8 @@ class Tally:
     strata : names of the strata; ``slots`` are the margin (None) and then these.
     counts : for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
         The last group holds known values of no group, the last label and prediction missing ones.
+    unknown : the same of the rows left out because they have no group, over all strata; shape
+        (labels + 1, predictions + 1).
     """
 
     feature: str
@@ -73,6 +94,8 @@ class Tally:
     counts: dict[str, Array]
     named_reference: str | None = None
     histogram: Histogram | None = None
+    unknown: dict[str, Array] = field(default_factory=dict)
+    clusters: ClusterCells | None = None
 
     @property
     def weighted(self) -> bool:
@@ -154,37 +177,6 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.i
 def tally_all(cube: Cube) -> Tally:
     """Arrange the counts of all rows as one group, whatever their features."""
     return _tally(cube, [])
-
-
-def excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows left out by reason, and the rows used.
-
-    A row is used when its label and prediction are known and at least one feature is.
-    """
-    reasons = dict(cube.excluded)
-    joint = max(cube.tables, key=lambda table: len(table.axes))
-    complete = np.ones(len(joint.codes), dtype=bool)
-    any_feature = np.zeros(len(joint.codes), dtype=bool)
-    for axis in cube.plan.axes:
-        table = cube.marginal([axis])
-        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
-        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
-        if axis.role is Role.FEATURE:
-            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
-            if known is not None:
-                any_feature |= known | kept
-            if missing and not kept:
-                reasons[f"missing {axis.column}"] = missing
-        elif axis.role is Role.STRATUM:
-            if missing:
-                reasons["missing stratum"] = missing
-        elif missing and spec.profile is not Profile.CLARIFY:
-            name = "score" if axis.bounds else str(axis.role)
-            reasons[f"missing {name}"] = missing
-            if known is not None:
-                complete &= known
-    used = int(joint.sums["rows"][complete & any_feature].sum())
-    return reasons, used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,20 +269,22 @@ def _find(
 def _tally(cube: Cube, parts: list[_Grouping]) -> Tally:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    names, counts = _dense(cube, parts, outcome)
+    names, every = _dense(cube, parts, outcome)
     # the margin is a slot before the strata; rows without a stratum are in the margin alone
     counts = {
         measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
-        for measure, dense in counts.items()
+        for measure, dense in every.items()
     }
     references = [part.reference for part in parts]
     return Tally(
         feature="*".join(part.axis.column for part in parts),
         groups=names,
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
-        counts=counts,
+        counts={measure: dense[:-1] for measure, dense in counts.items()},
         named_reference=None if None in references else " & ".join(map(str, references)),
         histogram=_histogram(cube, parts),
+        unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
+        clusters=_cluster_cells(cube, parts),
     )
 
 
@@ -301,7 +295,33 @@ def _histogram(cube: Cube, parts: list[_Grouping]) -> Histogram | None:
     _, counts = _dense(cube, parts, [cube.plan.axis(Role.LABEL), score])
     held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
     low, high = score.edges(held, cube.levels[score])
-    return Histogram(low, high, {m: dense[:, :, held] for m, dense in counts.items()})
+    return Histogram(low, high, {m: dense[:-1, :, held] for m, dense in counts.items()})
+
+
+def _cluster_cells(cube: Cube, parts: list[_Grouping]) -> ClusterCells | None:
+    axis = cube.plan.axis(Role.CLUSTER)
+    if axis is None:
+        return None
+    outcome = [cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)]
+    table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
+    codes = table.codes.T
+    group, names = _groups(table, parts)
+    cluster, found = codes[len(parts)], list(codes[len(parts) + 1 :])
+    kept = (cluster >= 0) & (group != _DROPPED)
+    label, prediction = (
+        _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
+        for a in outcome
+    )
+    counts = {measure: sums[kept] for measure, sums in table.sums.items()}
+    counts.setdefault("n", counts["rows"])
+    return ClusterCells(
+        cluster[kept], _or_last(group[kept], len(names)), label[kept], prediction[kept], counts
+    )
+
+
+def _or_last(codes: Index, last: int) -> Index:
+    """Return codes with ``last`` where they are missing."""
+    return np.where(codes < 0, last, codes)
 
 
 def _dense(
@@ -309,23 +329,22 @@ def _dense(
 ) -> tuple[tuple[str, ...], dict[str, Array]]:
     """Return the names of the groups, and for every measure an array over groups and axes.
 
-    The last entry along groups is for known values of no group, along other axes for missing ones.
+    The last two entries along groups are for known values of no group and for missing ones, the
+    last along other axes for missing ones.
     """
     table = cube.marginal([*(part.axis for part in parts), *(axis for axis in axes if axis)])
     group, names = _groups(table, parts)
-    shape = [len(names) + 1, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
-    kept = group != _DROPPED
-    index = np.where(group[kept] < 0, len(names), group[kept])
+    shape = [len(names) + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
+    index = np.where(group < 0, len(names) + (group == _DROPPED), group)
     column = len(parts)
     for axis, size in zip(axes, shape[1:], strict=True):
         index = index * size
         if axis:
-            codes = table.codes[kept, column]
-            index += np.where(codes < 0, size - 1, codes)
+            index += _or_last(table.codes[:, column], size - 1)
             column += 1
     cells = int(np.prod(shape))
     counts = {
-        measure: np.bincount(index, sums[kept], cells).astype(np.float64).reshape(shape)
+        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
         for measure, sums in table.sums.items()
     }
     counts.setdefault("n", counts["rows"])

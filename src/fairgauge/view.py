@@ -15,6 +15,7 @@ from fairgauge.metrics.pooling import favoured, pool
 from fairgauge.sides import BOTH, Sides
 from fairgauge.tally import EVERYONE
 from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
+from fairgauge.uncertainty.clusters import ClusterSides
 from fairgauge.uncertainty.saying import told
 from fairgauge.values import name_of
 from fairgauge.words import Profile, Reference, Status
@@ -60,6 +61,7 @@ class View:
         if counted.weighted:
             self.sides = Sides(counted, reading, spec.profile, per_class, "w")
             self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
+        self.clusters = ClusterSides(counted, reading, spec.profile)
         self.uncertainty = Uncertainty(spec, per_class)
 
     def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
@@ -242,10 +244,11 @@ class View:
     def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
+        clusters = self.clusters.pick(which, slots)
         if self.squares is None:
-            return Evidence(cases, cases)
+            return Evidence(cases, cases, clusters=clusters)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
-        return Evidence(side, cases, squares)
+        return Evidence(side, cases, squares, clusters)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""

@@ -91,6 +91,7 @@ class Role(StrEnum):
     LABEL = "label"
     PREDICTION = "prediction"
     SCORE = "score"
+    CLUSTER = "cluster"
 
 
 class Direction(StrEnum):

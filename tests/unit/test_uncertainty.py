@@ -498,9 +498,3 @@ def test_what_has_no_honest_interval_says_why():
     found = fg.audit(table, label="y", score="s", sensitive="g", metrics=name)[name, "g", "a"]
     assert (found.interval, found.status) == (None, Status.OK)
     assert found.reason.startswith("no interval is known for expected calibration error")
-
-
-def test_cluster_is_refused_until_clusters_are_counted():
-    table = rows(y=[1, 0], g=["a", "b"], user=[1, 2])
-    with pytest.raises(fg.SpecError, match="cluster: cluster-robust intervals need sums"):
-        fg.audit(table, label="y", sensitive="g", cluster="user")

@@ -117,7 +117,7 @@ def _check_size(plan: Plan, table: nw.DataFrame[Any], limit: int) -> None:
     """Check that no axis has too many values, before the cells become Python values."""
     if len(table) <= limit:
         return
-    held = {a: f"fg_k{i}" for i, a in enumerate(plan.axes) if not a.bins}
+    held = {a: f"fg_k{i}" for i, a in enumerate(plan.axes) if a.limited}
     keys = {axis: table[name] for axis, name in held.items() if name in table.columns}
     many = {axis: key for axis, key in keys.items() if key.n_unique() > limit}
     check_values({axis: key.unique().to_list() for axis, key in many.items()}, (), limit)

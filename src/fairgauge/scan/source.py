@@ -62,7 +62,7 @@ def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> No
     DataError
         An axis has more than ``limit`` values in the first rows already.
     """
-    axes = [axis for axis in plan.axes if not axis.bins]
+    axes = [axis for axis in plan.axes if axis.limited]
     if axes:
         found = head(axes, ROWS_PER_VALUE * limit)
         check_values(dict(zip(axes, found, strict=True)), texts, limit)
@@ -77,7 +77,7 @@ def check_values(found: Mapping[Axis, Sequence[Any]], texts: Collection[str], li
         An axis has more than ``limit`` values.
     """
     for axis, values in found.items():
-        if len(values) > limit:
+        if axis.limited and len(values) > limit:
             check_levels(axis, levels_of(values, text=axis.column in texts), limit)
 
 

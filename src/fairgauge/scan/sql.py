@@ -235,7 +235,7 @@ def _fetched(
             found = {
                 axis: list(set(_keys(axis, [cell[i] for cell in cells], columns)))
                 for i, axis in enumerate(plan.axes)
-                if not axis.bins
+                if axis.limited
             }
             check_values(found, columns.texts, limit)
     return cells

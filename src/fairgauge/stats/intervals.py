@@ -60,6 +60,29 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 
 @quiet
+def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
+    """Return the critical value of Student's t that leaves the tails of the normal one `z`.
+
+    Parameters
+    ----------
+    z : array-like, >= 0
+    degrees : array-like
+        Degrees of freedom; zero or less gives inf (nothing is known), nan gives nan.
+
+    Examples
+    --------
+    >>> as_critical_t(critical(0.95), [10, np.inf]).round(3).tolist()
+    [2.228, 1.96]
+    """
+    from scipy.special import ndtr, stdtrit
+
+    z, df = floats(z, degrees)
+    value = np.abs(stdtrit(np.where(df > 0, df, 1.0), ndtr(-z)))  # the far tail may lose its sign
+    known = np.where(np.isinf(df), z, np.where(np.isnan(df), np.nan, value))
+    return np.where(df <= 0, np.inf, known)
+
+
+@quiet
 def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
     """Wilson's score limits of a rate.
 

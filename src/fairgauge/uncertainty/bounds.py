@@ -21,6 +21,7 @@ from fairgauge.metrics.scores import ScoreStatistic, roc_auc
 from fairgauge.metrics.symbols import Cells
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
+    as_critical_t,
     clopper_pearson,
     critical,
     critical_t,
@@ -29,14 +30,14 @@ from fairgauge.stats.intervals import (
     wilson,
 )
 from fairgauge.stats.scores import Auc, auc_from_counts, auc_interval
-from fairgauge.uncertainty.interval import NoInterval
+from fairgauge.uncertainty.evidence import CellCount
+from fairgauge.uncertainty.interval import CLUSTER_ROBUST, NoInterval
 from fairgauge.uncertainty.spreads import moment_spread, score_spread
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Need
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Count, Evidence
@@ -70,10 +71,11 @@ class Bounds:
     Attributes
     ----------
     estimate, n : the number, and the (effective) rows that it rests on.
-    at : limits at a critical value.
+    at : limits at a normal critical value (at one of t where it is a mean).
     method : how.
     shares : the shares that it is made of, for the rule of expected counts.
     variance : the sample variance of the values whose mean it is; None if it is no mean.
+    clustered : whether clusters were reckoned with.
     """
 
     estimate: Array
@@ -82,6 +84,7 @@ class Bounds:
     method: str
     shares: tuple[Share, ...] = ()
     variance: Array | None = field(default=None)
+    clustered: bool = False
 
     @property
     def share(self) -> Share | None:
@@ -141,6 +144,8 @@ def _(statistic: Quotient, evidence: Evidence) -> Bounds:
 def _(statistic: Blend, evidence: Evidence) -> Bounds:
     if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
         raise NoInterval(f"the rates of {statistic.title} share rows")
+    if evidence.clusters is not None:
+        raise NoInterval(f"the rates of {statistic.title} share clusters")
     parts = [bounds(rate, evidence) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
@@ -192,11 +197,18 @@ def of_share(
     method: str = "wilson",
 ) -> Bounds:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n = evidence.share(of, among)
+    x, n, rate, degrees = evidence.share(of, among)
     share = Share(x, n, shape)
-    return Bounds(
-        shape(quotient(x, n)), n, lambda z: share.limits(wilson(x, n, z)), method, (share,)
-    )
+    if degrees is None:
+        return Bounds(shape(rate), n, lambda z: share.limits(wilson(x, n, z)), method, (share,))
+
+    def at(z: Array) -> Limits:
+        c = as_critical_t(z, degrees)
+        low, high = wilson(x, n, c)
+        return share.limits((np.where(np.isnan(c), c, low), np.where(np.isnan(c), c, high)))
+
+    method = f"{CLUSTER_ROBUST} {method}"
+    return Bounds(shape(rate), n, at, method, (share,), clustered=True)
 
 
 def _of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
@@ -241,11 +253,7 @@ def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
 
 def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
     """Return how to count sums of cells over the rows where ``needs`` are known."""
-
-    def count(side: Side, of: Cells) -> Array:
-        return of.count(side.counts(needs))
-
-    return [partial(count, of=each) for each in cells]
+    return [CellCount(needs, each) for each in cells]
 
 
 def _as_part(over: Cells, under: Cells) -> tuple[Cells, Cells, int] | None:

@@ -20,7 +20,12 @@ from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn, drawn_rates
-from fairgauge.uncertainty.interval import Interval, NoInterval, nothing
+from fairgauge.uncertainty.interval import (
+    NO_CLUSTERS_IN_STRATA,
+    Interval,
+    NoInterval,
+    nothing,
+)
 from fairgauge.uncertainty.others import (
     conditional,
     cross_area,
@@ -93,6 +98,8 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Interval:
         """Return the interval of a contrast pooled over strata, for every group."""
+        if compared.group.clusters is not None:
+            return nothing(len(value), NO_CLUSTERS_IN_STRATA)
         try:
             found = pooled(metric, compared, weights, self.spec)
         except NoInterval as why:
@@ -109,14 +116,18 @@ class Uncertainty:
             (low, high), method = across(metric, groups, slots, self.spec.confidence)
         except NoInterval as why:
             return Interval(none, none, none, [""] * slots, too_few, str(why))
-        made = Interval(low, high, none, [method] * slots, too_few)
+        reason = "" if groups.clusters is None else NO_CLUSTERS_IN_STRATA
+        made = Interval(low, high, none, [method] * slots, too_few, reason)
         return made.holding(found.value, metric.range)
 
     def of_population(
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Interval:
         """Return the interval of groups' shares of the rows against given shares."""
-        found = representation(metric, ours, every, target, self.spec)
+        try:
+            found = representation(metric, ours, every, target, self.spec)
+        except NoInterval as why:
+            return nothing(len(value), str(why))
         return found.holding(value, metric.range)
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:

@@ -24,7 +24,12 @@ from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
 from fairgauge.uncertainty.bounds import bounds, denominator
-from fairgauge.uncertainty.interval import FEWEST_EXPECTED, FEWEST_ROWS, Interval
+from fairgauge.uncertainty.interval import (
+    FEWEST_EXPECTED,
+    FEWEST_ROWS,
+    NO_CLUSTERS_IN_STRATA,
+    Interval,
+)
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
@@ -67,7 +72,7 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = bounds(statistic, compared.group), bounds(statistic, other)
     score = np.zeros(len(ours.n), dtype=bool)
-    if ours.share is not None and theirs.share is not None:
+    if ours.share is not None and theirs.share is not None and not ours.clustered:
         if spec.method is Method.SCORE:
             score |= (ours.share.n > 0) & (theirs.share.n > 0)
         elif spec.method is Method.DEFAULT:
@@ -92,7 +97,8 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
         low, high = _of_the_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, found.p)
-    return Interval(low, high, p, method, found.too_few, _NO_SIGN)
+    reason = NO_CLUSTERS_IN_STRATA if found.group.clustered else _NO_SIGN
+    return Interval(low, high, p, method, found.too_few, reason)
 
 
 def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limits:
@@ -184,15 +190,15 @@ def _too_few(ours: Bounds, theirs: Bounds) -> list[str]:
             pooled = quotient(one.x + two.x, one.n + two.n)
             rarer = np.minimum(pooled, 1 - pooled)
             expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
-    return few(fewest, expected)
+    return few(fewest, expected, "clusters worth " if ours.clustered else "")
 
 
-def few(rows: Array, expected: ArrayLike = np.inf) -> list[str]:
+def few(rows: Array, expected: ArrayLike = np.inf, of: str = "") -> list[str]:
     """Say where rows are below 20, or an expected count below 5; empty where they suffice."""
     said = []
     for n, count in zip(rows.tolist(), np.broadcast_to(expected, rows.shape).tolist(), strict=True):
         if n < FEWEST_ROWS:
-            said.append(f"rests on {n:,.10g} rows on one side, fewer than {FEWEST_ROWS}")
+            said.append(f"rests on {of}{n:,.10g} rows on one side, fewer than {FEWEST_ROWS}")
         elif count < FEWEST_EXPECTED:
             said.append(
                 f"{count:.2g} rows would be expected in its rarest cell if there were no "

@@ -1,14 +1,18 @@
-"""Evidence: what an interval is made from, with weighted rows counted at what they are worth."""
+"""Evidence: what an interval is made from, with rows counted at what they are worth.
+
+Weighted rows, and rows that clusters tie together, are worth less than as many independent ones.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import weighted_n
+from fairgauge.uncertainty.interval import NoInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,10 +20,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.metrics.side import Side
-    from fairgauge.metrics.symbols import Array
+    from fairgauge.metrics.symbols import Array, Cells, Need
+    from fairgauge.uncertainty.clusters import Clusters
 
 Count: TypeAlias = "Callable[[Side], Array]"
 """Reads a number of rows off one side of many comparisons."""
+
+
+_NO_CLUSTERS = "no cluster-robust interval is known for it: it is not a share of rows"
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """Counts a sum of cells over the rows where ``needs`` are known."""
+
+    needs: frozenset[Need]
+    cells: Cells
+
+    def __call__(self, side: Side) -> Array:
+        """Return the rows of every side."""
+        return self.cells.count(side.counts(self.needs))
+
+
+class Trials(NamedTuple):
+    """A share as ``x`` successes of ``n`` trials, and the degrees of freedom of its t, if of t."""
+
+    x: Array
+    n: Array
+    rate: Array
+    degrees: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,27 +60,59 @@ class Evidence:
     side : sums of weights, of which the values are made (of cases, without weights).
     cases : the cases themselves.
     squares : sums of squared weights; None without weights.
+    clusters : sums over clusters; None where rows are independent.
     """
 
     side: Side
     cases: Side
     squares: Side | None = None
+    clusters: Clusters | None = None
 
-    def share(self, of: Count, among: Count) -> tuple[Array, Array]:
-        """Return a share as successes and trials, of as many rows as the weights are worth."""
+    def share(self, of: Count, among: Count) -> Trials:
+        """Return a share as successes and trials, of as many rows as the counted are worth.
+
+        Raises
+        ------
+        NoInterval
+            There are clusters, and it is no share of cells.
+        """
         x, n = of(self.side), among(self.side)
-        if self.squares is None:
-            return x, n
-        rate = np.nan_to_num(quotient(x, n))
-        n = weighted_n(n, among(self.squares), among(self.cases), rate, of(self.squares))
-        return rate * n, n
+        if self.clusters is not None:
+            return self._clustered(of, among)
+        if self.squares is not None:
+            rate = np.nan_to_num(quotient(x, n))
+            n = weighted_n(n, among(self.squares), among(self.cases), rate, of(self.squares))
+            x = rate * n
+        return Trials(x, n, quotient(x, n))
+
+    def _clustered(self, of: Count, among: Count) -> Trials:
+        assert self.clusters is not None
+        if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
+            raise NoInterval(_NO_CLUSTERS)
+        worth = self._worth(among)
+        found = self.clusters.share(among.needs, of.cells, among.cells, worth)
+        rate = quotient(of(self.side), among(self.side))
+        # within strata, where clusters are not counted, rows tell who has too few of them
+        n = np.where(self.clusters.margin, found.n, among(self.side) * worth)
+        return Trials(np.nan_to_num(rate) * n, n, rate, found.degrees)
 
     def rows(self, count: Count) -> Array:
         """Return a number of rows, of as many as the weights are worth (Kish)."""
         return count(self.side) * self.worth(count)
 
     def worth(self, count: Count) -> Array:
-        """Return the rows that a unit of weight stands for: 1 without weights."""
+        """Return the rows that a unit of weight stands for: 1 without weights.
+
+        Raises
+        ------
+        NoInterval
+            There are clusters: what they are worth depends on the number that is asked for.
+        """
+        if self.clusters is not None:
+            raise NoInterval(_NO_CLUSTERS)
+        return self._worth(count)
+
+    def _worth(self, count: Count) -> Array:
         weight = count(self.side)
         if self.squares is None:
             return np.ones_like(weight)

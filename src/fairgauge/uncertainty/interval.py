@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
+CLUSTER_ROBUST = "cluster-robust"
+NO_CLUSTERS_IN_STRATA = "clusters are counted for all rows alone, not within strata"
 _ROUNDING = 1e-9
 
 

@@ -12,6 +12,7 @@ from fairgauge.metrics.comparisons import Contrast
 from fairgauge.metrics.kinds import Rate
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.stats.power import detectable_difference, n_to_decide
+from fairgauge.uncertainty.interval import CLUSTER_ROBUST
 from fairgauge.words import Reference
 
 if TYPE_CHECKING:
@@ -95,14 +96,15 @@ def _factor(
 
 
 def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return rate and rows of both sides, where they are two separate shares of rows."""
+    """Return rate and rows of both sides, where they are two separate shares of single rows."""
     metric = find_metric(estimate.metric)
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip
     rate = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
     apart = estimate.reference != Reference.OVERALL and estimate.stratum is None
-    if not rate or not apart or any(n is None or not np.isfinite(n) for n in numbers):
+    tied = (estimate.method or "").startswith(CLUSTER_ROBUST)  # their rows are worth less
+    if not rate or not apart or tied or any(n is None or not np.isfinite(n) for n in numbers):
         return None
     p, n, q, m = (float(number) for number in numbers if number is not None)
     return (p, n), (q, m)

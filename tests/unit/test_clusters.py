@@ -1,0 +1,306 @@
+"""Rows that a cluster ties together: what they are worth, by hand, by simulation, by engine."""
+
+from __future__ import annotations
+
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.effective import clustered_n
+from fairgauge.stats.intervals import critical, critical_t, wilson
+
+RATES = {
+    "selection_rate": (lambda r: r.p == 1, lambda r: r.p >= 0),
+    "base_rate": (lambda r: r.y == 1, lambda r: r.y >= 0),
+    "accuracy": (lambda r: r.y == r.p, lambda r: (r.y >= 0) & (r.p >= 0)),
+    "true_positive_rate": (lambda r: (r.y == 1) & (r.p == 1), lambda r: (r.y == 1) & (r.p >= 0)),
+    "positive_predictive_value": (
+        lambda r: (r.y == 1) & (r.p == 1),
+        lambda r: (r.p == 1) & (r.y >= 0),
+    ),
+}
+
+
+def tied(seed, clusters=40, size=12, icc=0.2, rate=0.4, groups=("a", "b", "c"), crossed=False):
+    """Rows of clusters, each of one group (of all groups if crossed)."""
+    rng = np.random.default_rng(seed)
+    user = np.repeat(np.arange(clusters), size)
+    group = np.arange(len(user)) if crossed else user
+    chance = rng.beta(rate * (1 / icc - 1), (1 - rate) * (1 / icc - 1), clusters)[user]
+    return pd.DataFrame(
+        {
+            "u": [f"u{i}" for i in user],
+            "g": np.array(groups)[group % len(groups)],
+            "y": (rng.random(len(user)) < 0.5).astype(int),
+            "p": (rng.random(len(user)) < chance).astype(int),
+        }
+    )
+
+
+def worth(rows, rate, weight=None):
+    """Return rate, effective rows and degrees of freedom, from the rows themselves."""
+    of, among = (mask(rows).to_numpy(dtype=float) for mask in RATES[rate])
+    w = np.ones(len(rows)) if weight is None else rows[weight].to_numpy(dtype=float)
+    sums = pd.DataFrame({"u": rows.u, "x": of * w, "m": among * w}).groupby("u").sum()
+    sums = sums[sums.m > 0]
+    p = sums.x.sum() / sums.m.sum()
+    kish = 1.0 if weight is None else sums.m.sum() / (among * w * w).sum()
+    x, m = sums.x * kish, sums.m * kish
+    found = clustered_n(len(sums), m.sum(), p, x @ x, x @ m, m @ m)
+    return p, float(found.n), float(found.degrees)
+
+
+def ask(data, **options):
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "cluster": "u"}
+    return fg.audit(data, **(asked | options))
+
+
+def limits(estimate):
+    return pytest.approx((estimate.low, estimate.high), abs=1e-9)
+
+
+# by hand
+
+
+def test_a_rate_worked_by_hand():
+    """Clusters of 2, 2, 4 and 2 rows with 1, 0, 3 and 2 selected: worth 7.258 rows, t of 3."""
+    rows = pd.DataFrame(
+        {
+            "u": [1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6],
+            "g": ["a"] * 10 + ["b"] * 2,
+            "p": [1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0],
+        }
+    )
+    report = fg.audit(rows, prediction="p", sensitive="g", cluster="u", metrics="DPPL")
+    group = next(each for each in report.groups if each.group == "a")
+    n = 0.24 / ((0.04 + 1.44 + 0.36 + 0.64) * 4 / 3 / 100)
+    assert round(n, 3) == 7.258
+    low, high = wilson(0.6 * n, n, 3.182446)
+    assert group.rates["selection_rate"].value == 0.6
+    assert (float(low), float(high)) == pytest.approx(
+        (group.rates["selection_rate"].low, group.rates["selection_rate"].high), abs=1e-6
+    )
+    assert report["DPPL", "g", "a"].reason == (
+        "rests on clusters worth 1 rows on one side, fewer than 20"
+    )
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("crossed", [False, True])
+def test_counts_give_what_the_rows_give(rate, crossed):
+    rows = tied(3, crossed=crossed)
+    rows.loc[::17, "y"] = np.nan
+    rows.loc[::23, "p"] = np.nan
+    report = ask(rows, metrics=f"{rate}.difference")
+    sides = {
+        group: (worth(rows[rows.g == group], rate), worth(rows[rows.g != group], rate))
+        for group in "abc"
+    }
+    for group, ours in sides.items():
+        (p, n, df), (q, m, other) = ours
+        found = report[f"{rate}.difference", "g", group]
+        assert found.method == "cluster-robust wilson, mover difference"
+        assert found.value == pytest.approx(p - q)
+        low1, high1 = wilson(p * n, n, critical_t(0.95, df))
+        low2, high2 = wilson(q * m, m, critical_t(0.95, other))
+        low = p - q - math.hypot(p - low1, high2 - q)
+        high = p - q + math.hypot(high1 - p, q - low2)
+        assert (low, high) == limits(found)
+        of_rate = next(each for each in report.groups if each.group == group).rates[rate]
+        assert (float(low1), float(high1)) == limits(of_rate)
+
+
+def test_weighted_clusters():
+    rows = tied(4)
+    rows["w"] = np.random.default_rng(5).lognormal(0, 0.7, len(rows))
+    report = ask(rows, weight="w", metrics="AD")
+    for group in report.groups:
+        p, n, df = worth(rows[rows.g == group.group], "accuracy", "w")
+        found = group.rates["accuracy"]
+        low, high = wilson(p * n, n, critical_t(0.95, df))
+        assert found.value == pytest.approx(p)
+        assert (float(low), float(high)) == limits(found)
+
+
+def test_counted_cases_are_rows():
+    rows = tied(6)
+    rows["n"] = np.random.default_rng(7).integers(0, 4, len(rows))
+    many = rows.loc[rows.index.repeat(rows.n)].drop(columns="n")
+    one, two = ask(rows, count="n", metrics="RD"), ask(many, metrics="RD")
+    for found, expected in zip(one.estimates, two.estimates, strict=True):
+        assert found.interval == expected.interval
+
+
+def test_clusters_of_one_row_are_rows_with_t():
+    rows = tied(8).assign(u=range(480))
+    found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
+    (p, n), (q, m) = ((s.p.mean(), len(s) - 1) for s in (rows[rows.g == "a"], rows[rows.g != "a"]))
+    low1, high1 = wilson(p * n, n, critical_t(0.95, n))
+    low2, high2 = wilson(q * m, m, critical_t(0.95, m))
+    low = q - p - math.hypot(q - low2, high1 - p)
+    high = q - p + math.hypot(high2 - q, p - low1)
+    assert (low, high) == limits(found)
+    plain = fg.audit(rows, label="y", prediction="p", sensitive="g", metrics="DPPL")
+    assert found.interval == pytest.approx(plain["DPPL", "g", "a"].interval, abs=0.002)
+
+
+def test_interval_and_p_value_agree():
+    rows = tied(9, icc=0.05, clusters=60)
+    p = ask(rows, metrics="SD")["SD", "g", "a"].p_value
+    touching = ask(rows, metrics="SD", confidence=1 - p)["SD", "g", "a"]
+    assert min(abs(touching.low), abs(touching.high)) == pytest.approx(0, abs=1e-6)
+
+
+# coverage
+
+
+def test_coverage_where_rows_alone_would_cover_too_little():
+    """ICC 0.1, 40 clusters of 25 rows a side: 95 %, give or take three Monte-Carlo errors."""
+    sets, covered, naive = 300, 0, 0
+    z = critical(0.95)
+    for seed in range(sets):
+        rows = tied(seed, clusters=80, size=25, icc=0.1, rate=0.3, groups=("a", "b"))
+        found = ask(rows, metrics="selection_rate.difference")
+        low, high = found["selection_rate.difference", "g", "a"].interval
+        covered += low <= 0 <= high
+        x = rows.groupby("g").p.sum()
+        low, high = newcombe(x["a"], 1000, x["b"], 1000, z)
+        naive += float(low) <= 0 <= float(high)
+    assert covered / sets == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / sets))
+    assert naive / sets < 0.8
+
+
+# engines, shards
+
+
+def engines(rows, folder):
+    yield pl.from_pandas(rows)
+    yield duckdb.from_df(rows)
+    rows.to_csv(folder / "rows.csv", index=False)
+    yield folder / "rows.csv"
+
+
+def test_the_same_report_from_every_engine(tmp_path):
+    rows = tied(10, clusters=60)
+    rows.loc[::31, "u"] = None
+    expected = ask(rows, metrics="all", max_groups=20)
+    assert expected["RD", "g", "a"].interval is not None
+    for data in engines(rows, tmp_path):
+        found = ask(data, metrics="all", max_groups=20)
+        assert found.data.fingerprint == expected.data.fingerprint
+        assert found.estimates == expected.estimates
+        assert found.groups == expected.groups
+
+
+def test_shards_add_up_to_all_rows(tmp_path):
+    rows = tied(11, crossed=True)
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "cluster": "u"}
+    whole = fg.count(rows, **asked)
+    shards = fg.count(rows.iloc[::3], **asked)
+    for start in (1, 2):
+        shards += fg.count(rows.iloc[start::3], **asked)
+    assert shards == whole
+    shards.save(tmp_path / "rows.cube.json")
+    kept = fg.load(tmp_path / "rows.cube.json")
+    assert fg.audit(kept).estimates == ask(rows).estimates
+
+
+# what cannot be known
+
+
+def test_rows_without_a_cluster_are_told_and_left_out_of_intervals():
+    rows = tied(12)
+    rows.loc[:9, "u"] = None
+    report = ask(rows, metrics="DPPL")
+    assert report.data.excluded == {"missing cluster": 10}
+    assert "10 rows have a missing cluster; values count them, intervals rest on the others" in [
+        each.message for each in report.diagnostics
+    ]
+    mine = rows[rows.g == "a"]
+    _, n, df = worth(mine[mine.u.notna()], "selection_rate")
+    found = next(each for each in report.groups if each.group == "a").rates["selection_rate"]
+    assert found.value == mine.p.mean()
+    low, high = wilson(mine.p.mean() * n, n, critical_t(0.95, df))
+    assert (float(low), float(high)) == limits(found)
+
+
+def test_without_any_cluster_nothing_is_known():
+    rows = tied(13).assign(u=pd.Series([None] * 480, dtype=object))
+    found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
+    assert found.status == "too_few"
+    assert found.reason == "rests on clusters worth 0 rows on one side, fewer than 20"
+
+
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ("KL", "no cluster-robust interval is known for it: it is not a share of rows"),
+        ("DCA", "no cluster-robust interval is known for it: it is not a share of rows"),
+        ("GE", "no cluster-robust interval is known for it: it is not a share of rows"),
+        ("CI", "no cluster-robust interval is known for it: it is not a share of rows"),
+        ("balanced_accuracy.difference", "the rates of balanced accuracy share clusters"),
+    ],
+)
+def test_what_has_no_cluster_robust_form_has_no_interval(metric, reason):
+    for found in ask(tied(14), metrics=metric).estimates:
+        assert found.value is not None
+        assert (found.interval, found.p_value, found.reason) == (None, None, reason)
+
+
+def test_an_average_over_classes_has_no_cluster_robust_form():
+    rows = tied(15)
+    rows["y"], rows["p"] = (np.random.default_rng(15).integers(0, 3, (2, len(rows)))).tolist()
+    report = ask(rows, metrics="accuracy.difference", task="multiclass")
+    by_class = {each.class_: each.interval for each in report.estimates if each.group == "a"}
+    assert by_class["0"] is not None
+    assert by_class["macro"] is None
+
+
+def test_population_shares_have_no_cluster_robust_form():
+    shares = {"g": {"a": 0.3, "b": 0.3, "c": 0.4}}
+    report = ask(tied(16), metrics="representation.difference", population=shares)
+    assert {each.interval for each in report.estimates} == {None}
+
+
+def test_within_strata_there_is_no_interval():
+    rows = tied(17).assign(s=["north", "south"] * 240)
+    report = ask(rows, metrics=["RD", "accuracy.largest_gap"], strata="s")
+    for each in report.estimates:
+        if each.stratum is None:
+            assert each.interval is not None
+        else:
+            assert each.value is not None
+            assert each.interval is None
+            assert each.reason == "clusters are counted for all rows alone, not within strata"
+
+
+def test_clusters_in_several_groups_are_told():
+    said = [e.message for e in ask(tied(18, crossed=True)).diagnostics if e.code == "clusters"]
+    assert said[0].startswith("40 of 40 clusters (u) have rows in several groups")
+    assert not [e for e in ask(tied(18)).diagnostics if e.code == "clusters"]
+
+
+def test_a_verdict_counts_on_clusters_not_on_rows():
+    rule = fg.rule("selection_rate.difference", between=(-0.05, 0.05))
+    reason = ask(tied(19), rules=[rule]).verdicts[0].reason
+    assert "such rows would decide" in reason
+    assert "groups of these sizes show" not in reason
+
+
+@pytest.mark.parametrize("method", ["score", "exact", "bootstrap", "bayes"])
+def test_other_methods_take_rows_as_independent(method):
+    message = f"method: {method} takes rows as independent; with a cluster only 'default'"
+    with pytest.raises(fg.SpecError, match=message):
+        ask(tied(20), method=method)
+
+
+def test_counts_without_clusters_say_so():
+    counts = fg.count(tied(21), label="y", prediction="p", sensitive="g")
+    with pytest.raises(fg.CubeError, match="these counts do not hold the cluster 'u'"):
+        fg.audit(counts, cluster="u")
