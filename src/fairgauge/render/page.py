@@ -48,10 +48,8 @@ if TYPE_CHECKING:
 _NAME = 60
 _LONGEST = 400
 _MOST_SECTIONS = 24
-_MOST_LISTED = 500
-_MOST_CHART_ROWS = 450
 _MOST_MATRICES = 36
-_FEWEST_PANELS, _MOST_PANELS = 4, 24
+_MOST_PANELS = 24
 _MOST_VERDICTS = 200
 _MOST_NOTES = 100
 _LONGEST_SPEC = 20_000
@@ -78,6 +76,7 @@ def environment() -> Environment:
         "name": _name,
         "printable": printable,
         "g": _short,
+        "heading": _heading,
     }
     environment.globals |= {"anchor": anchor, "title": title}
     return environment
@@ -92,9 +91,33 @@ def _name(name: object) -> str:
     return shorten(printable(name), _NAME)
 
 
+def _heading(text: str) -> str:
+    """Return a text with a capital in front, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def _short(number: float) -> str:
     """Return a place on a chart in as few digits as it needs."""
     return f"{number:.4g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much a page may show, so that it stays small.
+
+    Attributes
+    ----------
+    listed : rows in the table of all estimates.
+    chart_rows : rows of charts, over all sections.
+    panels : charts that every section has even so.
+    """
+
+    listed: int
+    chart_rows: int
+    panels: int
+
+
+_ALONE, _BESIDE_SCORES = _Room(500, 450, 4), _Room(350, 280, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +165,7 @@ def _context(report: Report) -> dict[str, Any]:
         _view(i, section, told, report, column)
         for i, section in enumerate(told.sections[:_MOST_SECTIONS])
     ]
-    listed = _listed(report.estimates)
+    listed = _listed(report.estimates, _room(report).listed)
     scores = scored(report)
     data = slider(report) if scores else None
     style = _asset("style.css")
@@ -170,6 +193,7 @@ def _context(report: Report) -> dict[str, Any]:
         "listed": listed,
         "more_listed": len(report.estimates) - len(listed),
         "scores": scores,
+        "more_scores": len({each.feature for each in report.scores if each.low}) - len(scores),
         "decides": asked.decides(report),
         "slider": data,
         "features": list(dict.fromkeys(view.chosen for view in views)),
@@ -191,7 +215,7 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
     references = {each.reference for each in section.estimates}
     sections = len(told.sections)
-    charts = _panels(len(section.groups), sections)
+    charts = _panels(len(section.groups), sections, _room(report))
     shown, more = (
         ([], 0)
         if report.task is Task.REGRESSION
@@ -228,20 +252,24 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
     )
 
 
-def _panels(groups: int, sections: int) -> int:
-    """Return how many charts a section may have, so that the page stays small."""
-    share = _MOST_CHART_ROWS // min(sections, _MOST_SECTIONS)
-    return min(max(share // min(groups or 1, MOST_ROWS), _FEWEST_PANELS), _MOST_PANELS)
+def _room(report: Report) -> _Room:
+    return _BESIDE_SCORES if report.scores else _ALONE
 
 
-def _listed(estimates: Sequence[Estimate]) -> list[_Listed]:
+def _panels(groups: int, sections: int, room: _Room) -> int:
+    """Return how many charts a section may have."""
+    share = room.chart_rows // min(sections, _MOST_SECTIONS)
+    return min(max(share // min(groups or 1, MOST_ROWS), room.panels), _MOST_PANELS)
+
+
+def _listed(estimates: Sequence[Estimate], most: int) -> list[_Listed]:
     """Return the rows of the table of all estimates; of very many, those over all rows first."""
     kept = estimates
-    if len(estimates) > _MOST_LISTED:
+    if len(estimates) > most:
         order = sorted(
             estimates, key=lambda e: (e.stratum not in (None, "pooled"), -distance(e)[1])
         )
-        far = {id(each) for each in order[:_MOST_LISTED]}
+        far = {id(each) for each in order[:most]}
         kept = [each for each in estimates if id(each) in far]
     return [_row(each) for each in kept]
 

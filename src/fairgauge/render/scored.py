@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from fairgauge.report import Report
 
 MOST_DRAWN = 6
-_MOST_FEATURES = 8
-_MOST_LISTED = 24
+_MOST_FEATURES = 4
+_FEWEST_LISTED, _MOST_LISTED, _MOST_COLUMNS = 6, 24, 80
 _ROWS = 10
 _SWEPT = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _SMALLEST, _LARGEST = 2.0, 6.0
@@ -113,7 +113,8 @@ def scored(report: Report) -> list[Scored]:
         if each.low:
             by_feature.setdefault(each.feature, []).append(each)
     shown = list(by_feature.items())[:_MOST_FEATURES]
-    return [_scored(report, feature, f"scores-{i}", of) for i, (feature, of) in enumerate(shown)]
+    listed = min(max(_FEWEST_LISTED, _MOST_COLUMNS // max(1, len(shown))), _MOST_LISTED)
+    return [_scored(report, f"scores-{i}", of, listed) for i, (_, of) in enumerate(shown)]
 
 
 def score_range(report: Report) -> tuple[float, float]:
@@ -127,20 +128,21 @@ def closed(report: Report) -> Closed:
     return "right" if report.profile is Profile.CLARIFY else "left"
 
 
-def _scored(report: Report, feature: str, at: str, every: Sequence[ScoreCounts]) -> Scored:
+def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) -> Scored:
+    feature = every[0].feature
     low, high = score_range(report)
     found = {g.group: g for g in reversed(report.groups) if _of(g, feature)}
     of = sorted(every, key=lambda each: -_size(each))
     kept = {each.group for each in of[:MOST_DRAWN]}
     drawn = [each for each in every if each.group in kept]
-    listed = [each for each in every if each in of[:_MOST_LISTED]]
+    listed = [each for each in every if each in of[:most]]
     swept = {each.group: sweep(each, low, high, closed(report)) for each in listed}
     thresholds = [t for t in _thresholds(report) if low <= t <= high]
     labelled = any(sum(each.positive) or sum(each.negative) for each in every)
     return Scored(
         feature=feature,
         at=at,
-        roc=list(_roc(at, drawn, found, swept, thresholds, (low, high))),
+        roc=list(_roc(at, drawn, found, swept, thresholds, (low, high))) if labelled else [],
         calibration=list(_calibration(at, drawn, found)) if (low, high) == _PROBABILITY else [],
         bins=_bins(listed) if (low, high) == _PROBABILITY and labelled else None,
         sweeps=[
@@ -177,6 +179,8 @@ def _roc(
     for i, each in enumerate(drawn):
         points = [(p.false_positive_rate, p.true_positive_rate) for p in roc(each)]
         if not points:
+            says = ["no curve: there are not both positive and negative labels"]
+            yield Curve(f"{at}-r{i}", each.group, i, "", (), says=says)
             continue
         at_thresholds = [(t, _nearest(swept[each.group], t, span)) for t in thresholds]
         marks, says = [], [_auc(found.get(each.group))]

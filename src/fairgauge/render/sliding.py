@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_GROUPS = 8
 _MOST_FEATURES = 8
 _NAME = 40
-_MOST_TEXT = 300_000
+_MOST_TEXT = 120_000
 _OPENS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -65,6 +65,7 @@ def slider(report: Report) -> str | None:
             "start": report.spec["threshold"][0],
             "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
+            "labelled": labelled,
             "clarify": report.profile is Profile.CLARIFY,
             "rates": [_rate(row) for row in rates],
             "metrics": [

@@ -41,7 +41,9 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
 
-@pytest.fixture(scope="module", params=["small", "several", "berkeley", "crossed", "hostile", "scored"])
+@pytest.fixture(
+    scope="module", params=["small", "several", "berkeley", "crossed", "hostile", "scored"]
+)
 def page(request):
     return render(sample_reports.sure(getattr(sample_reports, request.param)()), "html")
 

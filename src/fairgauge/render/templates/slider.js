@@ -111,14 +111,15 @@
   const show = (said) => {
     const groups = feature.groups;
     const cells = groups.map((group, i) => cellsAt(group, thresholds[i]));
-    const cellNames = ["TP", "FP", "FN", "TN"].map((name, i) =>
+    const names = data.labelled ? ["TP", "FP", "FN", "TN"] : [];
+    const counted = names.map((name, i) =>
       line(name, "", cells.map((c) => cell(asCount(c[i]), c[i]))));
     const rates = data.rates.map((rate) => line(rate.title, rate.link, cells.map((c) => {
       const value = valueOf(rate, c);
       return cell(rate.share ? asPercent(value) : asNumber(value), value);
     })));
     one("tool-rates").tBodies[0].replaceChildren(
-      line("threshold", "", thresholds.map((k) => cell(asScore(k), edge(k)))), ...cellNames, ...rates);
+      line("threshold", "", thresholds.map((k) => cell(asScore(k), edge(k)))), ...counted, ...rates);
     const compared = groups.map((group, i) => i).filter((i) => groups[i].compared);
     one("tool-metrics").tBodies[0].replaceChildren(...data.metrics.map((metric) => {
       const row = line(metric.name, metric.link, compared.map((i) => {
