@@ -164,7 +164,18 @@ def at_threshold(counts: ScoreCounts, threshold: float, closed: Closed = "left")
 def roc(counts: ScoreCounts) -> tuple[RocPoint, ...]:
     """Return the corners of a group's ROC curve, from (0, 0) to (1, 1).
 
-    Empty without both positive and negative labels. The area under it is ``roc_auc``.
+    Empty without both positive and negative labels. The area under it is ``roc_auc``; a bin that
+    holds both labels is a straight piece, as ties are.
+
+    Examples
+    --------
+    >>> from fairgauge.estimate import ScoreCounts
+    >>> counts = ScoreCounts(
+    ...     feature="sex", group="F", low=(0.2, 0.9), high=(0.2, 0.9),
+    ...     positive=(1, 3), negative=(4, 0), unlabelled=(0, 0), total=(1.0, 2.7),
+    ... )
+    >>> [(p.threshold, p.false_positive_rate, p.true_positive_rate) for p in roc(counts)]
+    [(inf, 0.0, 0.0), (0.9, 0.0, 0.75), (0.2, 1.0, 1.0)]
     """
     positives, negatives = sum(counts.positive), sum(counts.negative)
     if not positives or not negatives:
@@ -181,6 +192,17 @@ def reliability(counts: ScoreCounts) -> tuple[Decile, ...]:
     """Return the ten bins (0, 0.1], ... (0.9, 1] of scores that are probabilities.
 
     The weighted mean distance of ``mean_score`` and ``share`` is ``expected_calibration_error``.
+    A bin of scores goes where its upper edge does; rows without a label are left out.
+
+    Examples
+    --------
+    >>> from fairgauge.estimate import ScoreCounts
+    >>> counts = ScoreCounts(
+    ...     feature="sex", group="F", low=(0.25,), high=(0.25,),
+    ...     positive=(1,), negative=(3,), unlabelled=(0,), total=(1.0,),
+    ... )
+    >>> reliability(counts)[2]
+    Decile(low=0.2, high=0.3, n=4.0, mean_score=0.25, share=0.25)
     """
     n = np.add(counts.positive, counts.negative)
     total, upper = np.array(counts.total), np.array(counts.high)

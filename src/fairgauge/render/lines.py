@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LONGEST = 18
 _LETTER, _LINE = 2.0, 5.0
 _ABOVE, _BELOW = -2.6, 5.6
-_EDGE = 0.03
+_EDGE, _CLOSE = 0.03, 1.5
 
 SIZE = 400
 """Width and height of the square in which paths are drawn."""
@@ -91,7 +91,7 @@ def _room(label: Label, spot: Place, taken: Sequence[Label], others: Sequence[Pl
     middle = label.y - _LINE / 3
     covered = sum(abs(p.x - label.x) < half and abs(p.y - middle) < _LINE / 2 for p in others)
     apart = min((abs(p.y - spot.y) for p in others if abs(p.x - spot.x) < 1), default=HEIGHT)
-    return -1000.0 * (crossed + outside) - 8.0 * covered + min(apart, 20.0)
+    return -1000.0 * (crossed + outside) - 60.0 * (apart < _CLOSE) - 4.0 * covered + min(apart, 20)
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
