@@ -111,7 +111,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     """
     cube, source, spec = _counted(data, options)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = judge(measured.estimates, spec.rules)
+    verdicts = judge(measured.estimates, spec.rules, measured.ungrouped)
     left_out, used = _excluded(cube, spec)
     return Report(
         version=__version__,

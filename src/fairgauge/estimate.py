@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.words import Level, Status, Task
 
@@ -136,6 +136,25 @@ class Diagnostic:
     where: str | None = None
 
 
+Compared: TypeAlias = tuple[str, str | None, str, str | None, float | None]
+"""What tells comparisons over all rows apart: metric, feature, group, class and threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ungrouped:
+    """The least and the greatest value of a comparison, whichever groups some rows are in.
+
+    Attributes
+    ----------
+    low, high : the values at the worst assignments.
+    rows : how many rows have no group.
+    """
+
+    low: float
+    high: float
+    rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube."""
@@ -145,6 +164,7 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
+    ungrouped: Mapping[Compared, Ungrouped] = field(default_factory=dict)
 
 
 def called(reference: str | None) -> str:

@@ -29,6 +29,7 @@ from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.uncertainty.clusters import spanning
 from fairgauge.uncertainty.families import adjusted, homogeneous
+from fairgauge.uncertainty.ungrouped import missing_groups, ungrouped
 from fairgauge.view import View
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube import Cube
+    from fairgauge.estimate import Compared, Ungrouped
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.symbols import Need
@@ -86,6 +88,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     groups: list[Group] = []
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
+    worst: dict[Compared, Ungrouped] = {}
+    ruled = [metric for metric, _ in asked if metric.name in {rule.metric for rule in spec.rules}]
     if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
         tallies, note = by_rows.histograms(tallies)
         diagnostics.append(note)
@@ -98,7 +102,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         estimates += measured[1]
         view = View(each, reads[0], spec)
         diagnostics += _coverage(view, asked)
-        diagnostics += spanning(each, spec.cluster)
+        diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
+        worst |= ungrouped(each, reads, ruled, spec)
         if task is Task.BINARY:
             diagnostics += _homogeneity(view, rates)
         diagnostics += simpsons(measured[1])
@@ -119,7 +124,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     tested = adjusted(estimates)
     diagnostics += tested.diagnostics
     scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
-    return Measured(task, tuple(groups), tested.estimates, tuple(diagnostics), scores)
+    return Measured(task, tuple(groups), tested.estimates, tuple(diagnostics), scores, worst)
 
 
 def _resolved(

@@ -1,7 +1,8 @@
 """Verdict: what a rule came to for one group; and `judge`, which decides all of them.
 
 A rule passes where the whole interval lies inside its limits, fails where it lies outside, and is
-inconclusive otherwise: the absence of evidence is no evidence of absence.
+inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
+it must come to the same whichever groups they are in.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from fairgauge.estimate import WORST
 from fairgauge.metrics.averages import AVERAGES
+from fairgauge.metrics.comparisons import Contrast
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.uncertainty.needs import POWER, rows_to_decide, smallest_shown
 from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from fairgauge.estimate import Estimate
+    from fairgauge.estimate import Compared, Estimate, Ungrouped
     from fairgauge.rule import Rule
 
 _WORST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
@@ -38,13 +40,18 @@ class Verdict:
     reason: str
 
 
-def judge(estimates: Iterable[Estimate], rules: Iterable[Rule]) -> tuple[Verdict, ...]:
+def judge(
+    estimates: Iterable[Estimate],
+    rules: Iterable[Rule],
+    ungrouped: Mapping[Compared, Ungrouped] | None = None,
+) -> tuple[Verdict, ...]:
     """Hold the estimates against the rules: one verdict for each rule and group.
 
     Numbers within single strata never decide. Of several classes or thresholds the worst counts.
+    ``ungrouped`` holds the worst cases of those that rows without a group could move.
     """
     every = tuple(estimates)
-    return tuple(verdict for rule in rules for verdict in _judged(every, rule))
+    return tuple(verdict for rule in rules for verdict in _judged(every, rule, ungrouped or {}))
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
@@ -59,13 +66,15 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
     return Outcome.INCONCLUSIVE
 
 
-def _judged(estimates: Iterable[Estimate], rule: Rule) -> Iterator[Verdict]:
+def _judged(
+    estimates: Iterable[Estimate], rule: Rule, ungrouped: Mapping[Compared, Ungrouped]
+) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str], list[Estimate]] = {}
     for each in estimates:
         if _is_held(each, rule):
             held.setdefault((each.feature, each.group), []).append(each)
     for (feature, group), every in held.items():
-        decided = [(each, *_decide(each, rule)) for each in every]
+        decided = [(each, *_held(each, rule, ungrouped)) for each in every]
         each, outcome, reason = min(decided, key=lambda found: _WORST_FIRST.index(found[1]))
         if len(every) > 1:
             reason += _which(each)
@@ -94,6 +103,46 @@ def _which(each: Estimate) -> str:
     if each.class_ is not None:
         return f" (class {each.class_})"
     return "" if each.threshold is None else f" (threshold {each.threshold:g})"
+
+
+def _held(
+    each: Estimate, rule: Rule, ungrouped: Mapping[Compared, Ungrouped]
+) -> tuple[Outcome, str]:
+    """Decide, but only if rows without a group could not turn the verdict."""
+    decided = _decide(each, rule)
+    worst = ungrouped.get((each.metric, each.feature, each.group, each.class_, each.threshold))
+    if worst is None or decided[0] not in (Outcome.PASS, Outcome.FAIL):
+        return decided
+    low, high = _reached(each, worst, rule)
+    if _outcome(low, high, rule) is decided[0]:
+        return decided
+    many = "the row" if worst.rows == 1 else f"the {worst.rows:,} rows"
+    return Outcome.INCONCLUSIVE, (
+        f"{each.says.removeprefix(f'{each.group}: ')}: alone this would {decided[0]}, but {many} "
+        f"without {each.feature} could turn it: {rule.metric} lies between {worst.low:.3g} and "
+        f"{worst.high:.3g}, depending on their groups"
+    )
+
+
+def _reached(each: Estimate, worst: Ungrouped, rule: Rule) -> tuple[float, float]:
+    """Return how far the interval, or the value that decides alone, goes in the worst cases."""
+    value, low, high = each.value, each.low, each.high
+    if rule.decide == "point" or value is None or low is None or high is None:
+        return worst.low, worst.high
+    metric = find_metric(each.metric)
+    if not (isinstance(metric, Contrast) and metric.by == "ratio"):
+        return low + worst.low - value, high + worst.high - value
+    known = 0 < value < math.inf
+    below = low * worst.low / value if known and worst.low > 0 else min(low, worst.low)
+    above = high * worst.high / value if known else max(high, worst.high)
+    return below, above
+
+
+def _outcome(low: float, high: float, rule: Rule) -> Outcome:
+    """Return what a rule comes to for all values between two."""
+    if rule.allows(low) and rule.allows(high):
+        return Outcome.PASS
+    return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
 
 
 def _decide(each: Estimate, rule: Rule) -> tuple[Outcome, str]:

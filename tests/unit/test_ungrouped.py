@@ -1,0 +1,155 @@
+"""Rows without a group: what they could change, by every assignment there is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.words import Level, Outcome
+
+CELLS = ("tp", "fp", "fn", "tn")
+KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}
+UNKNOWN = (3, 1, 2, 2)
+
+
+def rows(groups):
+    """Return rows of the cells of every group, None for no group."""
+    made = []
+    for group, counts in groups.items():
+        for cell, many in zip(CELLS, counts, strict=True):
+            made += [(group, int(cell in ("tp", "fn")), int(cell in ("tp", "fp")))] * many
+    return pd.DataFrame(made, columns=["g", "y", "p"])
+
+
+def ask(data, *rules, **options):
+    asked = {"label": "y", "prediction": "p", "sensitive": "g"} | options
+    return fg.audit(data, metrics=[rule.metric for rule in rules], rules=rules, **asked)
+
+
+def said(report, group="a"):
+    (found,) = [each for each in report.verdicts if each.group == group]
+    return found
+
+
+def everywhere(metric, group):
+    """Return the metric for every way in which unknown rows may be of the group or not."""
+    for mine in product(*(range(many + 1) for many in UNKNOWN)):
+        theirs = [u - m for u, m in zip(UNKNOWN, mine, strict=True)]
+        other = next(each for each in KNOWN if each != group)
+        moved = {
+            name: tuple(
+                k + (m if name == group else t if name == other else 0)
+                for k, m, t in zip(cells, mine, theirs, strict=True)
+            )
+            for name, cells in KNOWN.items()
+        }
+        cells = {name: dict(zip(CELLS, each, strict=True)) for name, each in moved.items()}
+        yield fg.audit(fg.confusion("g", cells), metrics=metric)[metric, "g", group].value
+
+
+@pytest.mark.parametrize("metric", ["RD", "selection_rate.difference", "DI", "accuracy.ratio"])
+def test_the_bound_is_what_some_assignment_attains(metric):
+    values = list(everywhere(metric, "b"))
+    least, greatest = min(values), max(values)
+    data = rows(KNOWN | {None: UNKNOWN})
+    slack = 1e-9
+    for low, high, outcome in (
+        (least - slack, greatest + slack, Outcome.PASS),
+        (least + slack, greatest + slack, Outcome.INCONCLUSIVE),
+        (least - slack, greatest - slack, Outcome.INCONCLUSIVE),
+        (greatest + slack, greatest + 1, Outcome.FAIL),
+        (least - 1, least - slack, Outcome.FAIL),
+        (greatest - slack, greatest + 1, Outcome.INCONCLUSIVE),
+    ):
+        rule = fg.rule(metric, between=(low, high), decide="point")
+        assert said(ask(data, rule), "b").outcome is outcome
+
+
+def test_a_bound_worked_by_hand():
+    """30 of 100 against 20 of 100, and 4 of 10 without a group: 5.2 to 13.8 points."""
+    data = rows({"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)})
+    rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
+    report = ask(data, rule)
+    assert said(report).outcome is Outcome.INCONCLUSIVE
+    assert said(report).reason == (
+        "selection rate 30.0%, 10.0 points higher than the rest (20.0%); 95% interval -2.0 to "
+        "+21.7 points: alone this would pass, but the 10 rows without g could turn it: "
+        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
+    )
+    assert report["selection_rate.difference", "g", "a"].value == pytest.approx(0.1)
+    bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    assert [round(end, 4) for end in bound] == [0.0522, 0.1382]
+
+
+def test_an_interval_moves_along_with_the_bound():
+    known = {"a": (300, 0, 700, 0), "b": (300, 0, 700, 0)}
+    rule = fg.rule("selection_rate.difference", between=(-0.058, 0.058))
+    assert said(ask(rows(known), rule)).outcome is Outcome.PASS
+    found = ask(rows(known | {None: (20, 0, 20, 0)}), rule)
+    # 0 +- 4.01 points, moved by 320/1020 - 300/1020 = 1.96 points either way
+    assert said(found).outcome is Outcome.INCONCLUSIVE
+    assert "the 40 rows without g could turn it" in said(found).reason
+    wider = fg.rule("selection_rate.difference", between=(-0.06, 0.06))
+    assert said(ask(rows(known | {None: (20, 0, 20, 0)}), wider)).outcome is Outcome.PASS
+
+
+def test_a_failure_that_rows_could_turn_is_inconclusive():
+    known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0)}
+    rule = fg.rule("DI", at_least=0.8)
+    assert said(ask(rows(known), rule)).outcome is Outcome.FAIL
+    found = said(ask(rows(known | {None: (60, 0, 0, 0)}), rule))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "alone this would fail, but the 60 rows without g could turn it" in found.reason
+
+
+def test_one_row_that_changes_nothing_changes_nothing():
+    known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0)}
+    rule = fg.rule("DI", at_least=0.8)
+    report = ask(rows(known | {None: (1, 0, 0, 0)}), rule)
+    assert said(report) == said(ask(rows(known), rule))
+
+
+@pytest.mark.parametrize("options", [{"missing": "group"}, {"reference": {"g": "b"}}])
+def test_rows_bound_nothing_where_they_are_a_group_or_no_part_of_the_reference(options):
+    known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0), None: (300, 0, 0, 0)}
+    rule = fg.rule("selection_rate.difference", at_most=-0.01)
+    assert "could turn it" not in said(ask(rows(known), rule, **options)).reason
+
+
+def test_weights_bound_weighted_rates():
+    known = {"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)}
+    rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
+    data = rows(known).assign(w=2.5)
+    assert said(ask(data, rule, weight="w")).reason.endswith(
+        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
+    )
+
+
+def test_an_intersection_misses_rows_that_miss_either_part():
+    data = rows(KNOWN | {None: UNKNOWN}).assign(h=lambda d: np.where(d.index % 2, "x", "y"))
+    data.loc[0, "h"] = None
+    rule = fg.rule("selection_rate.difference", between=(-1, 1), decide="point")
+    report = ask(data, rule, sensitive="g", intersections=[("g", "h")])
+    found = {d.where: d.message for d in report.diagnostics if d.code == "missing groups"}
+    assert found["g*h"].startswith("5.5% of the rows (9 of 164) have no g*h")
+    assert found["g"].startswith("4.9% of the rows (8 of 164) have no g")
+
+
+def test_the_share_of_rows_without_a_group_is_told():
+    def note(unknown):
+        report = ask(rows(KNOWN | {None: unknown}), fg.rule("DI", at_least=0))
+        return [(d.level, d.message) for d in report.diagnostics if d.code == "missing groups"]
+
+    assert note((0, 0, 0, 0)) == []
+    ((level, message),) = note((1, 0, 0, 0))
+    assert (level, message[:35]) == (Level.NOTE, "0.6% of the rows (1 of 157) have no")
+    ((level, message),) = note(UNKNOWN)
+    assert level is Level.WARNING
+    assert message == (
+        "4.9% of the rows (8 of 164) have no g and are in no group; a rule on a rate against the "
+        "rest passes or fails only if it would whichever groups they are in"
+    )
