@@ -50,6 +50,19 @@ def test_text_groups_with_missing_and_trailing_blanks(rows_as):
     }  # fmt: skip
 
 
+def test_clusters_may_have_more_values_than_groups(rows_as):
+    ids = ["u7", None, "u1", "u2", "u7", "u3", "u4", "u5", "u6", "u1"]
+    rows = table(g=["a", "b"] * 5, y=[1, 0, 1, 1, 1, 0, 1, 0, 0, 1], u=ids)
+    cube = count(rows_as(rows), limit=2, label="y", sensitive="g", cluster="u")
+    cluster = cube.tables[1]
+    assert [axis.column for axis in cluster.axes] == ["g", "y", "u"]
+    assert cube.levels[cluster.axes[2]] == tuple(f"u{i}" for i in range(1, 8))
+    levels = [(*cube.levels[axis], None) for axis in cluster.axes]
+    found = {tuple(v[i] for v, i in zip(levels, row, strict=True)) for row in cluster.codes}
+    assert found == {*zip(rows["g"].to_pylist(), rows["y"].to_pylist(), ids, strict=True)}
+    assert sorted(cluster.sums["rows"]) == [1] * 8 + [2]
+
+
 def test_missing_score_is_neither_above_nor_below(rows_as):
     scores = [0.2, 0.5, None, NAN, 0.5000001, -0.0, 1.0, 0.49999999999999994]
     rows = table(g=["a"] * 8, y=[1, 0] * 4, s=scores)

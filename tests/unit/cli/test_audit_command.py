@@ -90,6 +90,8 @@ def test_counts_weights_and_clusters(run, tmp_path, monkeypatch):
     assert told["count"] == "n"
     told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--weight", "w")
     assert told["weight"] == "w"
+    told = spec_of(run, "t.csv", "--label", "y", "--sensitive", "s", "--cluster", "u")
+    assert told["cluster"] == "u"
 
 
 def test_score_flags(run, tmp_path, monkeypatch):
