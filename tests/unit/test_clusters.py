@@ -270,7 +270,7 @@ def test_population_shares_have_no_cluster_robust_form():
 
 def test_within_strata_there_is_no_interval():
     rows = tied(17).assign(s=["north", "south"] * 240)
-    report = ask(rows, metrics=["RD", "accuracy.largest_gap"], strata="s")
+    report = ask(rows, metrics=["RD", "accuracy.largest_gap", "worst_odds"], strata="s")
     for each in report.estimates:
         if each.stratum is None:
             assert each.interval is not None

@@ -173,7 +173,8 @@ def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
     too_few = [
         next(filter(None, every), "") for every in zip(*(f.too_few for f in found), strict=True)
     ]
-    return Interval(low, high, p, method, too_few)
+    reason = "" if compared.group.clusters is None else NO_CLUSTERS_IN_STRATA
+    return Interval(low, high, p, method, too_few, reason)
 
 
 @interval.register(Imbalance)
