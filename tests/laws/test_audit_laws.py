@@ -321,7 +321,7 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
 @example(rows=BALANCED, times=2)
 def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
     larger = [(*row[:-1], times * row[-1]) for row in rows]
-    found = differing(of_rows(rows), of_rows(larger))
+    found = differing(of_rows(rows), of_rows(larger), without="rows")  # the top 100 are fewer
     assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
 
 
