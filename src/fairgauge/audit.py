@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from fairgauge.measure import ByRows
     from fairgauge.options import Options
     from fairgauge.scan.source import Source
-
-
-_FIRST_ROWS = 1_000
 
 
 def audit(data: Any, **options: Unpack[Options]) -> Report:
@@ -128,6 +124,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdict=overall(verdicts),
         diagnostics=(
             *_told(measured.task, left_out, said=bool(options.get("task"))),
+            *_repeated(source, spec),
             *measured.diagnostics,
         ),
         scores=measured.scores,
@@ -156,30 +153,20 @@ def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
         spec = ask(base=data.plan.asked, **options)
         _check_held(data, spec)
         return data, None, spec
+    from fairgauge.first_rows import with_task
+
     source = open_source(data)
-    spec = _with_task(source, ask(source.columns, **options))
+    spec = with_task(source, ask(source.columns, **options))
     return source.count(plan(spec), spec.max_groups), source, spec
 
 
-def _with_task(source: Source, spec: Spec) -> Spec:
-    """Read numbers with fractions as a regression, unless anything else is said.
+def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
+    """Return warnings of rows that are not independent, as far as the first rows show it."""
+    if source is None:
+        return []
+    from fairgauge.first_rows import repeated_ids
 
-    What is counted hangs on it, so the first rows are looked at before the scan, where that costs
-    nothing: not behind a query engine or in a database.
-    """
-    if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
-        return spec
-    from fairgauge.scan.rows import at_hand, read_rows
-
-    if not at_hand(source):
-        return spec
-    first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS)
-    values = [value for each in first.values() for value in each if value is not None]
-    numbers = all(isinstance(value, (int, float)) for value in values)
-    fractions = any(isinstance(value, float) for value in values)
-    decisions = all(value in (0, 1, None) for value in first[spec.label])
-    regression = numbers and fractions and not decisions
-    return replace(spec, task=Task.REGRESSION) if regression else spec
+    return list(repeated_ids(source, spec))
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:

@@ -1,0 +1,47 @@
+"""What the first rows tell: numbers with fractions are a regression, repeated ids are no clusters."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+
+ROWS = 40
+
+
+def table(**more: object) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"y": [0, 1] * (ROWS // 2), "p": [0, 1, 1, 0] * (ROWS // 4), "g": [*"ab"] * (ROWS // 2)}
+        | more
+    )
+
+
+def warned(frame: pd.DataFrame, **more: object) -> list[str]:
+    report = fg.audit(frame, label="y", prediction="p", sensitive="g", **more)
+    return [d.message for d in report.diagnostics if d.code == "repeated"]
+
+
+@pytest.mark.parametrize("column", ["user_id", "id", "Patient", "session id", "customer_number"])
+def test_an_id_that_repeats_is_told(column):
+    (message,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
+    assert message == (
+        f"column '{column}' has 20 different values in the first 40 rows: rows of one person or "
+        "session are not independent, and the intervals are too narrow; "
+        f"say cluster='{column}' (--cluster)"
+    )
+
+
+def test_what_is_no_repeated_id():
+    assert not warned(table(user_id=range(ROWS)))  # every row its own
+    assert not warned(table(client=["yes", "no"] * (ROWS // 2)))  # a category
+    assert not warned(table(paid=[i // 2 for i in range(ROWS)]))  # no name of an id
+    assert not warned(table(user_id=[i // 2 for i in range(ROWS)]), cluster="user_id")
+
+
+def test_fractions_are_a_regression():
+    frame = table(y=[i / 3 for i in range(ROWS)], p=[i / 4 for i in range(ROWS)])
+    report = fg.audit(frame, label="y", prediction="p", sensitive="g")
+    assert report.task == "regression"
+    (told,) = [d for d in report.diagnostics if d.code == "task"]
+    assert told.level == "warning"
