@@ -6,20 +6,14 @@ import json
 import signal
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-
-
-def pytest_configure() -> None:
-    """Heed interrupts even where the shell that started the tests ignores them (a background job).
-
-    Tests of Ctrl-C send it to this process and to its children, which inherit what it does.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @cache
@@ -51,6 +45,17 @@ class Shared:
         if not path.exists():
             pytest.skip(f"{'/'.join(parts)} is not beside this checkout")
         return path
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Heed Ctrl-C as Python does, in this process and its children.
+
+    A shell that runs the tests in the background ignores it, and pyspark puts a handler of its own.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the first rows tell: numbers with fractions are a regression, repeated ids are no clusters."""
+"""What the first rows tell: fractions are a regression, repeated ids are no clusters."""
 
 from __future__ import annotations
 

@@ -14,22 +14,23 @@ if TYPE_CHECKING:
 
 @contextmanager
 def noticed() -> Iterator[threading.Event]:
-    """Set an event at an interrupt, besides raising KeyboardInterrupt.
+    """Set an event at an interrupt, besides what it does already (raise KeyboardInterrupt).
 
     A process that ignores interrupts (``nohup``, a background job of a script) goes on ignoring.
     """
     happened = threading.Event()
+    before = signal.getsignal(signal.SIGINT)  # Python's own, or that of a library such as pyspark
 
     def handle(number: int, frame: FrameType | None) -> None:
         happened.set()
-        signal.default_int_handler(number, frame)
+        assert callable(before)
+        before(number, frame)
 
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if usual and threading.current_thread() is threading.main_thread():
+    if callable(before) and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, handle)
         try:
             yield happened
         finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, before)
     else:
         yield happened

@@ -148,6 +148,7 @@ def test_a_reader_that_went_away(shell, loans):
     assert (process.returncode, said) == (2, b"")
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_while_reading(shell, loans, tmp_path):
     with shell("audit", "-", *SEX, "-o", "a.json", stdin=subprocess.PIPE) as process:
         process.stdin.write(table().encode() * 5_000)  # more than a pipe holds: it is reading
@@ -159,6 +160,7 @@ def test_an_interrupt_while_reading(shell, loans, tmp_path):
     assert names(tmp_path) == [loans]
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_that_an_engine_turns_into_its_own_error(run, loans, monkeypatch):
     def interrupted(*_, **__):
         try:
