@@ -16,7 +16,6 @@ from fairgauge.individual import measure_rows
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.metrics.rowwise import RowMetric
 from fairgauge.reading import readings
-from fairgauge.scan.rows import fetch
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
+    from fairgauge.scan.source import Fetched
 
     Flags = NDArray[np.bool_]
 
@@ -96,6 +96,15 @@ class _Rows:
         del limit
         return count_question(self.question, plan.asked.profile)
 
+    @property
+    def at_hand(self) -> bool:
+        """Return that the rows are in memory."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        return [self.values(name)[:most] for name in columns], False
+
     def values(self, name: str) -> list[Any]:
         """Return the values of a column, a row each."""
         if name == _GROUP:
@@ -107,10 +116,3 @@ class _Rows:
             column = self.question.prediction.column
         cells = [*column.levels, None]
         return [cells[code] for code in column.codes.tolist()]
-
-
-@fetch.register(_Rows)
-def _(
-    source: _Rows, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    return [source.values(name)[:most] for name in columns], False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
-    from fairgauge.scan.source import Source
+    from fairgauge.scan.source import Fetched, Source
 
 _SNIFFED = 1 << 20
 _LARGEST_OBJECT = 1 << 24
@@ -65,6 +65,15 @@ class JsonFiles:
     def columns(self) -> tuple[str, ...]:
         """Return the keys of the first objects."""
         return self.files.columns
+
+    @property
+    def at_hand(self) -> bool:
+        """Return that DuckDB runs in this process."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        return self.files.fetch(columns, most)
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""

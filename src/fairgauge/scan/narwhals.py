@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
+    from fairgauge.scan.source import Fetched
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
@@ -42,6 +43,18 @@ class NarwhalsFrame:
         """Return the names of the columns."""
         with _told(self.name):
             return tuple(self.frame.collect_schema().names())
+
+    @property
+    def at_hand(self) -> bool:
+        """Return whether the frame is in memory or a scan of polars, not behind another engine."""
+        return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        frame = self.frame.select(*columns)
+        frame = frame if most is None else frame.head(most)
+        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [whole[name].to_list() for name in columns], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
+    from fairgauge.scan.source import Fetched
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
@@ -40,6 +41,16 @@ class PandasFrame:
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns."""
         return tuple(str(column) for column in self.frame.columns)
+
+    @property
+    def at_hand(self) -> bool:
+        """Return that the rows are in memory."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        positions = [self.columns.index(name) for name in columns]
+        return [self.frame.iloc[:most, at].tolist() for at in positions], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
-    from fairgauge.scan.source import Source
+    from fairgauge.scan.source import Fetched, Source
 
 _VIEW = "fairgauge_rows"
 _WHOLE = {
@@ -96,6 +96,17 @@ class Relation:
     name: str
     columns: tuple[str, ...]
     relation: Any
+
+    @property
+    def at_hand(self) -> bool:
+        """Return that DuckDB runs in this process."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        chosen = self.relation.select(*(identifier(name) for name in columns))
+        records = (chosen if most is None else chosen.limit(most)).fetchall()
+        return [[record[i] for record in records] for i in range(len(columns))], False
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""

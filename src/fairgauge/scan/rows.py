@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.duck import run
-from fairgauge.scan.json_files import JsonFiles
-from fairgauge.scan.narwhals import NarwhalsFrame
-from fairgauge.scan.relation import Relation
-from fairgauge.scan.sql import identifier
-from fairgauge.scan.tables import DuckFiles
+from fairgauge.scan.source import Readable
 from fairgauge.values import Value, canonical, typed_texts
 
 if TYPE_CHECKING:
@@ -42,7 +35,9 @@ def read_rows(
         The data cannot be read.
     """
     wanted = list(dict.fromkeys(columns))
-    read, texts = fetch(source, wanted, most)
+    if not isinstance(source, Readable):
+        raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
+    read, texts = source.fetch(wanted, most)
     found = {}
     for name, values in zip(wanted, read, strict=True):
         plain = [canonical(value) for value in values]
@@ -54,78 +49,17 @@ def read_rows(
 
 def at_hand(source: Source) -> bool:
     """Tell whether the first rows can be looked at without a query elsewhere."""
-    if isinstance(source, NarwhalsFrame):
-        return isinstance(source.frame, nw.DataFrame) or source.frame.implementation.is_polars()
-    return isinstance(source, (DuckFiles, JsonFiles, Relation)) or _is_pandas(source)
+    return isinstance(source, Readable) and source.at_hand
 
 
 def readable(source: Source) -> bool:
     """Tell whether rows can be read one by one; Spark and databases only count them."""
-    return fetch.dispatch(type(source)) is not fetch.dispatch(object) or _is_pandas(source)
-
-
-def _is_pandas(source: Any) -> bool:
-    return hasattr(getattr(source, "frame", None), "iloc")  # pandas may not be installed
+    return isinstance(source, Readable)
 
 
 def numbers_of(values: Sequence[Value]) -> Array:
     """Return numbers, NaN where there is none."""
     return np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
-
-
-@singledispatch
-def fetch(
-    source: Any, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    """Return the values of columns (the first ``most``), and whether they are untyped text."""
-    if not _is_pandas(source):
-        raise DataError(f"the rows of {quote(source.name)} cannot be read, only counted")
-    positions = [source.columns.index(name) for name in columns]
-    return [source.frame.iloc[:most, at].tolist() for at in positions], False
-
-
-@fetch.register(NarwhalsFrame)
-def _(
-    source: NarwhalsFrame, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    frame = source.frame.select(*columns)
-    frame = frame if most is None else frame.head(most)
-    whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    return [whole[name].to_list() for name in columns], False
-
-
-@fetch.register(Relation)
-def _(
-    source: Relation, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    chosen = source.relation.select(*(identifier(name) for name in columns))
-    records = (chosen if most is None else chosen.limit(most)).fetchall()
-    return _columns_of(records, columns), False
-
-
-@fetch.register(DuckFiles)
-def _(
-    source: DuckFiles, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    keys = ", ".join(source.written.key(name) for name in columns)
-    limit = "" if most is None else f" LIMIT {most}"
-    records = list(run(f"SELECT {keys} FROM {source.relation}{limit}", source.name))
-    found = _columns_of(records, columns)
-    if source.written.decode:
-        decode = source.written.decode
-        found = [[decode(value) for value in values] for values in found]
-    return found, bool(source.written.texts)
-
-
-@fetch.register(JsonFiles)
-def _(
-    source: JsonFiles, columns: list[str], most: int | None = None
-) -> tuple[list[Sequence[Any]], bool]:
-    return fetch(source.files, columns, most)
-
-
-def _columns_of(records: list[tuple[Any, ...]], columns: list[str]) -> list[Sequence[Any]]:
-    return [[record[i] for record in records] for i in range(len(columns))]
 
 
 def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:

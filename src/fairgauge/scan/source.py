@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.errors import DataError, quote
 from fairgauge.levels import check_levels, levels_of
@@ -38,6 +38,22 @@ class Source(Protocol):
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows once; at most ``limit`` values on an axis."""
+
+
+Fetched: TypeAlias = tuple[list[Sequence[Any]], bool]
+"""The values of columns, and whether they are untyped text."""
+
+
+@runtime_checkable
+class Readable(Source, Protocol):
+    """Data whose rows can be read one by one, too."""
+
+    @property
+    def at_hand(self) -> bool:
+        """Return whether the first rows can be looked at without a query elsewhere."""
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
 
 
 @dataclass(frozen=True, slots=True)

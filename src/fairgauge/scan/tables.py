@@ -11,12 +11,13 @@ from fairgauge.scan.duck import run, unknown
 from fairgauge.scan.sql import Columns, count_by_sql, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Plan
     from fairgauge.scan.progress import Rows
+    from fairgauge.scan.source import Fetched
 
 
 def listed(paths: Iterable[Path]) -> str:
@@ -34,12 +35,32 @@ class DuckFiles:
     written: Columns = field(repr=False)
     rows: Rows = field(default=unknown, repr=False)
 
+    @property
+    def at_hand(self) -> bool:
+        """Return that DuckDB runs in this process."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        keys = ", ".join(self.written.key(name) for name in columns)
+        limit = "" if most is None else f" LIMIT {most}"
+        records = list(run(f"SELECT {keys} FROM {self.relation}{limit}", self.name))
+        read = self.written.decode or _as_it_is
+        found: list[Sequence[Any]] = [
+            [read(record[i]) for record in records] for i in range(len(columns))
+        ]
+        return found, bool(self.written.texts)
+
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
     def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
         return run(query, self.name, self.rows)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def check_same_columns(
