@@ -92,6 +92,8 @@ def _connection() -> duckdb.DuckDBPyConnection:
     settings = {
         "preserve_insertion_order": "false",
         "autoinstall_known_extensions": "false",
+        # a file written anew within the clock's grain would be answered from memory
+        "enable_external_file_cache": "false",
         "temp_directory": str(Path(tempfile.gettempdir()) / "fairgauge-duckdb"),
     }
     connection = duckdb.connect(config=settings)
