@@ -48,10 +48,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Measurements that belong together."""
+    """Measurements that belong together, and what a reader should know of them."""
 
     title: str
     lines: list[Line]
+    note: str = ""
 
 
 _HEAD = ("", "CPU", "wall", "CPU a row", "memory", "", "target", "")
@@ -80,6 +81,7 @@ def page(sections: list[Section]) -> str:
     for section in sections:
         lines += ["", f"## {section.title}", "", _row(_HEAD), _row(("---",) * len(_HEAD))]
         lines += [_row(line.cells()) for line in section.lines]
+        lines += ["", section.note] if section.note else []
     return "\n".join(lines) + "\n"
 
 
