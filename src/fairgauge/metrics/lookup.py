@@ -133,11 +133,19 @@ def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
     for each in NAMES:
         if each.ours in own:
             called.setdefault(plain(each.name), set()).add(each.ours)
-    index = {}
-    for key, names in called.items():
-        of_formula: dict[str, Row] = {}
-        for row in rows:
-            if row.name in names:
-                of_formula.setdefault(row.formula, row)
-        index[key] = tuple(of_formula.values())
+    place = {row.name: i for i, row in enumerate(rows)}
+    index = {
+        key: _different([own[name] for name in sorted(names, key=place.__getitem__)])
+        for key, names in called.items()
+    }
     return index | {plain(row.name): (row,) for row in rows}
+
+
+def _different(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return the first row of every formula."""
+    if len(rows) == 1:
+        return tuple(rows)
+    of_formula: dict[str, Row] = {}
+    for row in rows:
+        of_formula.setdefault(row.formula, row)
+    return tuple(of_formula.values())
