@@ -66,8 +66,8 @@ import duckdb
 from fairgauge.scan import duck
 from fairgauge.scan.relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     list({records})
 except KeyboardInterrupt:
     print("interrupted", flush=True)
