@@ -100,11 +100,6 @@ def residual_spread(m: Sums) -> Array:
     return root
 
 
-def prediction_variance(m: Sums) -> Array:
-    """Return the variance of p (divisor n - 1)."""
-    return _squares_about_mean(m["pp"], m["p"], m["n"]) / (m["n"] - 1)
-
-
 def _squared_errors(m: Sums) -> Array:
     return m["gap2"]
 

@@ -38,11 +38,12 @@ def rows(report: Report) -> Iterator[tuple[Cell, ...]]:
 def to_csv(report: Report) -> str:
     """Write the estimates as CSV with a header; texts can do no harm in a spreadsheet."""
     lines = [",".join(COLUMNS)]
-    lines += [",".join(map(_cell, row)) for row in rows(report)]
+    lines += [",".join(map(cell, row)) for row in rows(report)]
     return "\n".join(lines) + "\n"
 
 
-def _cell(value: Cell) -> str:
+def cell(value: Cell) -> str:
+    """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute."""
     if value is None:
         return ""
     if not isinstance(value, str):

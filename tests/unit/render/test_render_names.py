@@ -71,11 +71,11 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.rows import _cell
+    from fairgauge.render.rows import cell
 
-    assert _cell("＝1+1") == "'＝1+1"
-    assert _cell("  +1") == "'  +1"
-    assert _cell(-0.5) == "-0.5"
+    assert cell("＝1+1") == "'＝1+1"
+    assert cell("  +1") == "'  +1"
+    assert cell(-0.5) == "-0.5"
 
 
 def test_junit_is_well_formed(hostile):

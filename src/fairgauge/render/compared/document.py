@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.render.rows import _cell as cell
+from fairgauge.render.rows import cell
 
 if TYPE_CHECKING:
     from fairgauge.change import Change
