@@ -15,7 +15,8 @@ from fairgauge.metrics.across import Across, DifferentialFairness, Joint, Spread
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_critical
-from fairgauge.uncertainty.bounds import Bounds, bounds, of_share
+from fairgauge.uncertainty.bound import Bounds, of_share
+from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.interval import NoInterval
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ standard error; an area under a curve has DeLong's.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple
 from functools import partial, singledispatch
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,85 +21,18 @@ from fairgauge.metrics.scores import ScoreStatistic, roc_auc
 from fairgauge.metrics.symbols import Cells
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
-    as_critical_t,
-    clopper_pearson,
-    critical,
-    critical_t,
-    jeffreys,
     paired_ratio,
-    wilson,
 )
 from fairgauge.stats.scores import Auc, auc_from_counts, auc_interval
+from fairgauge.uncertainty.bound import Bounds, of_mean, of_share
 from fairgauge.uncertainty.evidence import CellCount
-from fairgauge.uncertainty.interval import CLUSTER_ROBUST, NoInterval
+from fairgauge.uncertainty.interval import NoInterval
 from fairgauge.uncertainty.spreads import moment_spread, score_spread
-from fairgauge.words import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fairgauge.metrics.symbols import Array, Need
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Count, Evidence
-
-At: TypeAlias = "Callable[[Array], Limits]"
-Shape: TypeAlias = "Callable[[Array], Array]"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Share:
-    """Successes ``x`` of ``n`` trials, and the number that the share stands for, rising with it."""
-
-    x: Array
-    n: Array
-    shape: Shape
-
-    @property
-    def plain(self) -> bool:
-        """Return whether the number is the share itself."""
-        return self.shape is np.asarray
-
-    def limits(self, share: Limits) -> Limits:
-        """Return limits of the number from limits of the share."""
-        return self.shape(share[0]), self.shape(share[1])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
-    """A number of every group, and its limits at any critical value.
-
-    Attributes
-    ----------
-    estimate, n : the number, and the (effective) rows that it rests on.
-    at : limits at a normal critical value (at one of t where it is a mean).
-    method : how.
-    shares : the shares that it is made of, for the rule of expected counts.
-    variance : the sample variance of the values whose mean it is; None if it is no mean.
-    clustered : whether clusters were reckoned with.
-    """
-
-    estimate: Array
-    n: Array
-    at: At
-    method: str
-    shares: tuple[Share, ...] = ()
-    variance: Array | None = field(default=None)
-    clustered: bool = False
-
-    @property
-    def share(self) -> Share | None:
-        """Return the one share that decides the number, if it is one."""
-        return self.shares[0] if len(self.shares) == 1 else None
-
-    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, str]:
-        """Return the limits at a confidence, and how they were made."""
-        if self.variance is not None:
-            return self.at(critical_t(confidence, self.n - 1)), self.method
-        if self.share is not None and method in (Method.EXACT, Method.BAYES):
-            made = clopper_pearson if method is Method.EXACT else jeffreys
-            limits = self.share.limits(made(self.share.x, self.share.n, confidence))
-            return limits, made.__name__.replace("_", "-")
-        return self.at(np.asarray(critical(confidence))), self.method
 
 
 @singledispatch
@@ -166,13 +99,13 @@ def _(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     if statistic.compute is roc_auc:
         return _area(evidence)
     mean, variance = score_spread(statistic, evidence.side)
-    return _of_mean(mean, variance, evidence.rows(statistic.size))
+    return of_mean(mean, variance, evidence.rows(statistic.size))
 
 
 @bounds.register(MomentStatistic)
 def _(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
     mean, variance = moment_spread(statistic, evidence.side)
-    return _of_mean(mean, variance, evidence.rows(statistic.size))
+    return of_mean(mean, variance, evidence.rows(statistic.size))
 
 
 def denominator(statistic: Statistic) -> Count | None:
@@ -187,42 +120,6 @@ def denominator(statistic: Statistic) -> Count | None:
     if isinstance(statistic, Blend) or getattr(statistic, "compute", None) is roc_auc:
         return None
     return statistic.size
-
-
-def of_share(
-    evidence: Evidence,
-    of: Count,
-    among: Count,
-    shape: Shape = np.asarray,
-    method: str = "wilson",
-) -> Bounds:
-    """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, degrees = evidence.share(of, among)
-    share = Share(x, n, shape)
-    if degrees is None:
-        return Bounds(shape(rate), n, lambda z: share.limits(wilson(x, n, z)), method, (share,))
-
-    def at(z: Array) -> Limits:
-        c = as_critical_t(z, degrees)
-        low, high = wilson(x, n, c)
-        return share.limits((np.where(np.isnan(c), c, low), np.where(np.isnan(c), c, high)))
-
-    method = f"{CLUSTER_ROBUST} {method}"
-    return Bounds(shape(rate), n, at, method, (share,), clustered=True)
-
-
-def _of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
-    """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
-    several = np.where(n > 1, n, 2.0)
-    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
-    error = np.sqrt(unbiased / several)
-
-    def at(c: Array) -> Limits:
-        with np.errstate(invalid="ignore"):
-            half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
-        return mean - half, mean + half
-
-    return Bounds(mean, n, at, "student", variance=unbiased)
 
 
 def _area(evidence: Evidence) -> Bounds:

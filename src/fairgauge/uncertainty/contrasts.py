@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.symbols import Array
     from fairgauge.spec import Spec
     from fairgauge.stats.arrays import Limits
-    from fairgauge.uncertainty.bounds import Bounds, Share
+    from fairgauge.uncertainty.bound import Bounds, Share
     from fairgauge.uncertainty.evidence import Comparisons
 
 _SMALL, _FAR = 50, 0.5

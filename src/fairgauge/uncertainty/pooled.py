@@ -16,7 +16,8 @@ from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.significance import invert
 from fairgauge.stats.stratified import Stratified, stratified_difference, stratified_ratio
-from fairgauge.uncertainty.bounds import Bounds, bounds, denominator
+from fairgauge.uncertainty.bound import Bounds
+from fairgauge.uncertainty.bounds import bounds, denominator
 from fairgauge.uncertainty.contrasts import Versus, contrast, few
 from fairgauge.uncertainty.evidence import Comparisons
 from fairgauge.uncertainty.interval import FEWEST_EXPECTED, Interval, NoInterval

@@ -1,0 +1,121 @@
+"""Bound: a number of every group and its limits, and how those of shares and of means are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.stats.intervals import (
+    as_critical_t,
+    clopper_pearson,
+    critical,
+    critical_t,
+    jeffreys,
+    wilson,
+)
+from fairgauge.uncertainty.interval import CLUSTER_ROBUST
+from fairgauge.words import Method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.metrics.symbols import Array
+    from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.evidence import Count, Evidence
+
+At: TypeAlias = "Callable[[Array], Limits]"
+Shape: TypeAlias = "Callable[[Array], Array]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """Successes ``x`` of ``n`` trials, and the number that the share stands for, rising with it."""
+
+    x: Array
+    n: Array
+    shape: Shape
+
+    @property
+    def plain(self) -> bool:
+        """Return whether the number is the share itself."""
+        return self.shape is np.asarray
+
+    def limits(self, share: Limits) -> Limits:
+        """Return limits of the number from limits of the share."""
+        return self.shape(share[0]), self.shape(share[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """A number of every group, and its limits at any critical value.
+
+    Attributes
+    ----------
+    estimate, n : the number, and the (effective) rows that it rests on.
+    at : limits at a normal critical value (at one of t where it is a mean).
+    method : how.
+    shares : the shares that it is made of, for the rule of expected counts.
+    variance : the sample variance of the values whose mean it is; None if it is no mean.
+    clustered : whether clusters were reckoned with.
+    """
+
+    estimate: Array
+    n: Array
+    at: At
+    method: str
+    shares: tuple[Share, ...] = ()
+    variance: Array | None = field(default=None)
+    clustered: bool = False
+
+    @property
+    def share(self) -> Share | None:
+        """Return the one share that decides the number, if it is one."""
+        return self.shares[0] if len(self.shares) == 1 else None
+
+    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, str]:
+        """Return the limits at a confidence, and how they were made."""
+        if self.variance is not None:
+            return self.at(critical_t(confidence, self.n - 1)), self.method
+        if self.share is not None and method in (Method.EXACT, Method.BAYES):
+            made = clopper_pearson if method is Method.EXACT else jeffreys
+            limits = self.share.limits(made(self.share.x, self.share.n, confidence))
+            return limits, made.__name__.replace("_", "-")
+        return self.at(np.asarray(critical(confidence))), self.method
+
+
+def of_share(
+    evidence: Evidence,
+    of: Count,
+    among: Count,
+    shape: Shape = np.asarray,
+    method: str = "wilson",
+) -> Bounds:
+    """Return a number that stands for a share of rows, by Wilson's limits."""
+    x, n, rate, degrees = evidence.share(of, among)
+    share = Share(x, n, shape)
+    if degrees is None:
+        return Bounds(shape(rate), n, lambda z: share.limits(wilson(x, n, z)), method, (share,))
+
+    def at(z: Array) -> Limits:
+        c = as_critical_t(z, degrees)
+        low, high = wilson(x, n, c)
+        return share.limits((np.where(np.isnan(c), c, low), np.where(np.isnan(c), c, high)))
+
+    method = f"{CLUSTER_ROBUST} {method}"
+    return Bounds(shape(rate), n, at, method, (share,), clustered=True)
+
+
+def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
+    """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
+    several = np.where(n > 1, n, 2.0)
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    error = np.sqrt(unbiased / several)
+
+    def at(c: Array) -> Limits:
+        with np.errstate(invalid="ignore"):
+            half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
+        return mean - half, mean + half
+
+    return Bounds(mean, n, at, "student", variance=unbiased)
