@@ -1,0 +1,199 @@
+"""Distances of cumulative distributions: values, balls, noise floors, tests, and coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairgauge.metrics.scores import score_ks, score_wasserstein
+from fairgauge.metrics.side import Scores
+from fairgauge.stats import cumulative
+from fairgauge.stats.cumulative import (
+    cumulative_distance,
+    cumulative_floor,
+    cumulative_interval,
+    cumulative_p,
+    cumulative_radius,
+)
+from fairgauge.stats.divergences import norm_interval
+from fairgauge.stats.significance import permutation_p
+
+RNG = np.random.default_rng
+KINDS = ("ks", "wasserstein")
+
+
+def cells(x, y):
+    """Return the counts of two samples over their distinct values, and the steps between them."""
+    values, at = np.unique(np.concatenate([x, y]), return_inverse=True)
+    a = np.bincount(at[: len(x)], minlength=len(values))
+    d = np.bincount(at[len(x) :], minlength=len(values))
+    return a, d, np.diff(values)
+
+
+def test_values_by_hand():
+    assert cumulative_distance([1, 0, 1], [0, 1, 1], [5, 7], "ks") == 0.5
+    assert cumulative_distance([1, 0, 1], [0, 1, 1], [5, 7], "wasserstein") == 2.5
+    assert cumulative_distance([4, 0], [0, 4], [3], "wasserstein") == 3
+    assert cumulative_distance([4, 0], [0, 4], [3, 99], "wasserstein") == 3  # beyond the last cell
+    assert np.isnan(cumulative_distance([0, 0], [1, 2], [1], "ks"))
+
+
+def test_values_are_scipys():
+    rng = RNG(0)
+    for n, m in ((7, 30), (40, 40)):
+        x, y = rng.normal(0, 1, n).round(1), rng.gamma(2, 1, m).round(1)
+        a, d, widths = cells(x, y)
+        ks = stats.ks_2samp(x, y).statistic
+        assert cumulative_distance(a, d, widths, "ks") == pytest.approx(ks)
+        earth = stats.wasserstein_distance(x, y)
+        assert cumulative_distance(a, d, widths, "wasserstein") == pytest.approx(earth)
+
+
+def test_bins_of_scores_step_from_middle_to_middle():
+    rng = RNG(1)
+    edges = np.array([0.0, 0.1, 0.15, 0.4, 0.8, 1.0])
+    ours, theirs = rng.integers(0, 9, (2, 3, 5)).astype(float)
+    low, high = edges[:-1], edges[1:]
+    none = np.zeros((3, 2, 5))
+    one, two = (
+        Scores(low, high, none, each, none, {}, each.sum(1), each.sum(1)) for each in (ours, theirs)
+    )
+    widths = np.diff((low + high) / 2)
+    assert cumulative_distance(ours, theirs, widths, "ks") == pytest.approx(score_ks(one, two))
+    assert cumulative_distance(ours, theirs, widths, "wasserstein") == pytest.approx(
+        score_wasserstein(one, two)
+    )
+
+
+def test_the_radius_is_kolmogorovs_where_the_distributions_are_one():
+    a, d = np.full(1000, 2), np.full(1000, 3)
+    found = cumulative_radius(a, d, np.ones(999), "ks", 0.95, RNG(0), 4000)
+    assert found == pytest.approx(1.358 * math.sqrt(1 / 2000 + 1 / 3000), rel=0.03)
+
+
+def test_the_floor_is_the_mean_of_a_brownian_bridge():
+    a, d = np.full(1000, 2), np.full(1000, 3)
+    scale = math.sqrt(1 / 2000 + 1 / 3000)
+    largest = cumulative_floor(a, d, np.ones(999), "ks", RNG(0), 4000)
+    assert largest == pytest.approx(math.sqrt(math.pi / 2) * math.log(2) * scale, rel=0.03)
+    area = cumulative_floor(a, d, np.full(999, 1 / 1000), "wasserstein", RNG(0), 4000)
+    assert area == pytest.approx(math.sqrt(math.pi / 32) * scale, rel=0.03)
+
+
+def test_the_floor_is_what_permuted_rows_show():
+    rng = RNG(2)
+    x = rng.normal(0, 1, 90).round(1)
+    a, d, widths = cells(x[:30], x[30:])
+    for kind in KINDS:
+        seen = []
+        for _ in range(2000):
+            x = rng.permutation(x)
+            seen.append(cumulative_distance(*cells(x[:30], x[30:]), kind))
+        found = cumulative_floor(a, d, widths, kind, RNG(0), 4000)
+        assert found == pytest.approx(np.mean(seen), rel=0.05), kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_p_value_is_that_of_permuted_rows(kind):
+    rng = RNG(3)
+    for shift in (0.0, 0.2, 0.4):
+        x, y = rng.normal(0, 1, 60), rng.normal(shift, 1, 90)
+        a, d, widths = cells(x, y)
+        exact = permutation_p(
+            [a, d],
+            lambda t, w=widths: cumulative_distance(t[..., 0, :], t[..., 1, :], w, kind),
+            RNG(0),
+            4000,
+        )
+        assert cumulative_p(a, d, widths, kind, RNG(0), 4000) == pytest.approx(exact, abs=0.04)
+
+
+def test_two_cells_are_one_difference_of_shares():
+    """The largest gap of two cells is |p1 - p2|, the norm of two categories."""
+    low, high = cumulative_interval([300, 700], [400, 600], [1], "ks", 0.95, RNG(0), 8000)
+    folded = norm_interval([300, 700], [400, 600], "ks", 0.95, RNG(0))
+    assert [low, high] == pytest.approx(folded, abs=0.004)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_laws_of_the_limits(kind):
+    a, d, widths = [30, 40, 30, 0], [10, 30, 40, 20], [1.0, 2.0, 1.0]
+    value = cumulative_distance(a, d, widths, kind)
+
+    def limits(times, level):
+        return cumulative_interval(
+            np.multiply(a, times), np.multiply(d, times), widths, kind, level, RNG(0)
+        )
+
+    low, high = limits(1, 0.95)
+    assert 0 <= low < value < high
+    wide, narrow = limits(1, 0.99), limits(25, 0.95)
+    assert wide[0] < low
+    assert wide[1] > high
+    assert high - low == pytest.approx(5 * (narrow[1] - narrow[0]), rel=0.05)
+    turned = cumulative_interval(d, a, widths, kind, 0.95, RNG(0))
+    assert turned[1] == pytest.approx(high, rel=0.03)
+    same = cumulative_interval(a, a, widths, kind, 0.95, RNG(0))
+    assert same[0] == 0 < same[1]
+    scaled = cumulative_interval(a, d, [10.0, 20.0, 10.0], kind, 0.95, RNG(0))
+    times = 1 if kind == "ks" else 10
+    assert scaled == pytest.approx((low * times, high * times))
+
+
+@pytest.mark.parametrize(("kind", "highest"), [("ks", 1.0), ("wasserstein", np.inf)])
+def test_a_side_of_one_row_says_nothing(kind, highest):
+    for side in ([1, 0], [0, 0]):
+        limits = cumulative_interval(side, [3, 4], [1], kind, 0.95, RNG(0))
+        assert tuple(map(float, limits)) == (0.0, highest)
+    assert np.isnan(cumulative_p([0, 0], [3, 4], [1], kind, RNG(0)))
+    assert np.isnan(cumulative_floor([0, 0], [3, 4], [1], kind, RNG(0)))
+
+
+@pytest.mark.parametrize("function", [cumulative_floor, cumulative_p])
+def test_strata_are_worked_off_in_blocks(function, monkeypatch):
+    rng = RNG(4)
+    a, d = rng.integers(5, 30, (2, 2, 3, 6))
+    whole = function(a, d, np.ones(5), "ks", RNG(0), 4000)
+    assert whole.shape == (2, 3)
+    monkeypatch.setattr(cumulative, "BLOCK", 50_000)
+    assert function(a, d, np.ones(5), "ks", RNG(1), 4000) == pytest.approx(whole, abs=0.04)
+    limits = cumulative_interval(a, d, np.ones(5), "ks", 0.95, RNG(0), 4000)
+    assert limits[0].shape == (2, 3)
+
+
+def test_half_the_rows_count_half():
+    """Effective rows need not be whole."""
+    a, d = np.array([15.0, 20, 15, 0]), np.array([5.0, 15, 20, 10])
+    halved = cumulative_radius(a / 2.5, d / 2.5, [1, 1, 1], "ks", 0.95, RNG(0), 8000)
+    whole = cumulative_radius(a, d, [1, 1, 1], "ks", 0.95, RNG(0), 8000)
+    assert halved == pytest.approx(whole * math.sqrt(49 / 19), rel=1e-9)
+
+
+SETS = 700
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shift", [0.0, 0.7])
+def test_coverage(kind, shift):
+    """Normal values, continuous or rounded to halves: the ball holds the true distance."""
+    rng = RNG(20261120)
+    grid = np.linspace(-6, 7, 2001)
+    for n, m, rounded in ((20, 20, False), (20, 80, True), (100, 200, False)):
+        at = (np.round(grid * 2) + 0.5) / 2 if rounded else grid
+        truth = (
+            np.abs(stats.norm.cdf(at) - stats.norm.cdf(at - shift)).max() if kind == "ks" else shift
+        )
+        held = rejected = 0
+        for _ in range(SETS):
+            x, y = rng.normal(0, 1, n), rng.normal(shift, 1, m)
+            sides = cells(np.round(x * 2) / 2, np.round(y * 2) / 2) if rounded else cells(x, y)
+            low, high = cumulative_interval(*sides, kind, 0.95, rng, 300)
+            held += bool(low <= truth + 1e-12 <= high + 2e-12)
+            rejected += bool(cumulative_p(*sides, kind, rng, 300) <= 0.05)
+        error = math.sqrt(0.95 * 0.05 / SETS)
+        assert held / SETS >= 0.929 - 3 * error, (n, m, held / SETS)
+        if not shift:
+            assert 0.05 - 4 * error <= rejected / SETS <= 0.05 + 3 * error, (n, m, rejected / SETS)
