@@ -107,3 +107,9 @@ def _squared_errors(m: Sums) -> Array:
 def _squares_about_mean(squares: Array, total: Array, n: Array) -> Array:
     about: Array = np.maximum(squares - total**2 / n, 0.0)
     return about
+
+
+MEANS = frozenset(
+    {mean_label, mean_prediction, mean_error, mean_absolute_error, mean_squared_error}
+)
+"""What is a mean over rows, so that the mean of a whole follows from those of its parts."""

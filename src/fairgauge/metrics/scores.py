@@ -174,11 +174,19 @@ def maximum_calibration_error(scores: Scores) -> Array:
     return most
 
 
+def in_deciles(scores: Scores) -> Array:
+    """Return which of the bins (0, 0.1], ... (0.9, 1] each fine bin is in; shape (B, 10), 0 or 1.
+
+    The upper edge decides: a score on an edge belongs below it, 0 to the first bin.
+    """
+    at = np.clip(np.ceil(np.round(scores.high * _DECILES, 9)) - 1, 0, _DECILES - 1).astype(int)
+    inside: Array = np.eye(_DECILES)[at]
+    return inside
+
+
 def _deciles(scores: Scores) -> tuple[Array, Array]:
     """Return rows and |sum of scores - positives| in the bins (0, 0.1], ... (0.9, 1]."""
-    # the upper edge decides, a score on an edge belongs below it, 0 to the first bin
-    at = np.clip(np.ceil(np.round(scores.high * _DECILES, 9)) - 1, 0, _DECILES - 1).astype(int)
-    inside = np.eye(_DECILES)[at]  # (B, 10)
+    inside = in_deciles(scores)
     rows = scores.counts.sum(axis=1) @ inside
     gap: Array = np.abs((scores.sums.sum(axis=1) - scores.counts[:, 0]) @ inside)
     return rows, gap
@@ -215,12 +223,16 @@ def calibration_intercept(scores: Scores) -> Array:
     return _recalibrated(scores)[0]
 
 
+def logits(scores: Scores) -> Array:
+    """Return the log odds of the mean score of every bin; shape (n, B)."""
+    mean = divide(scores.sums.sum(axis=1), scores.counts.sum(axis=1), Profile.CLARIFY)
+    mean = np.clip(mean, _FURTHEST_LOGIT, 1 - _FURTHEST_LOGIT)
+    return np.asarray(np.log(mean / (1 - mean)))
+
+
 def _recalibrated(scores: Scores) -> tuple[Array, Array]:
     """Fit a logistic regression of the label on the logit of the bin's mean score, by Newton."""
-    rows = scores.counts.sum(axis=1)
-    mean = divide(scores.sums.sum(axis=1), rows, Profile.CLARIFY)
-    mean = np.clip(mean, _FURTHEST_LOGIT, 1 - _FURTHEST_LOGIT)
-    x = np.log(mean / (1 - mean))
+    rows, x = scores.counts.sum(axis=1), logits(scores)
     a, b = np.zeros(len(rows)), np.ones(len(rows))
     settled = np.zeros(len(rows), dtype=bool)
     with np.errstate(all="ignore"):

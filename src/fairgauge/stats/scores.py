@@ -1,4 +1,4 @@
-"""Ranking by a score: the area under the ROC curve, its variance and its limits.
+"""Ranking by a score: the areas under the ROC and precision-recall curves, and their limits.
 
 From raw scores or, with the same formulas, from the counts of positives and negatives per score
 bin; ties (for bins: rows that share one) count half.
@@ -123,3 +123,71 @@ def auc_interval(area: Auc, z: ArrayLike) -> Limits:
     usable = (var > 0) & (a > 0) & (a < 1)
     low = np.where(usable, 1 / (1 + np.exp(step) / odds), fallback_low)
     return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), fallback_high)
+
+
+@quiet
+def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]:
+    """Average precision and its variance, from counts per score bin.
+
+    The variance is that of the influence of single rows, the derivatives of the average by the
+    count of each bin, but never below the binomial a (1 - a) / positives, which small samples
+    need: the influence alone covers 83 % with six positives.
+
+    Parameters
+    ----------
+    pos, neg : array-like of shape (..., B)
+        Positives and negatives in each bin, bins in ascending order of the score.
+
+    Returns
+    -------
+    average, variance : array of shape (...)
+        nan without positives.
+
+    References
+    ----------
+    Boyd, Eng & Page (2013), ECML PKDD, 451-466, for the binomial on the logit scale.
+
+    Examples
+    --------
+    >>> average, variance = precision_from_counts([0, 1, 2], [2, 1, 0])
+    >>> round(float(average), 4), round(float(variance), 4)
+    (0.9167, 0.0255)
+    """
+    pos, neg = (each[..., ::-1] for each in floats(pos, neg))
+    found, rows = np.cumsum(pos, axis=-1), np.cumsum(pos + neg, axis=-1)
+    total = found[..., -1:]
+    some = rows > 0
+    precision = np.where(some, found / rows, 0.0)
+    average = (pos * precision).sum(-1, keepdims=True) / total
+
+    def from_here_down(values: Array) -> Array:
+        return np.cumsum(np.where(some, values, 0.0)[..., ::-1], axis=-1)[..., ::-1]
+
+    lost = from_here_down(pos * found / rows**2)  # by one more row so far up
+    gained = precision - average + from_here_down(pos / rows) - lost
+    variance = ((pos * gained**2 + neg * lost**2).sum(-1, keepdims=True) / total**2)[..., 0]
+    average, positives = average[..., 0], total[..., 0]
+    return average, np.maximum(variance, average * (1 - average) / positives)
+
+
+@quiet
+def precision_interval(
+    average: ArrayLike, variance: ArrayLike, positives: ArrayLike, z: ArrayLike
+) -> Limits:
+    """Limits of an average precision, symmetric on the logit scale; Wilson's where it is 1.
+
+    Parameters
+    ----------
+    average, variance : array-like
+        As `precision_from_counts` gives them.
+    positives : array-like
+    z : array-like, >= 0
+
+    Examples
+    --------
+    >>> low, high = precision_interval(0.6, 0.004, 60, 1.959964)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.472, 0.715)
+    """
+    a, var, m, z = floats(average, variance, positives, z)
+    return auc_interval(Auc(a, var, m, m), z)

@@ -16,18 +16,18 @@ import numpy as np
 
 from fairgauge.metrics.averages import Agreement
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
-from fairgauge.metrics.moments import MomentStatistic
-from fairgauge.metrics.scores import ScoreStatistic, roc_auc
+from fairgauge.metrics.moments import MEANS, MomentStatistic
+from fairgauge.metrics.scores import ScoreStatistic
 from fairgauge.metrics.symbols import Cells
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
     paired_ratio,
 )
-from fairgauge.stats.scores import Auc, auc_from_counts, auc_interval
 from fairgauge.uncertainty.bound import Bounds, of_mean, of_share
 from fairgauge.uncertainty.evidence import CellCount
 from fairgauge.uncertainty.interval import NoInterval
-from fairgauge.uncertainty.spreads import moment_spread, score_spread
+from fairgauge.uncertainty.scored import rows_of_mean, scored
+from fairgauge.uncertainty.spreads import moment_spread
 
 if TYPE_CHECKING:
     from fairgauge.metrics.symbols import Array, Need
@@ -96,10 +96,7 @@ def _(statistic: Blend, evidence: Evidence) -> Bounds:
 
 @bounds.register(ScoreStatistic)
 def _(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
-    if statistic.compute is roc_auc:
-        return _area(evidence)
-    mean, variance = score_spread(statistic, evidence.side)
-    return of_mean(mean, variance, evidence.rows(statistic.size))
+    return scored(statistic, evidence)
 
 
 @bounds.register(MomentStatistic)
@@ -117,16 +114,13 @@ def denominator(statistic: Statistic) -> Count | None:
         return _counted(statistic.needs, statistic.among)[0]
     if isinstance(statistic, Quotient):
         return _counted(statistic.needs, statistic.under)[0]
-    if isinstance(statistic, Blend) or getattr(statistic, "compute", None) is roc_auc:
-        return None
-    return statistic.size
-
-
-def _area(evidence: Evidence) -> Bounds:
-    """Return the area under the curve, its counts scaled to what the weights are worth."""
-    area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
-    rows = np.minimum(area.positives, area.negatives)
-    return Bounds(area.auc, rows, lambda z: auc_interval(area, z), "delong, logit")
+    if isinstance(statistic, ScoreStatistic):
+        return rows_of_mean(statistic)
+    if isinstance(statistic, Agreement):
+        return statistic.size
+    if isinstance(statistic, MomentStatistic) and statistic.compute in MEANS:
+        return statistic.size
+    return None
 
 
 def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:

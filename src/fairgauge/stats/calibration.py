@@ -1,0 +1,184 @@
+"""Calibration: limits of calibration errors over bins, and of a recalibration's slope.
+
+An error of calibration cannot be negative, so limits around its value would miss 0 always: the
+mean over bins gets a ball, the largest of them a limit for every bin at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.contrasts import fold
+from fairgauge.stats.intervals import wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_STEPS = 8
+
+
+class Bins(NamedTuple):
+    """Rows in bins of the score, arrays of shape (..., B).
+
+    Attributes
+    ----------
+    rows, positives : of each bin.
+    score : the sum of the scores.
+    squares : the sum of (score - label) squared.
+    """
+
+    rows: Array
+    positives: Array
+    score: Array
+    squares: Array
+
+
+def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
+    """Return limits of the expected calibration error, sum_b n_b / n |score_b - share_b|.
+
+    It is the norm of the vector of n_b / n (score_b - share_b), and norms obey
+    ``| ||v^|| - ||v|| | <= ||v^ - v||``: the limits lie a quantile of that noise away.  The parts
+    of the noise are nearly independent and normal, each with its bin's variance (half a row of
+    either label at the bin's mean score is added, so that a pure bin is not taken for sure); the
+    sum of their sizes is fitted by a multiple of chi, exact for a single bin.
+
+    Parameters
+    ----------
+    bins : Bins
+    z : array-like of shape (...), >= 0
+
+    Returns
+    -------
+    low, high : array of shape (...), from 0
+        nan without rows.
+
+    Examples
+    --------
+    >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
+    >>> [round(float(limit), 3) for limit in mean_error_limits(bins, 1.96)]
+    [0.0, 0.118]
+    """
+    gap = bins.score - bins.positives
+    n = bins.rows.sum(-1)
+    mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)
+    held = bins.rows > 0
+    smoothed = bins.squares + np.where(held, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
+    variance = np.maximum(smoothed - quotient(gap**2, n[..., None]), 0.0)
+    deviation = quotient(np.sqrt(variance), n[..., None])
+    value = quotient(np.abs(gap).sum(-1), n)
+    far = _sum_of_sizes(deviation, z)
+    return np.maximum(value - far, 0.0), value + far
+
+
+def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
+    """Return limits of the maximum calibration error, max_b |score_b - share_b|.
+
+    Every bin's share gets Wilson's limits, wide enough that all hold at once (Sidak); the largest
+    error then lies between the largest lower and the largest upper one.
+
+    Parameters
+    ----------
+    bins : Bins
+    z : array-like of shape (...), >= 0
+
+    Returns
+    -------
+    low, high : array of shape (...), in [0, 1]
+        nan without rows.
+
+    References
+    ----------
+    Sidak (1967), JASA 62, 626-633.
+
+    Examples
+    --------
+    >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
+    >>> [round(float(limit), 3) for limit in largest_error_limits(bins, 1.96)]
+    [0.0, 0.16]
+    """
+    from scipy.special import ndtr, ndtri
+
+    held = bins.rows > 0
+    tail = 2 * ndtr(-np.asarray(z, dtype=float))
+    each = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(held.sum(-1), 1))
+    c = -ndtri(np.minimum(each, 1.0) / 2)
+    below, above = wilson(bins.positives, bins.rows, c[..., None])
+    mean = np.where(held, quotient(bins.score, bins.rows), 0.0)
+    low, high = fold(mean - above, mean - below)
+    low, high = (np.where(held, limit, 0.0).max(-1) for limit in (low, high))
+    empty = ~held.any(-1)
+    return np.where(empty, np.nan, low), np.where(empty, np.nan, np.minimum(high, 1.0))
+
+
+@quiet
+def recalibration_variances(
+    positives: ArrayLike, negatives: ArrayLike, logit: ArrayLike, intercept: ArrayLike,
+    slope: ArrayLike,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Return the variances of intercept and slope of a logistic recalibration.
+
+    The larger of the robust (sandwich) variance, since the model need not hold, and of the model's
+    own, which is the better of the two in small samples; times n / (n - 2).
+
+    Parameters
+    ----------
+    positives, negatives : array-like of shape (..., B)
+        Rows in bins of the score.
+    logit : array-like of shape (..., B)
+        Log odds of the bins' scores.
+    intercept, slope : array-like of shape (...)
+        The fit.
+
+    Returns
+    -------
+    intercept, slope : array of shape (...)
+        nan where the fit is.
+
+    References
+    ----------
+    White (1982), Econometrica 50, 1-25.
+
+    Examples
+    --------
+    >>> pair = recalibration_variances([30, 70], [70, 30], [-1, 1], 0.0, 0.8473)
+    >>> [round(float(each), 4) for each in pair]
+    [0.0241, 0.0241]
+    """
+    pos, neg, x = floats(positives, negatives, logit)
+    a, b = (np.asarray(each, dtype=float)[..., None] for each in (intercept, slope))
+    p = 1 / (1 + np.exp(-(a + b * x)))
+    weight, meat = (pos + neg) * p * (1 - p), pos * (1 - p) ** 2 + neg * p**2
+    (h0, h1, h2), (m0, m1, m2) = (
+        tuple((each * x**k).sum(-1) for k in range(3)) for each in (weight, meat)
+    )
+    determinant = h0 * h2 - h1 * h1
+    n = (pos + neg).sum(-1)
+    small = np.where(n > 2, n / (n - 2), np.nan) / determinant
+    of_intercept = (h2 * h2 * m0 - 2 * h2 * h1 * m1 + h1 * h1 * m2) / determinant
+    of_slope = (h1 * h1 * m0 - 2 * h1 * h0 * m1 + h0 * h0 * m2) / determinant
+    return np.maximum(of_intercept, h2) * small, np.maximum(of_slope, h0) * small
+
+
+@quiet
+def _sum_of_sizes(deviation: Array, z: ArrayLike) -> Array:
+    """Return the quantile of sum |N(0, deviation^2)| that two normal tails beyond `z` exceed."""
+    from scipy.special import gammainccinv, gammaln, ndtr
+
+    mean = np.sqrt(2 / np.pi) * deviation.sum(-1)
+    square = mean**2 + (1 - 2 / np.pi) * (deviation**2).sum(-1)
+    ratio = np.clip(mean**2 / square, 2 / np.pi, 1 - 1e-9)
+
+    def share(degrees: Array) -> Array:  # E(chi)^2 / E(chi^2)
+        return np.asarray(
+            np.exp(2 * (gammaln((degrees + 1) / 2) - gammaln(degrees / 2))) * 2 / degrees
+        )
+
+    degrees = 1 / (2 * (1 - ratio))
+    for _ in range(_STEPS):  # 1 - share is close to 1 / (2 degrees)
+        degrees = degrees * (1 - share(degrees)) / (1 - ratio)
+    tail = 2 * ndtr(-np.asarray(z, dtype=float))
+    far = np.sqrt(square / degrees * 2 * gammainccinv(degrees / 2, tail))
+    return np.where(square > 0, far, np.where(np.isnan(square), np.nan, 0.0))
