@@ -128,6 +128,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
             *measured.diagnostics,
         ),
         scores=measured.scores,
+        pairs=measured.pairs,
     )
 
 

@@ -68,14 +68,74 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class RateValue:
-    """A rate of one group, with its interval, the error of binning, and its status."""
+    """A rate of one group.
+
+    Attributes
+    ----------
+    value : None where undefined.
+    low, high, method : its interval, and how it was made.
+    shrunken : the value pulled towards the mean of the groups by how little data the group has, for
+        looking at many groups and never for a verdict; None with fewer than three groups, and of
+        what is no share of rows.
+    error : the most that the value can be off because scores were binned, None where it is exact.
+    status, reason : whether the value can be relied on, and if not, why.
+    """
 
     value: float | None
     low: float | None = None
     high: float | None = None
+    method: str | None = None
+    shrunken: float | None = None
     error: float | None = None
     status: Status = Status.OK
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two groups of a feature in one rate; the limits of all pairs of the feature hold at once.
+
+    Attributes
+    ----------
+    feature, rate : of what.
+    group, other : the group with the lower rate, and the one with the higher.
+    class_, threshold : as of an `Estimate`.
+    rate_group, rate_other : the two rates.
+    difference, low, high : ``group - other``, never above 0, and its simultaneous limits.
+    ratio, ratio_low, ratio_high : ``group / other``, never above 1, and its simultaneous limits.
+    confidence : the probability that the limits of all pairs of the feature hold at once.
+    p_adjusted : of "no difference", adjusted for all pairs (Tukey); below ``1 - confidence``
+        exactly where the limits exclude "no difference".
+    method : how the limits were made.
+    status, reason : whether the pair can be relied on, and if not, why.
+    says : the pair in a sentence.
+    """
+
+    feature: str
+    rate: str
+    group: str
+    other: str
+    class_: str | None = None
+    threshold: float | None = None
+    rate_group: float
+    rate_other: float
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    confidence: float | None = None
+    p_adjusted: float | None = None
+    method: str | None = None
+    status: Status = Status.OK
+    reason: str | None = None
+    says: str = ""
+
+    @property
+    def sure(self) -> bool:
+        """Return whether the groups differ beyond doubt, on enough rows."""
+        return self.status is Status.OK and self.high is not None and self.high < 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +224,7 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
+    pairs: tuple[Pair, ...] = ()
     ungrouped: Mapping[Compared, Ungrouped] = field(default_factory=dict)
 
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.estimate import POOLED, WORST, Diagnostic, Estimate, Group, Measured
+from fairgauge.estimate import WORST, Diagnostic, Estimate, Group, Measured
 from fairgauge.metrics.across import Across, Spread
 from fairgauge.metrics.averages import AVERAGES, agreement, averaged
-from fairgauge.metrics.catalogue import CONDITIONAL, KAPPA, RATES
+from fairgauge.metrics.catalogue import KAPPA, RATES
 from fairgauge.metrics.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import Distance
-from fairgauge.metrics.kinds import Rate
 from fairgauge.metrics.lookup import SETS, expand, find_metric
 from fairgauge.metrics.representation import Representation
 from fairgauge.metrics.rowwise import RowMetric
@@ -28,7 +27,9 @@ from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.uncertainty.clusters import spanning
-from fairgauge.uncertainty.families import adjusted, homogeneous
+from fairgauge.uncertainty.families import adjusted, central, homogeneous
+from fairgauge.uncertainty.pairs import left_out, pairwise
+from fairgauge.uncertainty.reversals import simpsons
 from fairgauge.uncertainty.ungrouped import missing_groups, ungrouped
 from fairgauge.view import View
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube import Cube
-    from fairgauge.estimate import Compared, Ungrouped
+    from fairgauge.estimate import Compared, Pair, Ungrouped
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.symbols import Need
@@ -50,7 +51,6 @@ Made = TypeVar("Made")
 Asked: TypeAlias = "tuple[Metric, str | None]"
 """A metric, and what stands against computing it."""
 
-_MOST_SHOWN = 4
 _FEWEST_COVERED = 0.9
 
 
@@ -88,6 +88,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     groups: list[Group] = []
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
+    pairs: list[Pair] = []
     worst: dict[Compared, Ungrouped] = {}
     ruled = [metric for metric, _ in asked if metric.name in {rule.metric for rule in spec.rules}]
     if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
@@ -104,8 +105,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         diagnostics += _coverage(view, asked)
         diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
         worst |= ungrouped(each, reads, ruled, spec)
-        if task is Task.BINARY:
-            diagnostics += _homogeneity(view, rates)
+        if task is Task.BINARY and len(each.groups) > 1:
+            groups_of = view.all_groups()
+            diagnostics += homogeneous(central(rates), groups_of, spec)
+            diagnostics += left_out(groups_of)
+            pairs += pairwise(central(rates), groups_of, spec)
         diagnostics += simpsons(measured[1])
     everyone = tally_all(cube)
     for reading in reads if task is Task.BINARY else reads[:1]:
@@ -124,7 +128,9 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     tested = adjusted(estimates)
     diagnostics += tested.diagnostics
     scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
-    return Measured(task, tuple(groups), tested.estimates, tuple(diagnostics), scores, worst)
+    return Measured(
+        task, tuple(groups), tested.estimates, tuple(diagnostics), scores, tuple(pairs), worst
+    )
 
 
 def _resolved(
@@ -253,29 +259,6 @@ def _of_view(view: View, metric: Metric, obstacle: str | None = None) -> list[Es
     return [*view.estimates(metric, obstacle), *view.pooled(metric, obstacle)]
 
 
-def simpsons(estimates: list[Estimate]) -> Iterator[Diagnostic]:
-    """Say where a difference turns its sign once strata are held fixed."""
-    pooled = {
-        (e.metric, e.group, e.class_, e.threshold): e for e in estimates if e.stratum == POOLED
-    }
-    turned: dict[tuple[str | None, str], list[str]] = {}
-    for each in estimates:
-        within = pooled.get((each.metric, each.group, each.class_, each.threshold))
-        if each.stratum is not None or within is None or each.metric in CONDITIONAL:
-            continue
-        neutral = find_metric(each.metric).neutral
-        if each.value is None or within.value is None:
-            continue
-        if (each.value - neutral) * (within.value - neutral) < 0:
-            shown = f"{each.metric} {each.value:.3g} but {within.value:.3g} within strata"
-            turned.setdefault((each.feature, each.group), []).append(shown)
-    for (feature, group), every in turned.items():
-        more = f" and {len(every) - _MOST_SHOWN} more" if len(every) > _MOST_SHOWN else ""
-        message = f"{group}: the sign turns when strata are held fixed: "
-        message += "; ".join(every[:_MOST_SHOWN]) + more
-        yield Diagnostic(Level.WARNING, "simpson", message, feature)
-
-
 def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
     """Return the metrics asked for, with what stands against each.
 
@@ -380,18 +363,6 @@ def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
     worst = max(by_class, key=distance)
     says = f"{worst.says} (class {worst.class_})" if worst.says else ""
     return replace(worst, class_=WORST, says=says)
-
-
-def _homogeneity(view: View, rates: list[Statistic]) -> Iterator[Diagnostic]:
-    """Say whether the groups differ at all, in one rate of labels, of predictions and of both."""
-    first: dict[frozenset[Need], Rate] = {}
-    for rate in rates:
-        if isinstance(rate, Rate):
-            first.setdefault(rate.needs, rate)
-    groups = np.arange(len(view.tally.groups))
-    if len(groups) > 1:
-        evidence = view.evidence(groups, np.zeros_like(groups))
-        yield from homogeneous(list(first.values()), evidence, view.tally.feature, view.spec)
 
 
 def _none(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

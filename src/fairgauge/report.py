@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import FairgaugeError, nearest, quote
-from fairgauge.estimate import Diagnostic, Estimate, Group, RateValue, ScoreCounts
+from fairgauge.estimate import Diagnostic, Estimate, Group, Pair, RateValue, ScoreCounts
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.verdict import Verdict
 from fairgauge.words import Level, Outcome, Profile, Status, Task
@@ -60,6 +60,7 @@ class Report:
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
+    pairs: tuple[Pair, ...] = ()
 
     def __getitem__(self, key: str | tuple[str | None, ...]) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
@@ -93,6 +94,7 @@ class Report:
             "spec": _plain(self.spec),
             "groups": [_plain(group) for group in self.groups],
             "estimates": [_plain(estimate) for estimate in self.estimates],
+            "pairs": [_plain(pair) for pair in self.pairs],
             "verdicts": [_plain(verdict) for verdict in self.verdicts],
             "verdict": str(self.verdict),
             "diagnostics": [_plain(diagnostic) for diagnostic in self.diagnostics],
@@ -125,6 +127,7 @@ class Report:
                 for each in found["diagnostics"]
             ),
             scores=tuple(_score_counts(each) for each in found["scores"]),
+            pairs=tuple(_pair(each) for each in found["pairs"]),
         )
 
     def to_pandas(self) -> Any:
@@ -253,6 +256,11 @@ def _score_counts(found: Mapping[str, Any]) -> ScoreCounts:
 def _estimate(found: Mapping[str, Any]) -> Estimate:
     read = _numbers(found, ("value", "low", "high", "rate_group", "rate_reference"))
     return Estimate(**read | {"status": Status(read["status"])})
+
+
+def _pair(found: Mapping[str, Any]) -> Pair:
+    read = _numbers(found, ("ratio", "ratio_low", "ratio_high"))
+    return Pair(**read | {"status": Status(read["status"])})
 
 
 def _group(found: Mapping[str, Any]) -> Group:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import POOLED, POPULATION, Estimate, Group, RateValue, called
+from fairgauge.estimate import POOLED, POPULATION, Estimate, Group, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.comparisons import Contrast, Metric
 from fairgauge.metrics.pooling import favoured, pool
@@ -16,6 +16,8 @@ from fairgauge.sides import BOTH, Sides
 from fairgauge.tally import EVERYONE
 from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
 from fairgauge.uncertainty.clusters import ClusterSides
+from fairgauge.uncertainty.pairs import Groups
+from fairgauge.uncertainty.rates import rate_values
 from fairgauge.uncertainty.saying import told
 from fairgauge.values import name_of
 from fairgauge.words import Profile, Reference, Status
@@ -73,7 +75,8 @@ class View:
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
-        values = {rate.name: self._rate_values(rate, evidence, slots) for rate in rates}
+        how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
+        values = {r.name: rate_values(r, evidence, margin, how, profile) for r in rates}
         weighted, has_cells = self.tally.weighted, self._has_cells
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
@@ -241,6 +244,16 @@ class View:
                 **more,
             )
 
+    def all_groups(self) -> Groups:
+        """Return the groups over all rows, to be compared with each other."""
+        return Groups(
+            self.tally.feature,
+            self.tally.groups,
+            self.reading.class_,
+            self.reading.threshold,
+            lambda which: self.evidence(which, np.zeros_like(which)),
+        )
+
     def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
@@ -355,28 +368,6 @@ class View:
         """Repeat the groups for the margin and every stratum."""
         slots = np.arange(len(self.tally.slots))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
-
-    def _rate_values(
-        self, rate: Statistic, evidence: Evidence, slots: Index
-    ) -> list[RateValue | None]:
-        """Return a rate of every group; None within strata where it is known of all rows alone."""
-        side = evidence.side
-        values = rate.value(side, self.spec.profile).tolist()
-        error = rate.error(side)
-        low, high = self.uncertainty.of_rate(rate, evidence, slots == 0)
-        margin_only = "score" in rate.needs
-        found: list[RateValue | None] = []
-        for i, value in enumerate(values):
-            if margin_only and slots[i]:
-                found.append(None)
-            elif math.isnan(value):
-                reason = rate.why_undefined(side, i)
-                found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
-            else:
-                limits = (_known(low[i]), _known(high[i])) if low[i] <= high[i] else (None, None)
-                binned = None if error is None else _known(error[i])
-                found.append(RateValue(value, *limits, error=binned))
-        return found
 
 
 def _cells(counts: Array) -> dict[str, float]:

@@ -19,7 +19,7 @@ from fairgauge.uncertainty.across import across, rows_behind
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
-from fairgauge.uncertainty.draws import drawn, drawn_rates
+from fairgauge.uncertainty.draws import drawn, drawn_by, drawn_rates
 from fairgauge.uncertainty.interval import (
     NO_CLUSTERS_IN_STRATA,
     Interval,
@@ -64,8 +64,8 @@ class Uncertainty:
 
     def of_rate(
         self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
-    ) -> Limits:
-        """Return the limits of a statistic of every group, NaN where there are none.
+    ) -> tuple[Limits, str]:
+        """Return the limits of a statistic of every group, NaN where there are none, and how.
 
         ``margin`` says which are of all rows: an average over classes is resampled for those alone.
         """
@@ -74,14 +74,15 @@ class Uncertainty:
         try:
             if table is not None:
                 low, high = drawn_rates(statistic, table, evidence, margin, self.spec)
+                method = drawn_by(self.spec)
             else:
                 found = bounds(statistic, evidence)
-                (low, high), _ = found.limits(self.spec.confidence, self.spec.method)
+                (low, high), method = found.limits(self.spec.confidence, self.spec.method)
         except NoInterval:
             none = np.full(len(value), np.nan)
-            return none, none
+            return (none, none), ""
         low, high = (np.clip(each, *statistic.range) for each in (low, high))
-        return np.minimum(low, value), np.maximum(high, value)
+        return (np.minimum(low, value), np.maximum(high, value)), method
 
     def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""

@@ -79,7 +79,7 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
             gap = quotient(ours.share.x, ours.share.n) - quotient(theirs.share.x, theirs.share.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
     p = _p(ours, theirs, score, compared.margin & (spec.method is Method.EXACT))
-    return Versus(ours, theirs, p, score, _too_few(ours, theirs))
+    return Versus(ours, theirs, p, score, few_of(ours, theirs))
 
 
 def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Interval:
@@ -181,7 +181,7 @@ def _of_the_whole(metric: Contrast, compared: Comparisons, low: Array, high: Arr
     return low, high
 
 
-def _too_few(ours: Bounds, theirs: Bounds) -> list[str]:
+def few_of(ours: Bounds, theirs: Bounds) -> list[str]:
     """Say where a denominator is below 20, or an expected count below 5."""
     fewest = np.minimum(ours.n, theirs.n)
     expected = np.full(len(fewest), np.inf)

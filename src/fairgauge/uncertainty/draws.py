@@ -61,7 +61,6 @@ def drawn(
     metric: Comparison, table: Table, compared: Comparisons, spec: Spec, too_few: list[str]
 ) -> Interval:
     """Return the interval of a metric from its values over drawn tables."""
-    bayes = spec.method is not Method.BOOTSTRAP
     size = len(compared.margin)
     cells = _cells(table, compared.group)
     at = resampled(compared, cells, spec)
@@ -76,8 +75,14 @@ def drawn(
         low[block], high[block] = quantile_interval(values, spec.confidence)
         if not np.isnan(metric.neutral):
             p[block] = tail_p(values, metric.neutral)
-    method = "dirichlet posterior" if bayes else "multinomial bootstrap, percentile"
-    return Interval(low, high, p, [method] * size, too_few, IN_STRATA)
+    return Interval(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
+
+
+def drawn_by(spec: Spec) -> str:
+    """Return how limits from drawn tables are made."""
+    if spec.method is Method.BOOTSTRAP:
+        return "multinomial bootstrap, percentile"
+    return "dirichlet posterior"
 
 
 def drawn_rates(

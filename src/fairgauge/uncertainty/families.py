@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.estimate import POOLED, WORST, Diagnostic, Estimate
+from fairgauge.metrics.kinds import Rate
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
 from fairgauge.stats.significance import homogeneity
@@ -16,11 +17,12 @@ from fairgauge.uncertainty.draws import generator
 from fairgauge.words import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.metrics.kinds import Rate
+    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.symbols import Need
     from fairgauge.spec import Spec
-    from fairgauge.uncertainty.evidence import Evidence
+    from fairgauge.uncertainty.pairs import Groups
 
 _PAIR = 2
 _REPLICATES = 500
@@ -79,13 +81,22 @@ def _named(used: set[str]) -> Iterator[Diagnostic]:
         yield Diagnostic(Level.NOTE, "family", message)
 
 
-def homogeneous(
-    rates: Sequence[Rate], evidence: Evidence, feature: str, spec: Spec
-) -> Iterator[Diagnostic]:
+def central(rates: Iterable[Statistic]) -> list[Rate]:
+    """Return the rates to tell all groups apart by: one of labels, of predictions and of both."""
+    first: dict[frozenset[Need], Rate] = {}
+    for rate in rates:
+        if isinstance(rate, Rate):
+            first.setdefault(rate.needs, rate)
+    return list(first.values())
+
+
+def homogeneous(rates: Sequence[Rate], groups: Groups, spec: Spec) -> Iterator[Diagnostic]:
     """Say for a feature whether its groups differ at all, and by how much more than by chance.
 
-    ``evidence`` holds all groups, over all rows; a table cell is a row of what weights are worth.
+    A table cell is a row of what weights are worth.
     """
+    evidence = groups.pick(np.arange(len(groups.names)))
+    feature = groups.feature
     for rate in rates:
         share = bounds(rate, evidence).share
         assert share is not None

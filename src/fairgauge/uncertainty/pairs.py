@@ -1,0 +1,214 @@
+"""Pairs: every two groups of a feature compared, the limits of all pairs holding at once.
+
+Each pair is MOVER of both groups' limits at Tukey's critical value, as the largest gap is, so that
+the pair that differs most and the largest gap never disagree (Agresti, Bini, Bertaccini and Ryu
+2008 for shares). The p-value is the level of Tukey's range at which a pair just touches "no
+difference".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.estimate import Diagnostic, Pair
+from fairgauge.metrics.comparisons import Contrast
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.many import tukey_critical, tukey_p
+from fairgauge.stats.significance import invert_z, two_sided
+from fairgauge.uncertainty.bounds import bounds
+from fairgauge.uncertainty.contrasts import few_of
+from fairgauge.uncertainty.interval import CLUSTER_ROBUST
+from fairgauge.uncertainty.rates import FEWEST_GROUPS
+from fairgauge.uncertainty.saying import said
+from fairgauge.words import Level, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairgauge.metrics.kinds import Rate
+    from fairgauge.metrics.symbols import Array
+    from fairgauge.sides import Index
+    from fairgauge.spec import Spec
+    from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.evidence import Evidence
+
+MOST_LISTED = 435
+"""Pairs kept of a rate: all of 30 groups; of more groups, those that differ most."""
+
+_MOST_COMPARED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups of a feature over all rows.
+
+    Attributes
+    ----------
+    feature, names : whose groups, and what they are called.
+    class_, threshold : under which reading.
+    pick : the evidence of some groups, by number.
+    """
+
+    feature: str
+    names: Sequence[str]
+    class_: str | None
+    threshold: float | None
+    pick: Callable[[Index], Evidence]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compared:
+    """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
+
+    groups: int
+    first: Index
+    second: Index
+    rates: tuple[Array, Array]
+    difference: Limits
+    ratio: Limits
+    method: str
+
+    def take(self, at: Index) -> _Compared:
+        """Return some of the pairs."""
+        first, second = self.rates
+        return _Compared(
+            self.groups, self.first[at], self.second[at], (first[at], second[at]),
+            (self.difference[0][at], self.difference[1][at]),
+            (self.ratio[0][at], self.ratio[1][at]), self.method,
+        )  # fmt: skip
+
+    def by_size(self) -> Index:
+        """Return the order of the pairs: first by what is sure, then by the difference itself."""
+        sure = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
+        return np.lexsort((self.rates[0] - self.rates[1], -sure))
+
+
+def pairwise(rates: Sequence[Rate], groups: Groups, spec: Spec) -> list[Pair]:
+    """Compare every two groups in some rates, those that differ most first.
+
+    Fewer than three groups give none: their comparison is an estimate already. Of very many pairs,
+    `MOST_LISTED` of each rate are kept; all of them hold at once even so.
+    """
+    size = len(groups.names)
+    if size < FEWEST_GROUPS or _pairs(size) > _MOST_COMPARED:
+        return []
+    found: list[Pair] = []
+    for rate in rates:
+        compared = _compared(rate, groups, spec.confidence)
+        if compared.groups >= FEWEST_GROUPS:
+            kept = compared.take(compared.by_size()[:MOST_LISTED])
+            found += _told(rate, kept, groups, spec)
+    return found
+
+
+def left_out(groups: Groups) -> Iterator[Diagnostic]:
+    """Say which pairs of a feature are not listed, if any."""
+    size = len(groups.names)
+    every = _pairs(size)
+    if every <= MOST_LISTED:
+        return
+    message = (
+        f"of the {every:,} pairs of its {size:,} groups, the {MOST_LISTED} that differ most in "
+        "each rate are listed; their intervals and p-values allow for all pairs"
+    )
+    if every > _MOST_COMPARED:
+        message = (
+            f"the {every:,} pairs of its {size:,} groups are not listed; the largest gap between "
+            "any two is a metric of its own (selection_rate.largest_gap)"
+        )
+    yield Diagnostic(Level.NOTE, "pairs", message, groups.feature)
+
+
+def _pairs(groups: int) -> int:
+    return groups * (groups - 1) // 2
+
+
+def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
+    """Return every pair of the groups in which a rate is defined, the lower rate first."""
+    found = bounds(rate, groups.pick(np.arange(len(groups.names))))
+    known = np.flatnonzero(~np.isnan(found.estimate))
+    one, two = (known[i] for i in np.triu_indices(len(known), k=1))
+    swapped = found.estimate[one] > found.estimate[two]
+    first, second = np.where(swapped, two, one), np.where(swapped, one, two)
+    c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
+    numbers = (found.estimate, *found.at(c))
+    sides = [each[i] for i in (first, second) for each in numbers]
+    return _Compared(
+        groups=len(known),
+        first=first,
+        second=second,
+        rates=(sides[0], sides[3]),
+        difference=mover_difference(*sides),
+        ratio=mover_ratio(*sides),
+        method=f"tukey, {found.method}, mover difference and ratio",
+    )
+
+
+def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[Pair]:
+    """Return pairs with their p-values, and what they say."""
+    one, two = (bounds(rate, groups.pick(which)) for which in (kept.first, kept.second))
+    z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z)))
+    # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
+    p = np.maximum(tukey_p(z, kept.groups), two_sided(z))
+    too_few = few_of(one, two)
+    metric = find_metric(f"{rate.name}.difference")
+    assert isinstance(metric, Contrast)
+    first, second = kept.rates
+    ratio = quotient(first, second)
+    for i, few in enumerate(too_few):
+        rates = float(first[i]), float(second[i])
+        limits = _limits(kept.difference, i)
+        ratios = (None, None) if math.isnan(ratio[i]) else _limits(kept.ratio, i)
+        group, other = (groups.names[which[i]] for which in (kept.first, kept.second))
+        yield Pair(
+            feature=groups.feature,
+            rate=rate.name,
+            group=group,
+            other=other,
+            class_=groups.class_,
+            threshold=groups.threshold if "prediction" in rate.needs else None,
+            rate_group=rates[0],
+            rate_other=rates[1],
+            difference=rates[0] - rates[1],
+            low=limits[0],
+            high=limits[1],
+            ratio=None if math.isnan(ratio[i]) else float(ratio[i]),
+            ratio_low=ratios[0],
+            ratio_high=ratios[1],
+            confidence=spec.confidence if limits[0] is not None else None,
+            p_adjusted=None if math.isnan(p[i]) else float(p[i]),
+            method=kept.method if limits[0] is not None else None,
+            status=Status.TOO_FEW if few else Status.OK,
+            reason=few or (_ALONE if limits[0] is None else None),
+            says=_says(metric, group, other, rates, limits, kept.groups, spec.confidence),
+        )
+
+
+_ALONE = f"a group of one cluster has no {CLUSTER_ROBUST} interval"
+
+
+def _limits(limits: Limits, at: int) -> tuple[float, float] | tuple[None, None]:
+    low, high = (float(each[at]) for each in limits)
+    return (None, None) if math.isnan(low) or math.isnan(high) else (low, high)
+
+
+def _says(
+    metric: Contrast,
+    group: str,
+    other: str,
+    rates: tuple[float, float],
+    limits: tuple[float, float] | tuple[None, None],
+    groups: int,
+    confidence: float,
+) -> str:
+    says = metric.sentence(rates[0] - rates[1], group, other, rates)
+    if limits[0] is None or limits[1] is None:
+        return says
+    shown = said(metric, limits[0], limits[1], confidence)
+    return f"{says}{shown}, all {_pairs(groups):,} pairs at once"

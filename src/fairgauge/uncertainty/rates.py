@@ -1,0 +1,84 @@
+"""Rates: a number of every group with its interval, and pulled towards the mean for looking."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.estimate import RateValue
+from fairgauge.metrics.kinds import Rate
+from fairgauge.stats.many import shrunken_rates
+from fairgauge.uncertainty.bounds import bounds
+from fairgauge.words import Profile, Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.symbols import Array
+    from fairgauge.uncertainty.comparisons import Uncertainty
+    from fairgauge.uncertainty.evidence import Evidence
+
+FEWEST_GROUPS = 3
+"""Of two groups, the comparison of both says all."""
+
+
+def rate_values(
+    statistic: Statistic,
+    evidence: Evidence,
+    margin: NDArray[np.bool_],
+    how: Uncertainty,
+    profile: Profile,
+) -> list[RateValue | None]:
+    """Return a number of every group; None within strata where it is known of all rows alone.
+
+    Parameters
+    ----------
+    margin : array of bool, shape (n,)
+        Which groups are of all rows, not within a stratum.
+    """
+    side = evidence.side
+    values = statistic.value(side, profile).tolist()
+    error = statistic.error(side)
+    (low, high), method = how.of_rate(statistic, evidence, margin)
+    pulled = _pulled(statistic, evidence, margin)
+    margin_only = "score" in statistic.needs
+    found: list[RateValue | None] = []
+    for i, value in enumerate(values):
+        if margin_only and not margin[i]:
+            found.append(None)
+        elif math.isnan(value):
+            reason = statistic.why_undefined(side, i)
+            found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
+        else:
+            limited = bool(low[i] <= high[i])
+            each = RateValue(
+                value,
+                low=float(low[i]) if limited else None,
+                high=float(high[i]) if limited else None,
+                method=method if limited else None,
+                shrunken=_known(pulled[i]),
+                error=None if error is None else _known(error[i]),
+            )
+            found.append(each)
+    return found
+
+
+def _pulled(statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]) -> Array:
+    """Return shares pulled towards the mean of the groups, NaN where that is not done."""
+    found = np.full(len(margin), np.nan)
+    at = np.flatnonzero(margin)
+    if len(at) < FEWEST_GROUPS or not isinstance(statistic, Rate):
+        return found
+    share = bounds(statistic, evidence).share
+    assert share is not None
+    at = at[share.n[at] > 0]
+    if len(at) >= FEWEST_GROUPS:
+        found[at] = shrunken_rates(share.x[at], share.n[at])
+    return found
+
+
+def _known(number: Any) -> float | None:
+    return None if math.isnan(number) else float(number)
