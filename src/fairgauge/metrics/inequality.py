@@ -125,21 +125,31 @@ class InequalityPart(Across):
     def across(self, groups: Side, slots: int, profile: Profile) -> Found:
         del profile
         counts = groups.counts(_BOTH).reshape(slots, -1, 4)
-        rows = counts.sum(axis=-1)
-        means = divide((counts * BENEFITS).sum(axis=-1), rows, Profile.DOCUMENTED)
-        value = _unequal(rows, np.nan_to_num(means), "entropy", self.parameter)
-        if self.part == "within":
-            value = _unequal(counts.sum(axis=1), BENEFITS, "entropy", self.parameter) - value
+        rows, means = _mean_benefits(counts)
         enough = (rows > 0).sum(axis=1) > 1
         most = np.where(rows > 0, means, -np.inf).argmax(axis=1)
         least = np.where(rows > 0, means, np.inf).argmin(axis=1)
-        return Found(np.where(enough, value, np.nan), most, least)
+        return Found(np.where(enough, self.of_counts(counts), np.nan), most, least)
+
+    def of_counts(self, counts: Array) -> Array:
+        """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
+        rows, means = _mean_benefits(counts)
+        between = _unequal(rows, np.nan_to_num(means), "entropy", self.parameter)
+        if self.part == "between":
+            return between
+        return _unequal(counts.sum(axis=-2), BENEFITS, "entropy", self.parameter) - between
 
     def sentence(self, value: float, first: str, second: str) -> str:
         return (
             f"{self.part} groups, benefit is spread with a generalized entropy of {value:.3g} "
             f"(most benefit: {first}, least: {second})"
         )
+
+
+def _mean_benefits(counts: Array) -> tuple[Array, Array]:
+    """Return the rows and the mean benefit of every group."""
+    rows = counts.sum(axis=-1)
+    return rows, divide((counts * BENEFITS).sum(axis=-1), rows, Profile.DOCUMENTED)
 
 
 def _unequal(counts: Array, benefits: Array, index: Index, parameter: float) -> Array:

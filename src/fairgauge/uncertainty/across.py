@@ -1,83 +1,103 @@
-"""Across: simultaneous intervals of the furthest groups of a feature.
+"""Across: intervals of how far the groups of a feature lie apart.
 
 The largest gap is picked from all pairs, so every pair is covered at once, at Tukey's critical
-value; the gap then lies between the largest lower and the largest upper limit of a pair.
+value; the gap then lies between the largest lower and the largest upper limit of a pair. Noise
+raises the variance and the like, so that these get a ball.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial, singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairgauge.metrics.across import Across, DifferentialFairness, Joint, Spread
+from fairgauge.metrics.inequality import BENEFITS, InequalityPart
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.dispersion import gini_limits, noise_beyond, variance_limits
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_critical
+from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 from fairgauge.uncertainty.bound import Bounds, of_share
-from fairgauge.uncertainty.bounds import bounds
-from fairgauge.uncertainty.interval import NoInterval
+from fairgauge.uncertainty.draws import MOST_DRAWN, generator
+from fairgauge.uncertainty.interval import NO_SIGN, NoInterval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Need
     from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.comparisons import Uncertainty
     from fairgauge.uncertainty.evidence import Evidence
 
-Made: TypeAlias = "tuple[Limits, str]"
 _MOST_PAIRS = 20_000_000
+_UNBOUNDED = "the limits of a group are infinite"
+_BALL = "ball of the groups' noise"
 
 
-_NOISE = "noise alone raises it, the more the smaller the groups"
+class Made(NamedTuple):
+    """Limits in every slot, how they were made, and why there are none where there are none."""
+
+    limits: Limits
+    method: str
+    reason: str = ""
 
 
 @singledispatch
-def across(metric: Across, evidence: Evidence, slots: int, confidence: float) -> Made:
-    """Return the limits of a metric of all groups in every slot, and how they were made.
+def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    """Return the limits of a metric of all groups in every slot.
 
     Raises
     ------
     NoInterval
         Nothing honest can be said from what is counted.
     """
-    del evidence, slots, confidence
-    raise NoInterval(f"no interval is known for {metric.title}: {_NOISE}")
+    del evidence, slots, how
+    raise NoInterval(f"no interval is known for {metric.title}")
 
 
 @across.register(Spread)
-def _(metric: Spread, evidence: Evidence, slots: int, confidence: float) -> Made:
-    found = bounds(metric.of, evidence)
+def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    confidence = how.spec.confidence
+    found = how.bounds(metric.of, evidence, _margin(evidence, slots))
     groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
-        return _extreme(metric, found, groups, confidence), f"{found.method}, simultaneous"
+        return Made(_extreme(metric, found, groups, confidence), f"{found.method}, simultaneous")
     if metric.by == "largest_gap":
         low, high = _pairs(found, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return limits, f"tukey, {found.method}, mover difference"
-    if metric.by == "smallest_ratio" and metric.of.range[0] >= 0:
+        return Made(limits, f"tukey, {found.method}, mover difference")
+    if metric.by == "smallest_ratio":
         low, high = _pairs(found, groups, confidence, mover_ratio)
-        limits = np.fmin.reduce(low, axis=(1, 2)), np.fmin(np.fmin.reduce(high, axis=(1, 2)), 1.0)
-        return limits, f"tukey, {found.method}, mover ratio"
-    raise NoInterval(f"no interval is known for {metric.title}: {_NOISE}")
+        low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
+        if metric.of.range[0] < 0:
+            sure = _all_positive(found, groups, confidence)
+            low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
+        return Made((low, np.fmin(high, 1.0)), f"tukey, {found.method}, mover ratio", NO_SIGN)
+    return _dispersed(metric, found, slots, confidence)
 
 
 @across.register(Joint)
-def _(metric: Joint, evidence: Evidence, slots: int, confidence: float) -> Made:
-    each = 1 - (1 - confidence) / len(metric.of)  # all parts at once
-    parts = [across(part, evidence, slots, each) for part in metric.of]
-    limits = np.array([limits for limits, _ in parts])
+def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    each = 1 - (1 - how.spec.confidence) / len(metric.of)  # all parts at once
+    stricter = how.under(replace(how.spec, confidence=each))
+    parts = [across(part, evidence, slots, stricter) for part in metric.of]
+    limits = np.array([part.limits for part in parts])
     if metric.how == "mean":
         joined = limits.mean(axis=0)
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
-    return (joined[0], joined[1]), f"{parts[0][1]}, all parts at once"
+    return Made((joined[0], joined[1]), f"{parts[0].method}, all parts at once")
 
 
 @across.register(DifferentialFairness)
-def _(metric: DifferentialFairness, evidence: Evidence, slots: int, confidence: float) -> Made:
+def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
     low, high = [], []
     for outcome in (0, 3):  # positive ones stand in TP, negative ones in TN
         found = of_share(
@@ -86,12 +106,76 @@ def _(metric: DifferentialFairness, evidence: Evidence, slots: int, confidence: 
             lambda side: np.asarray(side.counts(metric.needs).sum(axis=1)),
         )
         groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
-        pairs = _pairs(found, groups, 1 - (1 - confidence) / 2, mover_ratio)
+        pairs = _pairs(found, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    return limits, "tukey, wilson, mover ratio, both outcomes at once"
+    return Made(limits, "tukey, wilson, mover ratio, both outcomes at once")
+
+
+@across.register(InequalityPart)
+def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
+    worth = evidence.worth(lambda side: side.counts(metric.needs).sum(axis=-1))
+    worth = worth.reshape(slots, -1)[..., None]
+    if metric.part == "between":
+        return _between(metric, counts, worth, how.spec.confidence)
+    if counts.size * how.spec.replicates > MOST_DRAWN:
+        raise NoInterval("there are too many groups and strata to resample each")
+    rng = generator(how.spec, metric.name)
+    drawn = dirichlet_cells(counts * worth, how.spec.replicates, rng)
+    values = metric.of_counts(quotient(drawn, worth))
+    return Made(quantile_interval(values, how.spec.confidence), "dirichlet posterior")
+
+
+def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: float) -> Made:
+    """Return a ball around the root, which is half the variance of the mean benefits near 0."""
+    rows = counts.sum(axis=-1)
+    mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
+    weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
+    every = quotient((counts * BENEFITS).sum(axis=(1, 2)), rows.sum(axis=-1))
+    smoothed = (counts * worth + 0.5) / ((rows * worth[..., 0])[..., None] + 2)
+    of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
+    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
+    z = np.full(len(rows), critical(confidence))
+    far = quotient(noise_beyond(error, weight, z), every) / np.sqrt(2)
+    root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
+    known = np.isfinite(mean).sum(axis=-1) > 1
+    low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
+    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), _BALL)
+
+
+def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
+    """Return the limits of the variance or the Gini index over groups."""
+    c = critical(confidence)
+    low, high = found.at(np.full(len(found.estimate), c))
+    with np.errstate(invalid="ignore"):
+        error = np.maximum(found.estimate - low, high - found.estimate) / c
+    bounded = ~np.isinf(error).reshape(slots, -1).any(axis=1)
+    value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
+    made = variance_limits if metric.by == "variance" else gini_limits
+    low, high = made(value, error, np.full(slots, c))
+    reason = _UNBOUNDED
+    if metric.by == "gini" and metric.of.range[0] < 0:
+        bounded &= (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1) & np.isfinite(high)
+        reason = NO_SIGN
+    low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
+    return Made((low, high), f"{found.method}, {_BALL}", reason)
+
+
+def _all_positive(found: Bounds, groups: Array, confidence: float) -> Array:
+    """Tell in which slots all groups are surely above 0."""
+    c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
+    low, _ = found.at(c)
+    above = (low > 0) | np.isnan(found.estimate)
+    return np.asarray(above.reshape(len(groups), -1).all(axis=1))
+
+
+def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
+    """Tell which groups are of all rows: those of the first slot."""
+    size = len(evidence.side.size)
+    return np.arange(size) < size // slots
 
 
 def _outcome(side: Side, needs: frozenset[Need], at: int) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.metrics.averages import Averaged
+from fairgauge.metrics.averages import Averaged, Kappa
 from fairgauge.metrics.comparisons import Combined, Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import CrossAuc, Distance
@@ -19,7 +19,7 @@ from fairgauge.uncertainty.across import across, rows_behind
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
-from fairgauge.uncertainty.draws import drawn, drawn_by, drawn_rates
+from fairgauge.uncertainty.draws import drawn, drawn_bounds
 from fairgauge.uncertainty.interval import (
     NO_CLUSTERS_IN_STRATA,
     Interval,
@@ -48,7 +48,11 @@ if TYPE_CHECKING:
     from fairgauge.reading import Reading
     from fairgauge.spec import Spec
     from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.bound import Bounds
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
+
+DRAWN = (Averaged, Kappa)
+"""Statistics of several cells that no closed form fits: their limits are those of drawn tables."""
 
 
 class Uncertainty:
@@ -70,19 +74,31 @@ class Uncertainty:
         ``margin`` says which are of all rows: an average over classes is resampled for those alone.
         """
         value = statistic.value(evidence.side, Profile.DOCUMENTED)
-        table = table_of(statistic, self.readings) if isinstance(statistic, Averaged) else None
         try:
-            if table is not None:
-                low, high = drawn_rates(statistic, table, evidence, margin, self.spec)
-                method = drawn_by(self.spec)
-            else:
-                found = bounds(statistic, evidence)
-                (low, high), method = found.limits(self.spec.confidence, self.spec.method)
+            found = self.bounds(statistic, evidence, margin)
+            (low, high), method = found.limits(self.spec.confidence, self.spec.method)
         except NoInterval:
             none = np.full(len(value), np.nan)
             return (none, none), ""
         low, high = (np.clip(each, *statistic.range) for each in (low, high))
         return (np.minimum(low, value), np.maximum(high, value)), method
+
+    def bounds(self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]) -> Bounds:
+        """Return the limits of a statistic of every group at any critical value.
+
+        Raises
+        ------
+        NoInterval
+            Nothing honest can be said from what is counted.
+        """
+        table = table_of(statistic, self.readings) if isinstance(statistic, DRAWN) else None
+        if table is None:
+            return bounds(statistic, evidence)
+        return drawn_bounds(statistic, table, evidence, margin, self.spec)
+
+    def under(self, spec: Spec) -> Uncertainty:
+        """Return the same under another specification."""
+        return Uncertainty(spec, self.readings)
 
     def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""
@@ -114,12 +130,12 @@ class Uncertainty:
         too_few = few(np.minimum(rows[slot, found.first], rows[slot, found.second]))
         none = np.full(slots, np.nan)
         try:
-            (low, high), method = across(metric, groups, slots, self.spec.confidence)
+            made = across(metric, groups, slots, self)
         except NoInterval as why:
             return Interval(none, none, none, [""] * slots, too_few, str(why))
-        reason = "" if groups.clusters is None else NO_CLUSTERS_IN_STRATA
-        made = Interval(low, high, none, [method] * slots, too_few, reason)
-        return made.holding(found.value, metric.range)
+        reason = made.reason if groups.clusters is None else NO_CLUSTERS_IN_STRATA
+        limits = Interval(*made.limits, none, [made.method] * slots, too_few, reason)
+        return limits.holding(found.value, metric.range)
 
     def of_population(
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
@@ -153,8 +169,7 @@ def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Int
 
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
-    averaged = isinstance(metric.of, Averaged)
-    if averaged or how.spec.method in (Method.BAYES, Method.BOOTSTRAP):
+    if isinstance(metric.of, DRAWN) or how.spec.method in (Method.BAYES, Method.BOOTSTRAP):
         table = table_of(metric.of, how.readings)
         if table is not None:
             sizes = metric.sizes(compared.group.cases, compared.other.cases)
@@ -166,7 +181,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
 def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
     parts = len(metric.of)
     stricter = replace(how.spec, confidence=1 - (1 - how.spec.confidence) / parts)
-    found = [interval(part, compared, Uncertainty(stricter, how.readings)) for part in metric.of]
+    found = [interval(part, compared, how.under(stricter)) for part in metric.of]
     limits = np.array([fold(each.low, each.high) for each in found])
     low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
     p = np.minimum(np.min([each.p for each in found], axis=0) * parts, 1.0)

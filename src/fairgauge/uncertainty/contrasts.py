@@ -28,6 +28,7 @@ from fairgauge.uncertainty.interval import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
     NO_CLUSTERS_IN_STRATA,
+    NO_SIGN,
     Interval,
 )
 from fairgauge.words import Method
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _SMALL, _FAR = 50, 0.5
 """Below so many rows, rates this far apart get score limits: there Newcombe's cover too little."""
-_NO_SIGN = "a ratio of numbers that may be 0, or of either sign, has no limits"
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
@@ -97,7 +97,7 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
         low, high = _of_the_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, found.p)
-    reason = NO_CLUSTERS_IN_STRATA if found.group.clustered else _NO_SIGN
+    reason = NO_CLUSTERS_IN_STRATA if found.group.clustered else NO_SIGN
     return Interval(low, high, p, method, found.too_few, reason)
 
 

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
     dirichlet_cells,
     multinomial_cells,
     quantile_interval,
     tail_p,
 )
+from fairgauge.uncertainty.bound import Bounds
 from fairgauge.uncertainty.interval import Interval, NoInterval
 from fairgauge.words import Method, Profile
 
@@ -85,14 +87,17 @@ def drawn_by(spec: Spec) -> str:
     return "dirichlet posterior"
 
 
-def drawn_rates(
+def drawn_bounds(
     statistic: Statistic,
     table: Table,
     evidence: Evidence,
     margin: NDArray[np.bool_],
     spec: Spec,
-) -> Limits:
-    """Return the limits of a statistic of every group, over all rows, from its drawn tables."""
+) -> Bounds:
+    """Return the limits of a statistic of every group, over all rows, from its drawn tables.
+
+    At other critical values than that of the confidence, the distances of the limits are scaled.
+    """
     at = np.flatnonzero(margin)
     low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
     rng = generator(spec, statistic.name)
@@ -104,7 +109,14 @@ def drawn_rates(
         values = statistic.value(table.write(new.reshape(-1, *new.shape[2:])), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
-    return low, high
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
+
+    def limits(z: Array) -> Limits:
+        times = z / critical(spec.confidence)
+        return value - times * below, value + times * above
+
+    return Bounds(value, evidence.rows(statistic.size), limits, drawn_by(spec))
 
 
 def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:

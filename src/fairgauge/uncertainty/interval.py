@@ -16,6 +16,7 @@ FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
 CLUSTER_ROBUST = "cluster-robust"
 NO_CLUSTERS_IN_STRATA = "clusters are counted for all rows alone, not within strata"
+NO_SIGN = "a ratio of numbers that may be 0, or of either sign, has no limits"
 _ROUNDING = 1e-9
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.metrics.averages import Agreement, Averaged
+from fairgauge.metrics.averages import Agreement, Averaged, Kappa
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.side import Side
 from fairgauge.metrics.symbols import FN, FP, TN, TP, Cells
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
     """Return the cells of a statistic of counts; None where it is not one of counts."""
-    if isinstance(statistic, (Averaged, Agreement)):
+    if isinstance(statistic, (Averaged, Agreement)) or (isinstance(statistic, Kappa) and readings):
         return _classes(readings)
+    if isinstance(statistic, Kappa):
+        return cells_table((TP, FP, FN, TN), statistic.needs)
     sums = _sums(statistic)
     return cells_table(_alike(sums), statistic.needs) if sums else None
 
