@@ -102,7 +102,8 @@ class Pair:
     class_, threshold : as of an `Estimate`.
     rate_group, rate_other : the two rates.
     difference, low, high : ``group - other``, never above 0, and its simultaneous limits.
-    ratio, ratio_low, ratio_high : ``group / other``, never above 1, and its simultaneous limits.
+    ratio, ratio_low, ratio_high : ``group / other``, never above 1, and its simultaneous limits;
+        None where both rates are 0.
     confidence : the probability that the limits of all pairs of the feature hold at once.
     p_adjusted : of "no difference", adjusted for all pairs (Tukey); below ``1 - confidence``
         exactly where the limits exclude "no difference".
@@ -120,22 +121,22 @@ class Pair:
     rate_group: float
     rate_other: float
     difference: float
-    low: float | None = None
-    high: float | None = None
-    ratio: float | None = None
-    ratio_low: float | None = None
-    ratio_high: float | None = None
-    confidence: float | None = None
-    p_adjusted: float | None = None
-    method: str | None = None
+    low: float
+    high: float
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    confidence: float
+    p_adjusted: float
+    method: str
     status: Status = Status.OK
     reason: str | None = None
-    says: str = ""
+    says: str
 
     @property
     def sure(self) -> bool:
         """Return whether the groups differ beyond doubt, on enough rows."""
-        return self.status is Status.OK and self.high is not None and self.high < 0
+        return self.status is Status.OK and self.high < 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

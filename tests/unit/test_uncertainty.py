@@ -218,8 +218,18 @@ def test_distances_of_two_categories_fold_newcombes():
     )
     kl = found["KL", "g", "a"]
     assert kl.low == 0.0 <= kl.value < kl.high
-    floor = divergences.noise_floor([30, 50], [20, 50], "kl")
-    assert kl.says.endswith(f"; chance alone would give about {float(floor):.2g}")
+    floor = float(divergences.noise_floor([30, 50], [20, 50], "kl"))
+    left = f"; chance alone would give about {floor:.2g}, and about {{:.2g}} is left without it"
+    assert kl.says.endswith(left.format(max(kl.value - floor, 0)))
+    near = pair((40, 16, 10, 4), (50, 22, 12, 5), metrics=["JS"])["JS", "g", "a"]
+    assert near.says.endswith("about 0 is left without it")
+    far = pair((40, 16, 10, 4), (10, 18, 40, 42), metrics=["KL", "JS", "TVD"])
+    for name in ("KL", "JS"):
+        each = far[name, "g", "a"]
+        said = each.says.removesuffix(" is left without it").split(" about ")[1:]
+        chance, without = (float(number.removesuffix(", and")) for number in said)
+        assert without == pytest.approx(each.value - chance, rel=0.1)
+    assert "is left without it" not in far["TVD", "g", "a"].says
 
 
 def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.divergences import divergence_interval, noise_floor, norm_interval
+from fairgauge.stats.divergences import (
+    bias_corrected,
+    divergence_interval,
+    noise_floor,
+    norm_interval,
+)
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
 from fairgauge.uncertainty.contrasts import few
 from fairgauge.uncertainty.draws import IN_STRATA, generator, resampled
@@ -60,6 +65,10 @@ def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Interval:
         )
         low, high, floor = low * apart, high * apart, floor * apart
     notes = [_chance(each) for each in floor.tolist()]
+    if not norm:
+        value = metric.value(compared.group.side, compared.reference.side, spec.profile)
+        without = bias_corrected(value, floor).tolist()
+        notes = [f"{note}{_without(each)}" for note, each in zip(notes, without, strict=True)]
     too_few = few(np.minimum(a.sum(axis=1), d.sum(axis=1)))
     return Interval(low, high, p, [method] * size, too_few, IN_STRATA, notes)
 
@@ -114,3 +123,8 @@ def _gap(metric: Distance) -> Callable[[Array], Array]:
 
 def _chance(floor: float) -> str:
     return "" if np.isnan(floor) else f"; chance alone would give about {floor:.2g}"
+
+
+def _without(corrected: float) -> str:
+    """Say the value with what chance alone would give taken off; nothing where it is infinite."""
+    return f", and about {corrected:.2g} is left without it" if np.isfinite(corrected) else ""

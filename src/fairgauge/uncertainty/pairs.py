@@ -23,7 +23,6 @@ from fairgauge.stats.many import tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import few_of
-from fairgauge.uncertainty.interval import CLUSTER_ROBUST
 from fairgauge.uncertainty.rates import FEWEST_GROUPS
 from fairgauge.uncertainty.saying import said
 from fairgauge.words import Level, Status
@@ -163,8 +162,8 @@ def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[P
     ratio = quotient(first, second)
     for i, few in enumerate(too_few):
         rates = float(first[i]), float(second[i])
-        limits = _limits(kept.difference, i)
-        ratios = (None, None) if math.isnan(ratio[i]) else _limits(kept.ratio, i)
+        low, high = (float(limit[i]) for limit in kept.difference)
+        known = not math.isnan(ratio[i])
         group, other = (groups.names[which[i]] for which in (kept.first, kept.second))
         yield Pair(
             feature=groups.feature,
@@ -176,39 +175,17 @@ def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[P
             rate_group=rates[0],
             rate_other=rates[1],
             difference=rates[0] - rates[1],
-            low=limits[0],
-            high=limits[1],
-            ratio=None if math.isnan(ratio[i]) else float(ratio[i]),
-            ratio_low=ratios[0],
-            ratio_high=ratios[1],
-            confidence=spec.confidence if limits[0] is not None else None,
-            p_adjusted=None if math.isnan(p[i]) else float(p[i]),
-            method=kept.method if limits[0] is not None else None,
+            low=low,
+            high=high,
+            ratio=float(ratio[i]) if known else None,
+            ratio_low=float(kept.ratio[0][i]) if known else None,
+            ratio_high=float(kept.ratio[1][i]) if known else None,
+            confidence=spec.confidence,
+            p_adjusted=float(p[i]),
+            method=kept.method,
             status=Status.TOO_FEW if few else Status.OK,
-            reason=few or (_ALONE if limits[0] is None else None),
-            says=_says(metric, group, other, rates, limits, kept.groups, spec.confidence),
+            reason=few or None,
+            says=metric.sentence(rates[0] - rates[1], group, other, rates)
+            + said(metric, low, high, spec.confidence)
+            + f", all {_pairs(kept.groups):,} pairs at once",
         )
-
-
-_ALONE = f"a group of one cluster has no {CLUSTER_ROBUST} interval"
-
-
-def _limits(limits: Limits, at: int) -> tuple[float, float] | tuple[None, None]:
-    low, high = (float(each[at]) for each in limits)
-    return (None, None) if math.isnan(low) or math.isnan(high) else (low, high)
-
-
-def _says(
-    metric: Contrast,
-    group: str,
-    other: str,
-    rates: tuple[float, float],
-    limits: tuple[float, float] | tuple[None, None],
-    groups: int,
-    confidence: float,
-) -> str:
-    says = metric.sentence(rates[0] - rates[1], group, other, rates)
-    if limits[0] is None or limits[1] is None:
-        return says
-    shown = said(metric, limits[0], limits[1], confidence)
-    return f"{says}{shown}, all {_pairs(groups):,} pairs at once"

@@ -1,0 +1,283 @@
+"""Every pair of groups: limits that hold at once, against the closed form and the largest gap."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.metrics.catalogue import RATES
+from fairgauge.metrics.side import Side
+from fairgauge.report import Report
+from fairgauge.sides import BOTH, LABEL, PREDICTION
+from fairgauge.spec import Spec
+from fairgauge.stats import many
+from fairgauge.uncertainty import Evidence
+from fairgauge.uncertainty.pairs import MOST_LISTED, Groups, left_out, pairwise
+from fairgauge.words import Status
+
+COUNTS = {"a": (40, 100), "b": (62, 90), "c": (11, 60), "d": (150, 400)}
+SELECTED = next(rate for rate in RATES if rate.name == "selection_rate")
+
+
+def audit(counts, **options):
+    """Return a report of groups of which so many of so many are predicted positive."""
+    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in counts.items()}
+    return fg.audit(fg.confusion("g", cells), metrics="DPPL", **options)
+
+
+def of(report, rate="selection_rate"):
+    return {(p.group, p.other): p for p in report.pairs if p.rate == rate}
+
+
+def groups(x, n):
+    """Return groups of which so many of so many are predicted positive."""
+    x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
+    zero = np.zeros_like(x)
+    counts = np.stack([x, zero, n - x, zero], axis=-1)
+
+    def pick(which):
+        some = counts[which]
+        side = Side(size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some))
+        return Evidence(side, side)
+
+    return Groups("g", [f"g{i}" for i in range(len(x))], None, None, pick)
+
+
+def test_pairs_are_newcombes_at_tukeys_critical_value():
+    found = of(audit(COUNTS))
+    x, n = zip(*COUNTS.values(), strict=True)
+    difference, ratio = (many.all_pairs(x, n, 0.95, by) for by in ("difference", "ratio"))
+    names = list(COUNTS)
+    assert len(found) == 6
+    for i, (first, second) in enumerate(zip(difference.first, difference.second, strict=True)):
+        pair = names[first], names[second]
+        turned = difference.estimate[i] > 0  # the group with the lower rate is named first
+        each = found[pair[::-1] if turned else pair]
+        sign = -1 if turned else 1
+        assert each.difference == pytest.approx(-abs(difference.estimate[i]))
+        limits = sorted(sign * float(limit[i]) for limit in (difference.low, difference.high))
+        assert (each.low, each.high) == pytest.approx(tuple(limits))
+        ratios = sorted(float(limit[i]) ** sign for limit in (ratio.low, ratio.high))
+        assert (each.ratio_low, each.ratio_high) == pytest.approx(tuple(ratios))
+        assert each.ratio == pytest.approx(each.rate_group / each.rate_other)
+        assert each.p_adjusted == pytest.approx(float(difference.p[i]), abs=1e-12)
+        assert each.method == "tukey, wilson, mover difference and ratio"
+
+
+def test_a_pair_says_who_differs_and_how_many_hold_at_once():
+    each = of(audit(COUNTS))["c", "b"]
+    assert each.says == (
+        "c: selection rate 18.3%, 50.6 points lower than b (68.9%); 95% interval -65.0 to -29.9 "
+        "points, all 6 pairs at once"
+    )
+    assert each.sure
+
+
+def test_pairs_come_by_what_is_sure_and_then_by_size():
+    report = audit(COUNTS)
+    found = [p for p in report.pairs if p.rate == "selection_rate"]
+    gaps = [max(-p.high, 0.0) for p in found]
+    assert gaps == sorted(gaps, reverse=True)
+    unsure = [p.difference for p, gap in zip(found, gaps, strict=True) if not gap]
+    assert unsure == sorted(unsure)
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"cluster": "c"}])
+def test_pairs_agree_with_the_largest_gap(options):
+    rng = np.random.default_rng(3)
+    size = 600
+    group = rng.integers(0, 4, size)
+    cluster = group * 100 + rng.integers(0, 30, size)
+    mood = rng.normal(0, 1.0, 400)[cluster]
+    table = pl.DataFrame(
+        {
+            "p": (rng.random(size) < 1 / (1 + np.exp(-mood - group / 2))).astype(int),
+            "g": group.astype(str),
+            "c": cluster,
+            "w": rng.lognormal(0, 0.7, size),
+        }
+    )
+    metrics = ["selection_rate.largest_gap", "selection_rate.smallest_ratio"]
+    report = fg.audit(table, prediction="p", sensitive="g", metrics=metrics, **options)
+    gap, ratio = report.estimates
+    found = of(report)
+    assert len(found) == 6
+    most = found[gap.reference, gap.group]
+    assert most.difference == pytest.approx(-gap.value)
+    assert most.ratio == pytest.approx(ratio.value)
+    assert gap.low == pytest.approx(max(0.0, *(-p.high for p in found.values())))
+    assert gap.high == pytest.approx(max(-p.low for p in found.values()))
+    assert ratio.low == pytest.approx(min(p.ratio_low for p in found.values()))
+    assert gap.method in {
+        f"tukey, {how}wilson, mover difference" for how in ("", "cluster-robust ")
+    }
+    assert ("cluster-robust" in gap.method) == ("cluster" in options)
+    assert most.method == f"{gap.method} and ratio"
+
+
+def test_small_groups_are_told_and_decide_nothing():
+    each = of(audit(COUNTS | {"e": (19, 19)}))["c", "e"]
+    assert (each.status, each.high < 0, each.sure) == (Status.TOO_FEW, True, False)
+    assert each.reason == "rests on 19 rows on one side, fewer than 20"
+
+
+def test_two_groups_are_an_estimate_already():
+    assert audit({"a": (4, 10), "b": (6, 9)}).pairs == ()
+    # and so are three of which one has no rate
+    cells = {"a": {"tp": 5, "fn": 5}, "b": {"tp": 7, "fn": 5}, "c": {}}
+    assert fg.audit(fg.confusion("g", cells), metrics="DPPL").pairs == ()
+
+
+def test_a_ratio_of_two_rates_of_0_is_none():
+    each = of(audit({"a": (0, 40), "b": (0, 50), "c": (20, 50)}))["a", "b"]
+    assert (each.difference, each.ratio, each.ratio_low, each.ratio_high) == (0.0, None, None, None)
+    assert each.p_adjusted == 1.0
+    assert each.says.startswith("a: selection rate 0.0%, the same as b (0.0%)")
+
+
+def test_a_group_of_one_cluster_tells_nothing():
+    table = pl.DataFrame({"p": [1, 0, 1, 0] * 30, "g": ["a", "b", "c", "c"] * 30})
+    table = table.with_columns(
+        c=pl.when(pl.col("g") == "a").then(0).otherwise(pl.int_range(1, pl.len() + 1))
+    )
+    report = fg.audit(table, prediction="p", sensitive="g", metrics="selection_rate", cluster="c")
+    found = of(report)
+    assert found["b", "a"].difference == -1.0  # as far apart as can be, and yet
+    assert found["b", "a"].high > 0
+    assert found["b", "a"].p_adjusted > 0.05
+    assert found["b", "c"].low < -0.5 < found["b", "c"].high < 0
+
+
+def test_of_many_groups_those_that_differ_most_are_kept():
+    rng = np.random.default_rng(1)
+    n = rng.integers(30, 300, 40)
+    x = rng.binomial(n, rng.uniform(0.1, 0.9, 40))
+    many_groups = groups(x, n)
+    found = pairwise([SELECTED], many_groups, Spec())
+    every = many.all_pairs(x, n, 0.95)
+    assert (len(found), len(every.low)) == (MOST_LISTED, 780)
+    sure = np.sort(np.maximum(np.fmax(every.low, -every.high), 0.0))[::-1]
+    kept = [max(-pair.high, 0.0) for pair in found]
+    assert np.allclose(kept, sure[:MOST_LISTED])
+    (note,) = left_out(many_groups)
+    assert "of the 780 pairs of its 40 groups, the 435 that differ most" in note.message
+    assert not list(left_out(groups(x[:30], n[:30])))
+
+
+def test_pairs_of_very_many_groups_are_left_to_the_largest_gap():
+    crowd = groups(np.ones(1_500), np.full(1_500, 2))
+    assert pairwise([SELECTED], crowd, Spec()) == []
+    (note,) = left_out(crowd)
+    assert "1,124,250 pairs" in note.message
+    assert "selection_rate.largest_gap" in note.message
+
+
+def test_a_report_keeps_its_pairs_in_json():
+    report = audit(COUNTS)
+    assert Report.from_dict(json.loads(report.to_json())) == report
+    written = report.to_dict()["pairs"][0]
+    assert {"feature", "rate", "group", "other", "class", "difference", "p_adjusted"} <= set(
+        written
+    )
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), min_size=3, max_size=6),
+    st.floats(0.6, 0.98),
+)
+@settings(max_examples=40, deadline=None)
+def test_limits_hold_the_difference_widen_with_the_level_and_agree_with_p(counts, confidence):
+    x = [min(k, n) for k, n in counts]
+    n = [size for _, size in counts]
+    found, surer, larger = (
+        {(p.group, p.other): p for p in pairwise([SELECTED], groups(*each), Spec(confidence=level))}
+        for each, level in (
+            ((x, n), confidence),
+            ((x, n), confidence + 0.01),
+            ((np.multiply(x, 9), np.multiply(n, 9)), confidence),
+        )
+    )
+    assert len(found) == len(list(combinations(n, 2)))
+    for key, pair in found.items():
+        assert pair.low <= pair.difference + 1e-12
+        assert pair.difference - 1e-12 <= pair.high
+        assert surer[key].low < pair.low + 1e-12
+        assert surer[key].high > pair.high - 1e-12
+        assert larger[key].high - larger[key].low < pair.high - pair.low
+        assert (pair.high < 0) == (pair.p_adjusted < 1 - confidence) or _touching(pair)
+        if pair.ratio is not None:
+            assert (pair.high < 0) == (pair.ratio_high < 1) or _touching(pair)
+
+
+def _touching(pair):
+    return abs(pair.high or 0.0) < 1e-9
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.15])
+@pytest.mark.parametrize("size", [3, 6])
+@pytest.mark.parametrize("n", [30, 200])
+def test_all_pairs_are_covered_at_once(n, size, apart):
+    """Of 400 tables, those in which every pair holds its true difference; rates from .3 up."""
+    rng = np.random.default_rng([n, size])
+    sizes = np.where(np.arange(size) % 2, n, 3 * n)
+    rate = 0.3 + apart * np.arange(size) / (size - 1)
+    sets = 400
+    held = 0
+    for _ in range(sets):
+        found = pairwise([SELECTED], groups(rng.binomial(sizes, rate), sizes), Spec())
+        held += all(
+            p.low - 1e-12 <= rate[int(p.group[1:])] - rate[int(p.other[1:])] <= p.high + 1e-12
+            for p in found
+        )
+    error = 100 * np.sqrt(0.05 * 0.95 / sets)
+    assert 100 * held / sets >= 94.0 - 3 * error
+
+
+# rates pulled towards the mean
+
+
+def shrunken(report, name="selection_rate"):
+    return [each.rates[name].shrunken for each in report.groups if each.stratum is None]
+
+
+def test_rates_of_three_groups_are_shown_pulled_towards_their_mean():
+    report = audit({"a": (2, 20), "b": (30, 100), "c": (60, 200)})
+    expected = many.shrunken_rates([2, 30, 60], [20, 100, 200])
+    assert shrunken(report) == pytest.approx(expected.tolist())
+    mean = 92 / 320
+    for group, pulled in zip(report.groups, shrunken(report), strict=True):
+        value = group.rates["selection_rate"].value
+        assert min(value, mean) - 1e-12 <= pulled <= max(value, mean) + 1e-12
+    assert report.groups[0].rates["selection_rate"].method == "wilson"
+
+
+def test_two_groups_and_numbers_that_are_no_shares_are_not_pulled():
+    assert shrunken(audit({"a": (2, 20), "b": (30, 100)})) == [None, None]
+    three = {name: {"tp": 5, "fp": 4, "fn": 3, "tn": 9} for name in "abc"}
+    found = fg.audit(fg.confusion("g", three), metrics="DPPL")
+    assert shrunken(found, "f1") == [None] * 3
+    assert found.groups[0].rates["f1"].method == "wilson of the share"
+
+
+def test_strata_are_not_pulled():
+    table = pl.DataFrame({"p": [0, 1, 1, 0] * 30, "g": ["a", "b", "c"] * 40, "s": ["x", "y"] * 60})
+    report = fg.audit(table, prediction="p", sensitive="g", strata="s", metrics="selection_rate")
+    inside = [g.rates["selection_rate"].shrunken for g in report.groups if g.stratum is not None]
+    assert inside == [None] * 6
+    assert None not in shrunken(report)
+
+
+def test_shrunken_rates_decide_nothing():
+    counts = {"a": (2, 20), "b": (30, 100), "c": (60, 200)}
+    report = audit(counts, rules=[fg.rule("DPPL", between=(-0.1, 0.1))])
+    bare = audit(counts)
+    assert [e.value for e in report.estimates] == [e.value for e in bare.estimates]
+    values = {g.group: g.rates["selection_rate"].value for g in report.groups}
+    assert all(e.rate_group == values[e.group] for e in report.estimates)
