@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.metrics.averages import Averaged, Kappa
 from fairgauge.metrics.comparisons import Combined, Comparison, Contrast, Imbalance
 from fairgauge.metrics.conditional import ConditionalDisparity
-from fairgauge.metrics.distributions import CrossAuc, Distance
+from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
@@ -33,6 +33,7 @@ from fairgauge.uncertainty.others import (
     representation,
 )
 from fairgauge.uncertainty.pooled import pooled
+from fairgauge.uncertainty.score_distances import score_distance
 from fairgauge.uncertainty.tables import cells_table, table_of
 from fairgauge.words import Method, Profile
 
@@ -201,6 +202,11 @@ def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Interval:
 @interval.register(Distance)
 def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Interval:
     return distance(metric, compared, how.spec)
+
+
+@interval.register(ScoreDistance)
+def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Interval:
+    return score_distance(metric, compared, how.spec)
 
 
 @interval.register(CrossAuc)

@@ -20,7 +20,7 @@ from fairgauge.stats.divergences import (
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
 from fairgauge.uncertainty.contrasts import few
 from fairgauge.uncertainty.draws import IN_STRATA, generator, resampled
-from fairgauge.uncertainty.interval import Interval
+from fairgauge.uncertainty.interval import Interval, by_chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Interval:
             *(_categories(metric, e).sum(1) for e in (compared.group, compared.reference))
         )
         low, high, floor = low * apart, high * apart, floor * apart
-    notes = [_chance(each) for each in floor.tolist()]
+    notes = [by_chance(each) for each in floor.tolist()]
     if not norm:
         value = metric.value(compared.group.side, compared.reference.side, spec.profile)
         without = bias_corrected(value, floor).tolist()
@@ -119,10 +119,6 @@ def _gap(metric: Distance) -> Callable[[Array], Array]:
         return np.asarray((apart if metric.by == "tvd" else apart**2).sum(axis=-1))
 
     return gap
-
-
-def _chance(floor: float) -> str:
-    return "" if np.isnan(floor) else f"; chance alone would give about {floor:.2g}"
 
 
 def _without(corrected: float) -> str:

@@ -63,3 +63,8 @@ def nothing(n: int, reason: str) -> Interval:
     """Return no limits for any comparison, with the reason."""
     none = np.full(n, np.nan)
     return Interval(none, none, none, [""] * n, [""] * n, reason)
+
+
+def by_chance(floor: float) -> str:
+    """Return the end of a sentence that says what chance alone would give; empty where unknown."""
+    return "" if np.isnan(floor) else f"; chance alone would give about {floor:.2g}"

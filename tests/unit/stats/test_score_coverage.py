@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from fairgauge.stats import calibration, contrasts, scores
+from fairgauge.stats import calibration, contrasts, roc, scores
 from fairgauge.stats.intervals import critical
 
 Z = critical(0.95)
@@ -135,6 +135,27 @@ def _recalibrated(which):
     return study
 
 
+def curve_areas(rng, size):
+    for n, (first, second) in product((50, 200), ((0.7, 0.7), (0.9, 0.7))):
+        shifts = [NormalDist().inv_cdf(area) * 2**0.5 for area in (first, second)]
+        truth = abs(_true_curve(shifts[0]) - _true_curve(shifts[1])).mean()
+        hits = []
+        for _ in range(size):
+            pair = [_ranked(rng, 1, n, 0.3, shift)[:, 0] for shift in shifts]
+            pair = [each.reshape(2, -1, 20).sum(-1) for each in pair]  # coarser bins
+            value = abs(roc.curves(pair[0]) - roc.curves(pair[1])).mean()
+            far = roc.area_radius(*pair, 0.95, rng, 200)
+            hits.append(covered((value - far, value + far), truth))
+        yield np.mean(hits)
+
+
+def _true_curve(shift):
+    """The binormal ROC curve at the points where curves are compared."""
+    at = (np.arange(128) + 0.5) / 128
+    normal = NormalDist()
+    return np.array([normal.cdf(shift + normal.inv_cdf(x)) for x in at])
+
+
 STUDIES = {
     "average precision": (average_precisions, 300, 93.0),
     "difference of average precision": (precision_gaps, 400, 93.5),
@@ -149,6 +170,7 @@ STUDIES = {
     ),
     "calibration intercept": (_recalibrated(0), 400, 92.0),
     "calibration slope": (_recalibrated(1), 400, 93.5),
+    "area between ROC curves": (curve_areas, 200, 93.5),
 }  # fmt: skip
 
 
