@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairgauge.cube/1"
 _DIGITS = 12
+_EXACT = 2.0**53
+"""Whole sums below are exact; above, engines differ in them too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -263,15 +265,15 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 def settled(plan: Plan, table: Table) -> Table:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
-    squares = {m.name for m in plan.moments if m.shape == "square"}
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
     return Table(table.axes, table.codes, sums)
 
 
 def _rounded(sums: Sums) -> Sums:
-    """Round sums that are not whole to 12 digits: in the others engines and orders differ."""
-    if (sums == np.floor(sums)).all():
+    """Round sums that are not exact to 12 digits: in the others engines and orders differ."""
+    if ((sums == np.floor(sums)) & (np.abs(sums) < _EXACT)).all():
         return sums
     return np.array([float(f"{each:.{_DIGITS}g}") for each in sums.tolist()])
 

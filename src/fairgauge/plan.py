@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _MOST_JOINT_FEATURES = 3
 GRID = 1_000
+LARGEST = 1e70
+"""The fourth power of a larger number might not fit: in products of three or more factors, columns
+are kept within it."""
 
 COUNTED = (
     "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
@@ -84,17 +87,25 @@ class Axis:
         return [every[int(level)] for level in levels if isinstance(level, int)]
 
 
+Factor: TypeAlias = Literal["x", "gap", "distance", "log", "log_rest"]
+"""Of columns x and y: x, y - x, its size, and the logarithms of x and 1 - x, kept finite."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A number of each row that is summed, times its count and weight; 0 where it is missing.
 
-    ``shape`` is of columns x (and y): value x, square x², gap |y - x|, squared_gap
-    (y - x)², and the logarithms ln x and ln(1 - x), kept finite as in log loss.
+    It is the product of its factors, of columns x (and y).
     """
 
     name: str
-    shape: Literal["value", "square", "gap", "squared_gap", "log", "log_rest"]
     columns: tuple[str, ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Return whether its columns are kept within `LARGEST`."""
+        return len(self.factors) > 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +158,11 @@ class Plan:
         return tuple(dict.fromkeys(every))
 
     @property
+    def limited_columns(self) -> frozenset[str]:
+        """Return the columns that some product takes within `LARGEST`."""
+        return frozenset(c for moment in self.moments if moment.limited for c in moment.columns)
+
+    @property
     def measures(self) -> tuple[str, ...]:
         """Return what is summed: physical rows, cases, weights, squared weights and moments."""
         cases = ("n",) if self.count else ()
@@ -178,7 +194,7 @@ class Plan:
         )
         tables = tuple(tuple(table) for table in found["tables"])
         moments = tuple(
-            Moment(m["name"], m["shape"], tuple(m["columns"])) for m in found["moments"]
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
         )
         asked = {key: value for key, value in found["asked"].items() if value != []}
         return cls(axes, tables, ask(**asked), moments)
@@ -220,8 +236,7 @@ def plan(spec: Spec) -> Plan:
     if spec.cluster:
         cluster = Axis(Role.CLUSTER, spec.cluster)
         axes.append(cluster)
-        decided = [axis for axis in outcome if axis.role is not Role.STRATUM]
-        tables += [[*(features[c] for c in margin), *decided, cluster] for margin in asked]
+        tables += [[*(features[c] for c in margin), *outcome, cluster] for margin in asked]
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
@@ -249,18 +264,28 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
 
 
 def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
+    """Return powers up to the fourth: how sure a mean square is depends on the fourth powers."""
+    both = (label, prediction)
     return (
-        Moment("y", "value", (label,)),
-        Moment("p", "value", (prediction,)),
-        Moment("yy", "square", (label,)),
-        Moment("pp", "square", (prediction,)),
-        Moment("gap", "gap", (label, prediction)),
-        Moment("gap2", "squared_gap", (label, prediction)),
+        Moment("y", (label,), ("x",)),
+        Moment("p", (prediction,), ("x",)),
+        Moment("yy", (label,), ("x",) * 2),
+        Moment("pp", (prediction,), ("x",) * 2),
+        Moment("gap", both, ("distance",)),
+        Moment("gap2", both, ("gap",) * 2),
+        Moment("y3", (label,), ("x",) * 3),
+        Moment("p3", (prediction,), ("x",) * 3),
+        Moment("gap3", both, ("gap",) * 3),
+        Moment("y4", (label,), ("x",) * 4),
+        Moment("p4", (prediction,), ("x",) * 4),
+        Moment("gap4", both, ("gap",) * 4),
+        Moment("gap2_y", both, ("gap", "gap", "x")),
+        Moment("gap2_yy", both, ("gap", "gap", "x", "x")),
     )
 
 
 def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:
-    found = (Moment("s", "value", (score,)), Moment("s2", "square", (score,)))
+    found = (Moment("s", (score,), ("x",)), Moment("s2", (score,), ("x", "x")))
     if not probability:
         return found
-    return (*found, Moment("ln_s", "log", (score,)), Moment("ln_1s", "log_rest", (score,)))
+    return (*found, Moment("ln_s", (score,), ("log",)), Moment("ln_1s", (score,), ("log_rest",)))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
 from fairgauge.counted import Counted, build
 from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.plan import LARGEST
 from fairgauge.scan.duck import reason
 from fairgauge.scan.source import (
     LEAST_LOG,
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Moment, Plan
+    from fairgauge.plan import Axis, Factor, Moment, Plan
     from fairgauge.scan.source import Fetched
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
@@ -146,6 +149,10 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
         ),
         *(_number(_held(plan, column)).alias(f"fg_v{i}") for i, column in enumerate(numbers)),
     )
+    limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
+    if limited:
+        within = (_within(nw.col(f"fg_v{i}")).alias(f"fg_l{i}") for i in limited)
+        prepared = prepared.with_columns(*within)
     sums = _sums(plan, numbers)
     if sums:
         prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
@@ -206,17 +213,27 @@ def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
 
 
 def _moment(moment: Moment, numbers: Sequence[str]) -> nw.Expr:
-    x, y = (nw.col(f"fg_v{numbers.index(c)}") for c in (moment.columns * 2)[:2])
-    if moment.shape == "value":
+    held = "fg_l" if moment.limited else "fg_v"
+    x, y = (nw.col(f"{held}{numbers.index(c)}") for c in (moment.columns * 2)[:2])
+    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+
+
+def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
+    if factor == "x":
         return x
-    if moment.shape == "square":
-        return x * x
-    if moment.shape == "squared_gap":
-        return (y - x) * (y - x)
-    if moment.shape == "gap":
+    if factor == "gap":
+        return y - x
+    if factor == "distance":
         return (y - x).abs()
-    p, least = x if moment.shape == "log" else 1 - x, nw.lit(LEAST_LOG)
+    p, least = x if factor == "log" else 1 - x, nw.lit(LEAST_LOG)
     return nw.when(p > least).then(p).otherwise(least).log()
+
+
+def _within(number: nw.Expr) -> nw.Expr:
+    """Keep a number within what can be multiplied; missing stays missing."""
+    most = nw.lit(LARGEST)
+    below = nw.when(number < -most).then(-most).otherwise(number)
+    return nw.when(number > most).then(most).otherwise(below)
 
 
 def _number(column: str) -> nw.Expr:

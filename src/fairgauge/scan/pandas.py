@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pandas as pd
 
 from fairgauge.counted import Counted, build
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.plan import LARGEST
 from fairgauge.scan.codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from fairgauge.cube import Cube
     from fairgauge.plan import Axis, Moment, Plan
+    from fairgauge.plan import Factor as MomentFactor
     from fairgauge.scan.source import Fetched
 
     Floats = NDArray[np.float64]
@@ -153,15 +157,19 @@ def _grid_codes(values: Floats, grid: int, low: float, high: float) -> Cells:
 
 def _moment(moment: Moment, numbers: Mapping[str, Floats]) -> Floats:
     x, y = (numbers[column] for column in (moment.columns * 2)[:2])
-    if moment.shape == "value":
+    if moment.limited:
+        x, y = (np.clip(each, -LARGEST, LARGEST) for each in (x, y))
+    return reduce(mul, (_factor(factor, x, y) for factor in moment.factors))
+
+
+def _factor(factor: MomentFactor, x: Floats, y: Floats) -> Floats:
+    if factor == "x":
         return x
-    if moment.shape == "square":
-        return x * x
-    if moment.shape == "squared_gap":
-        return (y - x) ** 2
-    if moment.shape == "gap":
+    if factor == "gap":
+        return y - x
+    if factor == "distance":
         return np.abs(y - x)
-    return np.log(np.maximum(x if moment.shape == "log" else 1 - x, LEAST_LOG))
+    return np.log(np.maximum(x if factor == "log" else 1 - x, LEAST_LOG))
 
 
 @dataclass

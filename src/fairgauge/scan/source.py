@@ -70,6 +70,9 @@ LEAST_LOG = 2.0**-52
 """Probabilities are kept this far from 0 in logarithms, as scikit-learn's log loss does."""
 
 
+_LARGEST_SQUARED = 1e140
+
+
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
     """Look at the first rows, so that a column of too many values is told before it is counted.
 
@@ -129,8 +132,15 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
         for axis in plan.axes:
             if axis.column == each.column and axis.bounds:
                 _check_bounds(each, axis.bounds, axis.role)
-        if summed and (math.isinf(each.low) or math.isinf(each.high or 0.0)):
-            raise DataError(f"column {quote(each.column)} is averaged, but has an infinite value")
+        for value in (each.low, each.high or 0.0) if summed else ():
+            if math.isinf(value):
+                shown = f"column {quote(each.column)} is averaged, but has an infinite value"
+                raise DataError(shown)
+            if abs(value) > _LARGEST_SQUARED:
+                raise DataError(
+                    f"column {quote(each.column)} is averaged, but has {value:g}, which is too "
+                    "large to be squared; give it in another unit"
+                )
 
 
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:

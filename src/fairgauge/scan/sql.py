@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.counted import Counted, build
+from fairgauge.plan import LARGEST
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Moment, Plan
+    from fairgauge.plan import Axis, Factor, Moment, Plan
 
 Run = Callable[[str], Iterator[tuple[Any, ...]]]
 
@@ -104,6 +105,8 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
     ]
     values = [f"v{i}" for i in range(len(numbers))]
     values += [f"b{i}" for i in range(len(numbers))] if columns.wrong else []
+    limited = [i for i, c in enumerate(numbers) if c in plan.limited_columns]
+    values += [f"{_within(f'v{i}', columns)} AS l{i}" for i in limited]
     values += [f"{value} AS {name}" for name, value in _factors(plan, columns).items()]
     names = [f"k{i}" for i in range(len(plan.axes))]
     sets = [", ".join(f"k{i}" for i in table) for table in plan.tables]
@@ -195,17 +198,27 @@ def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
 
 
 def _moment(moment: Moment, numbers: Sequence[str], columns: Columns) -> str:
-    x, y = (f"v{numbers.index(c)}" for c in (moment.columns * 2)[:2])
-    least = columns.constant(LEAST_LOG)
-    p = x if moment.shape == "log" else f"(1 - {x})"
-    return {
-        "value": x,
-        "square": f"{x} * {x}",
-        "gap": f"abs({y} - {x})",
-        "squared_gap": f"({y} - {x}) * ({y} - {x})",
-        "log": f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)",
-        "log_rest": f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)",
-    }[moment.shape]
+    held = "l" if moment.limited else "v"
+    x, y = (f"{held}{numbers.index(c)}" for c in (moment.columns * 2)[:2])
+    return " * ".join(_factor(factor, x, y, columns) for factor in moment.factors)
+
+
+def _factor(factor: Factor, x: str, y: str, columns: Columns) -> str:
+    if factor == "x":
+        return x
+    if factor == "gap":
+        return f"({y} - {x})"
+    if factor == "distance":
+        return f"abs({y} - {x})"
+    p, least = x if factor == "log" else f"(1 - {x})", columns.constant(LEAST_LOG)
+    return f"ln(CASE WHEN {p} < {least} THEN {least} ELSE {p} END)"
+
+
+def _within(value: str, columns: Columns) -> str:
+    """Keep a number within what can be multiplied; missing stays missing."""
+    least, most = columns.constant(-LARGEST), columns.constant(LARGEST)
+    below = f"WHEN {value} < {least} THEN {least}"
+    return f"CASE WHEN {value} > {most} THEN {most} {below} ELSE {value} END"
 
 
 def _head(
