@@ -64,8 +64,9 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         What label and prediction are; decided and said in the report if not given.
     confidence : float in (0, 1), default 0.95
         The level of the intervals.
-    method : {"default", "score", "exact", "bootstrap", "bayes"}
-        How intervals are made.
+    method : str, default "default"
+        How intervals are made: score, exact, bayes, bootstrap (percentile limits),
+        bootstrap-normal or bootstrap-bca.
     seed, replicates : int
         Of the methods that draw random numbers.
     profile : {"documented", "clarify"}

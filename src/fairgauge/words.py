@@ -65,7 +65,14 @@ class Method(StrEnum):
     SCORE = "score"
     EXACT = "exact"
     BOOTSTRAP = "bootstrap"
+    BOOTSTRAP_NORMAL = "bootstrap-normal"
+    BOOTSTRAP_BCA = "bootstrap-bca"
     BAYES = "bayes"
+
+    @property
+    def resamples(self) -> bool:
+        """Return whether the rows are resampled."""
+        return self in (Method.BOOTSTRAP, Method.BOOTSTRAP_NORMAL, Method.BOOTSTRAP_BCA)
 
 
 class Level(StrEnum):

@@ -499,12 +499,3 @@ def test_draws_follow_the_seed_and_nothing_else():
 
     assert low(0, "GE") == low(0, ["KL", "GE"])
     assert low(0, "GE") != low(1, "GE")
-
-
-def test_what_has_no_honest_interval_says_why():
-    rng = np.random.default_rng(5)
-    table = rows(y=rng.integers(0, 2, 200), s=rng.random(200), g=np.repeat(["a", "b"], 100))
-    name = "expected_calibration_error.difference"
-    found = fg.audit(table, label="y", score="s", sensitive="g", metrics=name)[name, "g", "a"]
-    assert (found.interval, found.status) == (None, Status.OK)
-    assert found.reason.startswith("no interval is known for expected calibration error")

@@ -251,9 +251,51 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
     >>> round(float(low), 1), round(float(high), 1)
     (0.2, 0.4)
     """
+    from scipy.special import ndtr
+
+    (values,) = floats(replicates)
+    bias, acceleration = _correction(counts, metric, values)
+    undefined = np.isnan(values)
+    z = critical(confidence)
+    limits = []
+    for edge, fill in ((-z, -np.inf), (z, np.inf)):
+        shifted = bias + edge
+        level = ndtr(bias + shifted / (1 - acceleration * shifted))
+        limits.append(_quantile(np.where(undefined, fill, values), np.asarray(level)))
+    return limits[0], limits[1]
+
+
+@quiet
+def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
+    """Return the p-value at which the limits of `bca` just touch `null`.
+
+    Parameters and references as for `bca`; undefined replicates lie on both sides.
+
+    Examples
+    --------
+    >>> rate = lambda cells: cells[..., 0] / cells.sum(-1)
+    >>> draws = multinomial_cells([30, 70], 4000, np.random.default_rng(0))
+    >>> round(float(bca_p([30, 70], rate, rate(draws), 0.4)), 2)
+    0.05
+    """
     from scipy.special import ndtr, ndtri
 
-    (table,), (values,) = floats(counts), floats(replicates)
+    (values,) = floats(replicates)
+    bias, acceleration = _correction(counts, metric, values)
+    size = values.shape[0]
+    centre = np.asarray(null, dtype=np.float64)
+    below = (values < centre).sum(0) + 0.5 * (values == centre).sum(0)
+    place = ndtri(np.clip(below / size, 0.5 / size, 1 - 0.5 / size)) - bias
+    z = place / (1 + acceleration * place) - bias
+    p = np.asarray(2 * ndtr(-np.abs(z)))
+    return np.where(np.isnan(values).any(0), np.nan, p)
+
+
+def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array, Array]:
+    """Return the bias correction and the acceleration of `bca`."""
+    from scipy.special import ndtri
+
+    (table,) = floats(counts)
     estimate = metric(table)
     left_out, weight = _jackknife(table, metric)
     mean = (weight * left_out).sum(-1) / weight.sum(-1)
@@ -262,15 +304,25 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
     acceleration = np.where(square > 0, (weight * away**3).sum(-1) / (6 * square**1.5), 0.0)
     size = values.shape[0]
     below = ((values < estimate).sum(0) + 0.5 * (values == estimate).sum(0)) / size
-    bias = ndtri(np.clip(below, 0.5 / size, 1 - 0.5 / size))
-    z = critical(confidence)
-    undefined = np.isnan(values)
-    limits = []
-    for edge, fill in ((-z, -np.inf), (z, np.inf)):
-        shifted = bias + edge
-        level = ndtr(bias + shifted / (1 - acceleration * shifted))
-        limits.append(_quantile(np.where(undefined, fill, values), np.asarray(level)))
-    return limits[0], limits[1]
+    return np.asarray(ndtri(np.clip(below, 0.5 / size, 1 - 0.5 / size))), acceleration
+
+
+@quiet
+def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
+    """Return the p-value at which the limits of `normal` just touch `null`.
+
+    Parameters as for `normal`; nan where the replicates are undefined or do not vary.
+
+    Examples
+    --------
+    >>> round(float(normal_p(0.98, [0.48, 0.98, 1.48])), 3)
+    0.05
+    """
+    from scipy.special import ndtr
+
+    (values,) = floats(replicates)
+    sd = np.std(values, axis=0, ddof=1)
+    return np.asarray(2 * ndtr(-np.abs(np.asarray(estimate, dtype=float) - null) / sd))
 
 
 @quiet

@@ -16,8 +16,12 @@ import numpy as np
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
+    bca,
+    bca_p,
     dirichlet_cells,
     multinomial_cells,
+    normal,
+    normal_p,
     quantile_interval,
     tail_p,
 )
@@ -73,18 +77,22 @@ def drawn(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        values = _values(metric, table, compared, block, spec, rng)
-        low[block], high[block] = quantile_interval(values, spec.confidence)
+        tables = _Tables.of(metric, table, compared, block)
+        values = tables.draw(spec, rng)
+        low[block], high[block] = _limits(spec, values, tables)
         if not np.isnan(metric.neutral):
-            p[block] = tail_p(values, metric.neutral)
+            p[block] = _p(spec, values, tables, metric.neutral)
     return Interval(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
 
 
 def drawn_by(spec: Spec) -> str:
     """Return how limits from drawn tables are made."""
-    if spec.method is Method.BOOTSTRAP:
-        return "multinomial bootstrap, percentile"
-    return "dirichlet posterior"
+    kind = {
+        Method.BOOTSTRAP: "percentile",
+        Method.BOOTSTRAP_NORMAL: "normal",
+        Method.BOOTSTRAP_BCA: "BCa",
+    }.get(spec.method)
+    return f"multinomial bootstrap, {kind}" if kind else "dirichlet posterior"
 
 
 def drawn_bounds(
@@ -105,8 +113,11 @@ def drawn_bounds(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        new = _redrawn(table, evidence, block, spec, rng)
-        values = statistic.value(table.write(new.reshape(-1, *new.shape[2:])), Profile.DOCUMENTED)
+        worthy, worth = _worthy(table, evidence, block)
+        draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+        new = draw(worthy.reshape(len(block), -1), spec.replicates, rng)
+        new = quotient(new, worth[:, None]).reshape(-1, *worthy.shape[1:])
+        values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
@@ -140,40 +151,88 @@ def generator(spec: Spec, key: str) -> np.random.Generator:
     return np.random.default_rng([spec.seed, zlib.crc32(key.encode())])
 
 
-def _values(
-    metric: Comparison,
-    table: Table,
-    compared: Comparisons,
-    at: NDArray[np.int64],
-    spec: Spec,
-    rng: np.random.Generator,
-) -> Array:
-    """Return the metric over drawn tables; shape (replicates, comparisons)."""
-    ours = _redrawn(table, compared.group, at, spec, rng)
-    theirs = ours if metric.scope == "table" else _redrawn(table, compared.other, at, spec, rng)
-    if compared.rest is not None:  # the reference holds the group's own rows too
-        theirs = theirs + ours
-    shape = (-1, *ours.shape[2:])
-    group, other = (table.write(each.reshape(shape)) for each in (ours, theirs))
-    return metric.value(group, other, Profile.DOCUMENTED).reshape(spec.replicates, len(at))
+def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
+    """Return limits from the values over drawn tables, as the method asks."""
+    if spec.method is Method.BOOTSTRAP_NORMAL:
+        return normal(tables.values(tables.cells), values, spec.confidence)
+    if spec.method is Method.BOOTSTRAP_BCA:
+        return bca(tables.cells, tables.values, values, spec.confidence)
+    return quantile_interval(values, spec.confidence)
 
 
-def _redrawn(
-    table: Table,
-    evidence: Evidence,
-    at: NDArray[np.int64],
-    spec: Spec,
-    rng: np.random.Generator,
-) -> Array:
-    """Return drawn cells in the units of the side; shape (replicates, comparisons, ...)."""
+def _p(spec: Spec, values: Array, tables: _Tables, null: float) -> Array:
+    """Return the p-values at which those limits just touch "no difference"."""
+    if spec.method is Method.BOOTSTRAP_NORMAL:
+        return normal_p(tables.values(tables.cells), values, null)
+    if spec.method is Method.BOOTSTRAP_BCA:
+        return bca_p(tables.cells, tables.values, values, null)
+    return tail_p(values, null)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """The tables of some comparisons, as many rows as their weights are worth, and their metric.
+
+    Attributes
+    ----------
+    cells : array of shape (n, K): those of the group and, unless ``alone``, of the other side.
+    shape : of the cells of one side.
+    worth : rows that a unit of weight is worth, of each side; arrays of shape (n,).
+    """
+
+    metric: Comparison
+    table: Table
+    cells: Array
+    shape: tuple[int, ...]
+    worth: tuple[Array, Array]
+    alone: bool
+    overlapping: bool
+
+    @classmethod
+    def of(
+        cls, metric: Comparison, table: Table, compared: Comparisons, at: NDArray[np.int64]
+    ) -> _Tables:
+        """Read the tables of the comparisons ``at``."""
+        alone = metric.scope == "table"
+        ours, worth = _worthy(table, compared.group, at)
+        theirs, other = (ours, worth) if alone else _worthy(table, compared.other, at)
+        sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
+        cells = sides[0] if alone else np.concatenate(sides, axis=1)
+        overlapping = compared.rest is not None
+        return cls(metric, table, cells, ours.shape[1:], (worth, other), alone, overlapping)
+
+    def draw(self, spec: Spec, rng: np.random.Generator) -> Array:
+        """Return the metric over drawn tables; shape (replicates, n)."""
+        draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+        sides = [self.cells] if self.alone else np.split(self.cells, 2, axis=1)
+        drawn = np.concatenate([draw(side, spec.replicates, rng) for side in sides], axis=-1)
+        return self._of(drawn, self.worth)
+
+    def values(self, cells: Array) -> Array:
+        """Return the metric of cells of shape (n, ..., K)."""
+        worth = [each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.worth]
+        return self._of(cells, (worth[0], worth[1]))
+
+    def _of(self, cells: Array, worth: tuple[Array, Array]) -> Array:
+        lead = cells.shape[:-1]
+        sides = [cells, cells] if self.alone else np.split(cells, 2, axis=-1)
+        ours, theirs = (
+            quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *self.shape)
+            for side, each in zip(sides, worth, strict=True)
+        )
+        if self.overlapping:  # the reference holds the group's own rows too
+            theirs = theirs + ours
+        group, other = (self.table.write(each) for each in (ours, theirs))
+        return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
+
+
+def _worthy(table: Table, evidence: Evidence, at: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Return cells of as many rows as the weights are worth, and what a unit of weight is."""
     cells = table.read(evidence.side)[at]
 
     def total(side: Side) -> Array:
         counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
         return counted
 
-    worth = evidence.worth(total)[:, None]
-    flat = cells.reshape(len(at), -1) * worth
-    draw = multinomial_cells if spec.method is Method.BOOTSTRAP else dirichlet_cells
-    new = quotient(draw(flat, spec.replicates, rng), worth)
-    return new.reshape(spec.replicates, *cells.shape)
+    worth = evidence.worth(total)
+    return cells * worth.reshape(-1, *[1] * (cells.ndim - 1)), worth

@@ -101,7 +101,7 @@ def _results(path: Path, folder: Path, flags: dict[str, Any]) -> dict[str, Any]:
     config = load_config(path, has_model=model is not None, has_dataset=dataset is not None)
     options = {}
     if flags["check"] == "interval":
-        options = {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap"}
+        options = {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
     found = analyse(
         config,
         Places(read_maps(flags["maps"]), path.parent),

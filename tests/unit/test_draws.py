@@ -1,0 +1,64 @@
+"""Intervals from drawn tables: the three of the bootstrap, against scipy's on the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap, norm
+
+import fairgauge as fg
+
+GROUP, REST = np.repeat([1.0, 0.0], [30, 70]), np.repeat([1.0, 0.0], [40, 60])
+
+
+def audited(method, metric="DPPL", who=("g", "a"), **options):
+    cells = {
+        "a": {"tp": 30, "fn": 70},
+        "b": {"tp": 40, "fn": 60},
+    }
+    table = fg.confusion("g", cells)
+    return fg.audit(table, metrics=metric, method=method, replicates=20_000, **options)[
+        metric, *who
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "theirs"),
+    [("bootstrap", "percentile"), ("bootstrap-normal", None), ("bootstrap-bca", "BCa")],
+)
+def test_the_bootstrap_of_cells_is_that_of_rows(method, theirs):
+    found = audited(method)
+    made = bootstrap(
+        (REST, GROUP),
+        lambda x, y, axis: x.mean(axis) - y.mean(axis),
+        n_resamples=20_000,
+        method=theirs or "basic",
+        vectorized=True,
+        rng=np.random.default_rng(1),
+    )
+    if theirs:
+        low, high = made.confidence_interval
+    else:
+        half = norm.ppf(0.975) * made.standard_error
+        low, high = 0.1 - half, 0.1 + half
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.011)
+    assert found.method == f"multinomial bootstrap, {theirs or 'normal'}"
+
+
+@pytest.mark.parametrize("method", ["bootstrap-normal", "bootstrap-bca", "bayes"])
+def test_the_p_value_is_the_level_at_which_limits_touch_equality(method):
+    p = audited(method).p_value
+    assert 0.05 < p < 0.3
+    inside, outside = (audited(method, confidence=1 - each) for each in (p * 0.8, p * 1.25))
+    assert inside.low < 0 < inside.high
+    assert outside.low > 0 or outside.high < 0
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bootstrap-normal", "bootstrap-bca"])
+def test_a_metric_of_the_whole_table_and_a_whole_as_reference_are_resampled(method):
+    entropy = audited(method, "GE", (None, "all"))
+    assert entropy.low < entropy.value < entropy.high
+    rest = audited(method)
+    whole = audited(method, reference="overall")
+    assert whole.value == pytest.approx(rest.value / 2)
+    assert (whole.low, whole.high) == pytest.approx((rest.low / 2, rest.high / 2), abs=0.006)
