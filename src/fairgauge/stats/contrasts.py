@@ -1,8 +1,8 @@
-"""Confidence limits of a contrast of two independent numbers: difference or ratio, by MOVER.
+"""Confidence limits of a contrast of two numbers: difference or ratio, by MOVER.
 
 MOVER (method of variance estimates recovery) builds the limits of a contrast from the limits of
-its two sides, so whatever interval the sides have carries over.  At ``r = 1`` the ratio and the
-difference solve the same equation: they always agree on "equal".
+its two sides, so whatever interval the sides have carries over, and so does their correlation.  At
+``r = 1`` the ratio and the difference solve the same equation: they always agree on "equal".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @quiet
 def mover_difference(
     e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
-    high2: ArrayLike,
+    high2: ArrayLike, correlation: ArrayLike = 0.0,
 ) -> Limits:  # fmt: skip
     """Limits of ``e1 - e2`` from the estimates and limits of both sides.
 
@@ -34,36 +34,48 @@ def mover_difference(
         Estimates with their limits, in one unit.  Where an estimate is infinite or undefined the
         limits are the plain ``low1 - high2`` and ``high1 - low2``, so that an infinite estimate
         keeps a finite far limit.
+    correlation : array-like in [-1, 1]
+        Of the two estimates; 0 where the sides are independent.
 
     References
     ----------
-    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+    Zou & Donner (2008), Statistics in Medicine 27, 1693-1702; Zou (2007), Psychological Methods
+    12, 399-413 (correlated sides).
 
     Examples
     --------
     >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70)
     >>> round(float(low), 4), round(float(high), 4)
     (0.0513, 0.336)
+    >>> low, high = mover_difference(0.8, 0.69, 0.88, 0.6, 0.49, 0.70, correlation=0.5)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0946, 0.2985)
     """
-    e1, low1, high1, e2, low2, high2 = floats(e1, low1, high1, e2, low2, high2)
+    e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
     gap, known = e1 - e2, np.isfinite(e1) & np.isfinite(e2)
-    low = np.where(known, gap - np.hypot(e1 - low1, high2 - e2), low1 - high2)
-    high = np.where(known, gap + np.hypot(high1 - e1, e2 - low2), high1 - low2)
+    low = np.where(known, gap - _joint(e1 - low1, high2 - e2, r), low1 - high2)
+    high = np.where(known, gap + _joint(high1 - e1, e2 - low2, r), high1 - low2)
     return low, high
 
 
 @quiet
 def mover_ratio(
     e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
-    high2: ArrayLike,
+    high2: ArrayLike, correlation: ArrayLike = 0.0,
 ) -> Limits:  # fmt: skip
     """Limits of ``e1 / e2`` from the estimates and limits of both (non-negative) sides.
+
+    The lower limit is the ratio R at which the lower limit of ``e1 - R e2`` is 0, which with
+    distances ``a = e1 - low1`` and ``b = high2 - e2`` is the smaller root of
+    ``(e1 - R e2)^2 = a^2 + R^2 b^2 - 2 r R a b``; the upper limit likewise.
 
     Parameters
     ----------
     e1, low1, high1, e2, low2, high2 : array-like, >= 0
         Estimates with their limits.  ``low1 = 0`` gives 0, ``low2 = 0`` gives inf.  Where an
         estimate is infinite or undefined: ``low1 / high2`` and ``high1 / low2``.
+    correlation : array-like in [-1, 1]
+        Of the two estimates; 0 where the sides are independent.
 
     References
     ----------
@@ -75,13 +87,16 @@ def mover_ratio(
     >>> round(float(low), 3), round(float(high), 3)
     (0.386, 0.864)
     """
-    e1, low1, high1, e2, low2, high2 = floats(e1, low1, high1, e2, low2, high2)
-    known = np.isfinite(e1) & np.isfinite(e2)
-    product = e1 * e2
-    b, c = low1 * (2 * e1 - low1), high2 * (2 * e2 - high2)
-    low = b / (product + np.sqrt(np.maximum(product**2 - b * c, 0)))  # stable where c is near 0
-    b, c = high1 * (2 * e1 - high1), low2 * (2 * e2 - low2)
-    high = (product + np.sqrt(np.maximum(product**2 - b * c, 0))) / c
+    e1, low1, high1, e2, low2, high2, r = floats(e1, low1, high1, e2, low2, high2, correlation)
+    known, product = np.isfinite(e1) & np.isfinite(e2), e1 * e2
+
+    def half(a: Array, b: Array) -> Array:  # of the sum of both roots, times c
+        return np.where(r == 0, product, product - r * a * b)
+
+    b, c, p = low1 * (2 * e1 - low1), high2 * (2 * e2 - high2), half(e1 - low1, high2 - e2)
+    low = b / (p + np.sqrt(np.maximum(p**2 - b * c, 0)))  # stable where c is near 0
+    b, c, p = high1 * (2 * e1 - high1), low2 * (2 * e2 - low2), half(high1 - e1, e2 - low2)
+    high = (p + np.sqrt(np.maximum(p**2 - b * c, 0))) / c
     low = np.where(low1 == 0, 0.0, np.where(known, low, low1 / high2))
     high = np.where(low2 == 0, np.inf, np.where(known, high, high1 / low2))
     return low, high
@@ -347,6 +362,12 @@ def _sides(
     low1, high1 = wilson(x1, n1, z)
     low2, high2 = wilson(x2, n2, z)
     return quotient(x1, n1), low1, high1, quotient(x2, n2), low2, high2
+
+
+def _joint(a: Array, b: Array, r: Array) -> Array:
+    """Return ``sqrt(a^2 + b^2 - 2 r a b)``; infinite where a or b is."""
+    joint = np.hypot(a - r * b, np.sqrt(1 - r * r) * b)
+    return np.where(np.isnan(a) | np.isnan(b), np.nan, joint)
 
 
 def _inflation(n: Array, small_sample: bool) -> Array:

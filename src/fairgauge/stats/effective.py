@@ -115,6 +115,70 @@ def clustered_n(
 
 
 @quiet
+def clustered_correlation(
+    clusters1: ArrayLike,
+    clusters2: ArrayLike,
+    n1: ArrayLike,
+    n2: ArrayLike,
+    variance1: ArrayLike,
+    variance2: ArrayLike,
+    sum_xx: ArrayLike,
+    sum_xm: ArrayLike,
+    sum_mx: ArrayLike,
+    sum_mm: ArrayLike,
+    rate1: ArrayLike,
+    rate2: ArrayLike,
+) -> Array:
+    """Return the correlation of two shares whose sides have clusters in common.
+
+    With x1_c successes among m1_c rows of the one side in cluster c, and x2_c among m2_c of the
+    other, the covariance is ``C / (C - 1) sum (x1_c - p1 m1_c)(x2_c - p2 m2_c) / (n1 n2)``:
+    clusters of one side alone add nothing to the sum. The factor is the geometric mean of both
+    sides' own, so that the correlation of variances that clusters decide is never above 1.
+
+    Parameters
+    ----------
+    clusters1, clusters2 : array-like
+        Numbers of clusters with rows in either denominator.
+    n1, n2 : array-like
+        Rows of both denominators.
+    variance1, variance2 : array-like
+        The variances that the limits of both sides are made from.
+    sum_xx, sum_xm, sum_mx, sum_mm : array-like
+        Sums over clusters of x1_c x2_c, x1_c m2_c, m1_c x2_c and m1_c m2_c.
+    rate1, rate2 : array-like in [0, 1]
+
+    Returns
+    -------
+    r : array in [-1, 1]
+        0 where a variance is 0, or a side has fewer than two clusters.
+
+    References
+    ----------
+    Kish & Frankel (1974), JRSS B 36, 1-37; Zou (2007), Psychological Methods 12, 399-413.
+
+    Examples
+    --------
+    Two sides that are alike in every cluster:
+
+    >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
+    >>> v = clustered_n(4, 10, 0.6, x @ x, x @ m, m @ m)
+    >>> variance = 0.24 / float(v.n)
+    >>> both = (x @ x, x @ m, m @ x, m @ m)
+    >>> sides = (4, 4, 10, 10, variance, variance)
+    >>> round(float(clustered_correlation(*sides, *both, 0.6, 0.6)), 9)
+    1.0
+    """
+    c1, c2, n1, n2, v1, v2, xx, xm, mx, mm, p1, p2 = floats(
+        clusters1, clusters2, n1, n2, variance1, variance2,
+        sum_xx, sum_xm, sum_mx, sum_mm, rate1, rate2,
+    )  # fmt: skip
+    factor = np.sqrt(c1 / (c1 - 1) * c2 / (c2 - 1))
+    r = factor * (xx - p2 * xm - p1 * mx + p1 * p2 * mm) / (n1 * n2) / np.sqrt(v1 * v2)
+    return np.where((c1 > 1) & (c2 > 1) & np.isfinite(r), np.clip(r, -1.0, 1.0), 0.0)
+
+
+@quiet
 def missing_bounds(
     x: ArrayLike, n: ArrayLike, unknown_x: ArrayLike, unknown_n: ArrayLike
 ) -> Limits:

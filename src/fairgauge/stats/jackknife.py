@@ -1,0 +1,165 @@
+"""The jackknife over clusters: any number, from its values with one block of clusters left out.
+
+Leaving out whole clusters keeps what ties their rows together, so the spread of those values tells
+how far the number would move with other clusters, whatever its formula.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, quiet
+from fairgauge.stats.intervals import critical_t
+
+
+def deviations(values: Array) -> Array:
+    """Return how far leaving out each block moves a number, scaled to sum to its variance.
+
+    Parameters
+    ----------
+    values : array of shape (1 + B, ...)
+        The number with nothing left out, then with each of the B blocks left out.
+
+    Returns
+    -------
+    moved : array of shape (B, ...)
+        The sum of their squares is the jackknife variance ``(B - 1)/B sum (t_b - t)^2``; the sum
+        of products with another number's is their covariance.
+
+    References
+    ----------
+    Tukey (1958), Annals of Mathematical Statistics 29, 614; Kott (2001), Journal of Official
+    Statistics 17, 521-526 (blocks of clusters).
+
+    Examples
+    --------
+    >>> rows = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> means = np.array([rows.mean(), *((rows.sum() - rows) / 3)])
+    >>> round(float((deviations(means) ** 2).sum()), 6), round(float(rows.var(ddof=1) / 4), 6)
+    (0.833333, 0.833333)
+    """
+    blocks = len(values) - 1
+    with np.errstate(invalid="ignore"):
+        moved: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
+    return moved
+
+
+@quiet
+def scaled_limits(
+    estimate: Array, error: Array, critical: Array, least: float, most: float
+) -> Limits:
+    """Limits a multiple of the standard error off, on a scale that stays in the number's range.
+
+    The scale is the logit between two finite ends, the logarithm of the distance from one, the
+    number itself without ends; the standard error is carried over by the delta method.
+
+    Parameters
+    ----------
+    estimate, error : array
+    critical : array
+        Critical value of t; infinite where nothing is known.
+    least, most : float
+        The ends of the range.
+
+    Returns
+    -------
+    low, high : array
+        nan where the error is unknown or 0, and where the number lies on an end of its range:
+        there no scale tells how far it may move.
+
+    Examples
+    --------
+    >>> low, high = scaled_limits(np.array([0.9]), np.array([0.05]), np.array(2.0), 0.0, 1.0)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.748], [0.965])
+    """
+    below, above = estimate - least, most - estimate
+    if np.isfinite(least) and np.isfinite(most):
+        half = critical * error * (most - least) / (below * above)
+        odds = below / above
+        low, high = (least + (most - least) / (1 + np.exp(-s * half) / odds) for s in (-1, 1))
+    elif np.isfinite(least):
+        low, high = (least + below * np.exp(s * critical * error / below) for s in (-1, 1))
+    elif np.isfinite(most):
+        low, high = (most - above * np.exp(-s * critical * error / above) for s in (-1, 1))
+    else:
+        low, high = (estimate + s * critical * error for s in (-1, 1))
+    known = (error > 0) & np.isfinite(error) & (below > 0) & (above > 0) & ~np.isnan(critical)
+    low, high = np.where(np.isinf(critical), least, low), np.where(np.isinf(critical), most, high)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+@quiet
+def ball(
+    gaps: Array, moved: Array, norm: str, confidence: float, degrees: Array,
+    rng: np.random.Generator, draws: int,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Limits of a norm of the difference of two distributions, from its jackknife deviations.
+
+    A norm moves no further than the difference itself, ``| ||d*|| - ||d|| | <= ||d* - d||``, so
+    that the norm -/+ the quantile of ``||d* - d||`` is valid, and calibrated where the two
+    distributions are one. ``d* - d`` is drawn as a multivariate t of the jackknife covariance: the
+    deviations times independent normal numbers, over the root of a chi-square.
+
+    Parameters
+    ----------
+    gaps : array of shape (n, K)
+        Differences of the shares of K categories.
+    moved : array of shape (B, n, K)
+        Their deviations, as `deviations` gives them.
+    norm : {"tvd", "ks", "lp"}
+        Half the sum of the sizes, the largest size, the root of the sum of squares.
+    confidence : float in (0, 1)
+    degrees : array of shape (n,)
+        Degrees of freedom of t.
+    rng : numpy.random.Generator
+    draws : int
+
+    Returns
+    -------
+    low, high, p : array of shape (n,)
+        ``p`` is the share of draws as far as what was seen, the level at which `low` is 0. Two
+        categories are one number, and need no draws. nan where a deviation is unknown.
+
+    References
+    ----------
+    Liu (1988), Annals of Statistics 16, 1696-1708 (multipliers).
+
+    Examples
+    --------
+    >>> gaps, moved = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
+    >>> low, high, p = ball(gaps, moved, "tvd", 0.95, np.array([30.0]), np.random.default_rng(0), 9)
+    >>> low.round(3).tolist(), high.round(3).tolist(), p.round(3).tolist()
+    ([0.0], [0.202], [0.055])
+    """
+    from scipy.special import stdtr
+
+    value = _norm(gaps, norm)
+    if gaps.shape[1] == 2:
+        error = _norm(np.sqrt((moved**2).sum(axis=0)), norm)
+        reach = critical_t(confidence, degrees) * error
+        p = 2 * stdtr(np.maximum(degrees, 1.0), -value / error)
+        known = np.isfinite(error) & (error > 0)
+    else:
+        reach, p = np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
+        known = np.isfinite(moved).all(axis=(0, 2)) & (moved != 0).any(axis=(0, 2)) & (degrees > 0)
+        for i in np.flatnonzero(known):
+            away = rng.standard_normal((draws, len(moved))) @ moved[:, i]
+            away /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
+            size = _norm(away, norm)
+            reach[i] = np.quantile(size, confidence)
+            p[i] = (1 + np.count_nonzero(size >= value[i])) / (draws + 1)
+    low, high = np.maximum(value - reach, 0.0), value + reach
+    return (
+        np.where(known, low, np.nan), np.where(known, high, np.nan), np.where(known, p, np.nan),
+    )  # fmt: skip
+
+
+def _norm(gaps: Array, norm: str) -> Array:
+    """Return the norm along the last axis."""
+    sizes = np.abs(gaps)
+    if norm == "ks":
+        return np.asarray(sizes.max(axis=-1))
+    if norm == "tvd":
+        return np.asarray(sizes.sum(axis=-1) / 2)
+    return np.asarray(np.sqrt((sizes**2).sum(axis=-1)))
