@@ -60,7 +60,7 @@ class Averaged(Statistic):
             labels = [_labels(each) for each in side.per_class]
             weights = np.stack(labels)
         weights = np.where(known, weights, 0.0)
-        total = (weights * np.where(known, values, 0.0)).sum(axis=0)
+        total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
 
     def size(self, side: Side) -> Array:

@@ -61,6 +61,7 @@ def noise_beyond(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array
     return np.where(mean > 0, np.sqrt(square), np.where(np.isnan(mean), np.nan, 0.0))
 
 
+@quiet
 def variance_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
     """Return limits of the variance over groups, divisor G.
 
@@ -90,6 +91,7 @@ def variance_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Lim
     return np.maximum(spread - far, 0.0) ** 2, (spread + far) ** 2
 
 
+@quiet
 def gini_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
     """Return limits of the Gini index over groups, sum |x_g - x_h| / (2 G^2 mean).
 

@@ -8,13 +8,14 @@ raises the variance and the like, so that these get a ball.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairgauge.metrics.across import Across, DifferentialFairness, Joint, Spread
 from fairgauge.metrics.inequality import BENEFITS, InequalityPart
+from fairgauge.metrics.symbols import ALL, TN, TP
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.dispersion import gini_limits, noise_beyond, variance_limits
@@ -23,6 +24,7 @@ from fairgauge.stats.many import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
 from fairgauge.uncertainty.bound import Bounds, of_share
 from fairgauge.uncertainty.draws import MOST_DRAWN, generator
+from fairgauge.uncertainty.evidence import CellCount
 from fairgauge.uncertainty.interval import NO_SIGN, NoInterval
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.metrics.side import Side
-    from fairgauge.metrics.symbols import Array, Need
+    from fairgauge.metrics.symbols import Array
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.comparisons import Uncertainty
     from fairgauge.uncertainty.evidence import Evidence
@@ -68,18 +70,20 @@ def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
     found = how.bounds(metric.of, evidence, _margin(evidence, slots))
     groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
-        return Made(_extreme(metric, found, groups, confidence), f"{found.method}, simultaneous")
+        limits = _extreme(metric, found, groups, confidence)
+        return Made(limits, f"{found.method}, simultaneous", found.reason)
     if metric.by == "largest_gap":
         low, high = _pairs(found, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return Made(limits, f"tukey, {found.method}, mover difference")
+        return Made(limits, f"tukey, {found.method}, mover difference", found.reason)
     if metric.by == "smallest_ratio":
         low, high = _pairs(found, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
         if metric.of.range[0] < 0:
             sure = _all_positive(found, groups, confidence)
             low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
-        return Made((low, np.fmin(high, 1.0)), f"tukey, {found.method}, mover ratio", NO_SIGN)
+        limits, reason = (low, np.fmin(high, 1.0)), found.reason or NO_SIGN
+        return Made(limits, f"tukey, {found.method}, mover ratio", reason)
     return _dispersed(metric, found, slots, confidence)
 
 
@@ -99,12 +103,9 @@ def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
 @across.register(DifferentialFairness)
 def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
     low, high = [], []
-    for outcome in (0, 3):  # positive ones stand in TP, negative ones in TN
-        found = of_share(
-            evidence,
-            partial(_outcome, needs=metric.needs, at=outcome),
-            lambda side: np.asarray(side.counts(metric.needs).sum(axis=1)),
-        )
+    for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
+        of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
+        found = of_share(evidence, of, among)
         groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
         pairs = _pairs(found, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
@@ -148,6 +149,10 @@ def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: fl
 
 def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
     """Return the limits of the variance or the Gini index over groups."""
+    if found.clustered:
+        raise NoInterval(
+            "groups that share clusters do not err independently, as its ball takes it"
+        )
     c = critical(confidence)
     low, high = found.at(np.full(len(found.estimate), c))
     with np.errstate(invalid="ignore"):
@@ -156,7 +161,7 @@ def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> 
     value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
     made = variance_limits if metric.by == "variance" else gini_limits
     low, high = made(value, error, np.full(slots, c))
-    reason = _UNBOUNDED
+    reason = found.reason or _UNBOUNDED
     if metric.by == "gini" and metric.of.range[0] < 0:
         bounded &= (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1) & np.isfinite(high)
         reason = NO_SIGN
@@ -178,10 +183,6 @@ def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
     return np.arange(size) < size // slots
 
 
-def _outcome(side: Side, needs: frozenset[Need], at: int) -> Array:
-    return side.counts(needs)[:, at]
-
-
 def rows_behind(metric: Across, groups: Side) -> Array:
     """Return the rows that each group contributes to a metric."""
     if isinstance(metric, Spread):
@@ -196,7 +197,7 @@ def _pairs(
     found: Bounds,
     groups: Array,
     confidence: float,
-    mover: Callable[[Array, Array, Array, Array, Array, Array], Limits],
+    mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
 ) -> Limits:
     """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G)."""
     slots = len(groups)
@@ -204,16 +205,35 @@ def _pairs(
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval("there are too many pairs of groups and strata to compare each")
     c = np.repeat(tukey_critical(groups, confidence), size)
-    low, high = (each.reshape(slots, size) for each in found.at(c))
+    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
     estimate = found.estimate.reshape(slots, size)
     if mover is mover_ratio:
         low = np.maximum(low, 0.0)
     first = [each[:, :, None] for each in (estimate, low, high)]
     second = [each[:, None, :] for each in (estimate, low, high)]
-    low, high = mover(*first, *second)
+    numbers = (*first, *second, _correlations(found, slots))
+    low, high = mover(*numbers)
     known = ~np.isnan(estimate)
     pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
     return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
+
+
+def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
+    """Return the limits of all groups, none of a slot where clusters give a group of it none."""
+    low, high = found.at(c)
+    if not found.clustered:
+        return low, high
+    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
+    none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+
+
+def _correlations(found: Bounds, slots: int) -> Array:
+    """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
+    at = np.arange(len(found.estimate)).reshape(slots, -1)
+    pairs = (slots, at.shape[1], at.shape[1])
+    first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
+    return found.correlation(found, first.ravel(), second.ravel()).reshape(pairs)
 
 
 def _extreme(metric: Spread, found: Bounds, groups: Array, confidence: float) -> Limits:
@@ -222,7 +242,7 @@ def _extreme(metric: Spread, found: Bounds, groups: Array, confidence: float) ->
     size = len(found.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
     c = np.repeat([levels[g] for g in groups.tolist()], size)
-    low, high = (each.reshape(slots, size) for each in found.at(c))
+    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
     known = ~np.isnan(found.estimate.reshape(slots, size))
     least = metric.by == "minimum"
     reduce = np.fmin.reduce if least else np.fmax.reduce

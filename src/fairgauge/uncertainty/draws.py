@@ -79,7 +79,9 @@ def drawn(
         block = at[start : start + step]
         tables = _Tables.of(metric, table, compared, block)
         values = tables.draw(spec, rng)
-        low[block], high[block] = _limits(spec, values, tables)
+        estimate = tables.values(tables.cells)  # itself among what might have been
+        limits = _limits(spec, values, tables)
+        low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if not np.isnan(metric.neutral):
             p[block] = _p(spec, values, tables, metric.neutral)
     return Interval(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
@@ -121,13 +123,17 @@ def drawn_bounds(
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
+    with np.errstate(invalid="ignore"):
+        below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
 
     def limits(z: Array) -> Limits:
         times = z / critical(spec.confidence)
-        return value - times * below, value + times * above
+        with np.errstate(invalid="ignore"):
+            scaled = value - times * below, value + times * above
+        return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
-    return Bounds(value, evidence.rows(statistic.size), limits, drawn_by(spec))
+    rows = evidence.rows(statistic.size)
+    return Bounds(value, rows, limits, drawn_by(spec), reason=IN_STRATA)
 
 
 def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
