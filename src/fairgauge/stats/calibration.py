@@ -12,7 +12,6 @@ import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import fold
-from fairgauge.stats.intervals import wilson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -76,8 +75,8 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
 def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     """Return limits of the maximum calibration error, max_b |score_b - share_b|.
 
-    Every bin's share gets Wilson's limits, wide enough that all hold at once (Sidak); the largest
-    error then lies between the largest lower and the largest upper one.
+    Every bin's share gets exact limits (Clopper and Pearson), wide enough that all hold at once
+    (Sidak); the largest error then lies between the largest lower and the largest upper one.
 
     Parameters
     ----------
@@ -97,15 +96,17 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     --------
     >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
     >>> [round(float(limit), 3) for limit in largest_error_limits(bins, 1.96)]
-    [0.0, 0.16]
+    [0.0, 0.164]
     """
-    from scipy.special import ndtr, ndtri
+    from scipy.special import betaincinv, ndtr
 
     held = bins.rows > 0
     tail = 2 * ndtr(-np.asarray(z, dtype=float))
     each = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(held.sum(-1), 1))
-    c = -ndtri(np.minimum(each, 1.0) / 2)
-    below, above = wilson(bins.positives, bins.rows, c[..., None])
+    tails, x, other = each[..., None] / 2, bins.positives, bins.rows - bins.positives
+    with np.errstate(invalid="ignore"):
+        below = np.where(x > 0, betaincinv(x, other + 1, tails), 0.0)
+        above = np.where(other > 0, betaincinv(x + 1, other, 1 - tails), 1.0)
     mean = np.where(held, quotient(bins.score, bins.rows), 0.0)
     low, high = fold(mean - above, mean - below)
     low, high = (np.where(held, limit, 0.0).max(-1) for limit in (low, high))

@@ -183,7 +183,7 @@ _MADE: dict[Callable[..., Array], Callable[[ScoreStatistic, Evidence], Bounds]] 
         _error, limits=mean_error_limits, method="ball of the bins' noise"
     ),
     scores.maximum_calibration_error: partial(
-        _error, limits=largest_error_limits, method="wilson, all bins at once"
+        _error, limits=largest_error_limits, method="clopper-pearson, all bins at once"
     ),
     scores.calibration_intercept: partial(_recalibration, which=0),
     scores.calibration_slope: partial(_recalibration, which=1),

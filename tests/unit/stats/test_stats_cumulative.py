@@ -12,6 +12,7 @@ from fairgauge.metrics.scores import score_ks, score_wasserstein
 from fairgauge.metrics.side import Scores
 from fairgauge.stats import cumulative
 from fairgauge.stats.cumulative import (
+    Cells,
     cumulative_distance,
     cumulative_floor,
     cumulative_interval,
@@ -27,10 +28,8 @@ KINDS = ("ks", "wasserstein")
 
 def cells(x, y):
     """Return the counts of two samples over their distinct values, and the steps between them."""
-    values, at = np.unique(np.concatenate([x, y]), return_inverse=True)
-    a = np.bincount(at[: len(x)], minlength=len(values))
-    d = np.bincount(at[len(x) :], minlength=len(values))
-    return a, d, np.diff(values)
+    found = Cells.of(x, y)
+    return found.a, found.d, found.widths
 
 
 def test_values_by_hand():
@@ -50,6 +49,22 @@ def test_values_are_scipys():
         assert cumulative_distance(a, d, widths, "ks") == pytest.approx(ks)
         earth = stats.wasserstein_distance(x, y)
         assert cumulative_distance(a, d, widths, "wasserstein") == pytest.approx(earth)
+
+
+def test_merged_cells_tell_nearly_the_same():
+    rng = RNG(7)
+    every = Cells.of(rng.normal(0, 1, 9000), rng.normal(0.3, 1.2, 5000))
+    few = every.merged(200)
+    assert len(few.values) <= 200
+    assert (few.a.sum(), few.d.sum()) == (9000, 5000)
+    assert (few.widths > 0).all()
+    assert np.ptp(few.a + few.d) <= 1  # as many rows in each
+    for kind in KINDS:
+        assert few.distance(kind) == pytest.approx(every.distance(kind), rel=0.02), kind
+    assert every.merged(20_000) is every
+    tied = Cells.of(np.repeat([1.0, 2.0], [900, 100]), np.array([3.0, 4.0, 5.0])).merged(4)
+    assert tied.a.sum() + tied.d.sum() == 1003
+    assert len(tied.values) <= 4
 
 
 def test_bins_of_scores_step_from_middle_to_middle():
