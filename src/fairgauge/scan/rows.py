@@ -1,9 +1,8 @@
-"""What needs rows: reading single columns of them, and finding nearest neighbours."""
+"""What needs rows: reading single columns of them, and placing them by their features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
     Array = NDArray[np.float64]
-
-_SAME = 1e-9
-"""Two distances closer than this share of them are one distance."""
 
 
 def read_rows(
@@ -91,51 +87,3 @@ def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple
             how.append(f"{len(categories)} categories, different ones 1 apart")
     points = np.concatenate(parts, axis=1) if parts else np.zeros((0, 0))
     return points, how
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Neighbours:
-    """Points to search among, equal ones merged, so that the order of rows cannot matter."""
-
-    tree: Any
-    points: Array
-    counts: Array
-    sums: Array
-
-    @classmethod
-    def of(cls, points: Array, values: Array) -> Neighbours:
-        """Prepare points of shape (n, d) with a value each."""
-        from scipy.spatial import cKDTree
-
-        unique, inverse = np.unique(points, axis=0, return_inverse=True)
-        inverse = inverse.reshape(-1)
-        counts = np.bincount(inverse, minlength=len(unique)).astype(float)
-        sums = np.bincount(inverse, weights=values, minlength=len(unique)).astype(np.float64)
-        return cls(cKDTree(unique), unique, counts, sums)
-
-    def mean(self, queries: Array, k: int) -> Array:
-        """Return the mean value of the k nearest points of every query.
-
-        Points at the distance of the k-th all have a say, by equal shares of the places left.
-        """
-        unique, inverse = np.unique(queries, axis=0, return_inverse=True)
-        nearest = min(k, len(self.points))
-        distances, at = self.tree.query(unique, k=nearest)
-        distances, at = distances.reshape(len(unique), -1), at.reshape(len(unique), -1)
-        enough = np.cumsum(self.counts[at], axis=1) >= min(k, self.counts.sum())
-        radius = distances[np.arange(len(unique)), enough.argmax(axis=1)]
-        means = np.empty(len(unique))
-        around = self.tree.query_ball_point(unique, radius * (1 + _SAME) + _SAME**2)
-        for i, found in enumerate(around):
-            means[i] = self._share(unique[i], np.array(found), float(radius[i]), k)
-        answer: Array = means[inverse.reshape(-1)]
-        return answer
-
-    def _share(self, query: Array, found: NDArray[np.int64], radius: float, k: int) -> float:
-        distance = np.sqrt(((self.points[found] - query) ** 2).sum(axis=1))
-        inside = distance < radius * (1 - _SAME)
-        near, edge = found[inside], found[~inside]
-        places = min(float(k), float(self.counts.sum()))
-        left = places - self.counts[near].sum()
-        total = self.sums[near].sum() + left * self.sums[edge].sum() / self.counts[edge].sum()
-        return float(total / places)

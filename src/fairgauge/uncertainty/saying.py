@@ -81,5 +81,5 @@ def _points(number: float) -> str:
 
 def _number(number: float) -> str:
     if math.isinf(number):
-        return "infinity"
+        return "infinity" if number > 0 else "-infinity"
     return f"{number:,.0f}" if abs(number) >= _LARGE else f"{number:.3g}"

@@ -1,0 +1,231 @@
+"""Rankings: places shared by ties, tops, divergence under chance, and limits of exposure."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairgauge.stats import rankings
+from fairgauge.stats.exposure import Tilt, as_normal, exposure_interval
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.rankings import (
+    Ranking,
+    Tops,
+    divergence_interval,
+    spaced,
+    top_p,
+    top_ratio,
+    top_skew,
+)
+
+RNG = np.random.default_rng
+Z = critical(0.95)
+
+
+def worths(n):
+    return 1 / np.log2(np.arange(2, n + 2))
+
+
+def by_hand(score, codes, groups):
+    """Return NDKL, place by place; ties share theirs."""
+    order = np.argsort(-score, kind="stable")
+    marks = np.eye(groups)[codes[order]]
+    for value in np.unique(score):
+        tie = score[order] == value
+        marks[tie] = marks[tie].mean(axis=0)
+    total = 0.0
+    for i in range(1, len(score) + 1):
+        held, share = marks[:i].mean(axis=0), marks.mean(axis=0)
+        total += sum(p * np.log(p / q) for p, q in zip(held, share, strict=True) if p) / np.log2(
+            i + 1
+        )
+    return total / worths(len(score)).sum()
+
+
+@pytest.mark.parametrize("levels", [3, 1000])
+def test_divergence_by_hand(levels):
+    rng = RNG(levels)
+    score, codes = rng.integers(0, levels, 60).astype(float), rng.integers(0, 3, 60)
+    ranking = Ranking.of(score)
+    value = ranking.divergence(codes, 3)
+    assert value == pytest.approx(by_hand(score, codes, 3), rel=1e-12)
+    tops = Tops.of(ranking, codes, 3)
+    assert tops.divergence(tops.table) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("levels", [40, 10**9])
+def test_thinned_tops_tell_nearly_the_same(levels):
+    rng = RNG(0)
+    codes = rng.integers(0, 3, 5000)
+    score = np.floor(levels * (rng.random(5000) + 0.2 * (codes == 0)))
+    ranking = Ranking.of(score)
+    tops = Tops.of(ranking, codes, 3)
+    assert tops.divergence(tops.table) == pytest.approx(ranking.divergence(codes, 3), rel=0.01)
+    assert tops.places[-1] == 5000
+    assert tops.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("levels", [8, 10**6])
+@pytest.mark.parametrize("dearer", [0, 10**6])
+def test_chance_is_that_of_permuted_groups(levels, dearer, monkeypatch):
+    """Both ways of drawing: whole stretches at once, and row by row."""
+    monkeypatch.setattr(rankings, "_DEARER", dearer)
+    rng = RNG(1)
+    codes, score = np.repeat([0, 1, 2], [10, 30, 80]), rng.integers(0, levels, 120).astype(float)
+    ranking = Ranking.of(score)
+    drawn = Tops.of(ranking, codes, 3).by_chance(3000, rng)
+    brute = [ranking.divergence(rng.permutation(codes), 3) for _ in range(3000)]
+    assert drawn.mean() == pytest.approx(np.mean(brute), rel=0.06)
+    assert np.quantile(drawn, 0.95) == pytest.approx(np.quantile(brute, 0.95), rel=0.12)
+
+
+def test_draws_come_in_blocks(monkeypatch):
+    codes = np.arange(100) % 2
+    tops = Tops.of(Ranking.of(np.arange(100.0)), codes, 2)
+    monkeypatch.setattr(rankings, "_BLOCK", 1000)
+    assert tops.by_chance(33, RNG(0)).shape == (33,)
+
+
+def test_limits_of_a_divergence():
+    codes = np.repeat([0, 1], 150)
+    score = RNG(2).normal(size=300) + 0.8 * (codes == 0)
+    ranking = Ranking.of(score)
+    value, tops = ranking.divergence(codes, 2), Tops.of(ranking, codes, 2)
+    low, high, p, floor = divergence_interval(value, tops, 0.95, RNG(0), 2000)
+    assert 0 < low < value < high
+    assert p < 0.01
+    assert 0 < floor < value
+    wide = divergence_interval(value, tops, 0.99, RNG(0), 2000)
+    assert wide[0] < low
+    assert wide[1] > high
+    twice = Ranking.of(np.repeat(score, 9) + RNG(1).normal(0, 1e-9, 2700))
+    more = Tops.of(twice, np.repeat(codes, 9), 2)
+    narrow = divergence_interval(value, more, 0.95, RNG(0), 500)
+    assert narrow[1] - narrow[0] < high - low
+    even = divergence_interval(0.0, tops, 0.95, RNG(0), 500)
+    assert even[0] == 0 < even[1]
+
+
+def test_spaced_tops():
+    assert spaced(1).tolist() == [1]
+    assert spaced(256).tolist() == list(range(1, 257))
+    far = spaced(100_000)
+    assert far[-1] == 100_000
+    assert (np.diff(far) > 0).all()
+    assert len(far) < 600
+
+
+def test_top_limits_are_wilsons():
+    ci = stats.binomtest(30, 100, 0.4).proportion_ci(0.95, method="wilson")
+    low, high = top_skew(30, 100, 400, 1000, Z)
+    assert (low, high) == pytest.approx((np.log(ci.low / 0.4), np.log(ci.high / 0.4)))
+    low, high = top_ratio(30, 70, 400, 600, Z)
+    odds = [each / (1 - each) * 1.5 for each in (ci.low, ci.high)]
+    assert [low, high] == pytest.approx(odds)
+
+
+def test_top_limits_and_p_value_agree():
+    held = np.arange(0, 41)
+    low, high = top_ratio(held, 40 - held, 30, 70, Z)
+    skew = top_skew(held, 40, 30, 100, Z)
+    p = top_p(held, 40, 30, 100)
+    assert ((p < 0.05) == ((low > 1) | (high < 1))).all()
+    assert ((p < 0.05) == ((skew[0] > 0) | (skew[1] < 0))).all()
+    assert top_p(12, 40, 30, 100) == 1
+    assert top_p(5, 5, 30, 30) == 1  # all rows are of the group
+
+
+def test_top_edges():
+    assert top_ratio(0, 10, 50, 50, Z)[0] == 0
+    assert top_ratio(10, 0, 50, 50, Z)[1] == np.inf
+    low, high = top_skew(0, 10, 50, 100, Z)
+    assert low == -np.inf
+    assert high < 0
+
+
+def test_exposure_of_chance_is_that_of_permuted_groups():
+    e = worths(9)
+    totals = [e[list(each)].sum() for each in combinations(range(9), 4)]
+    tilt = Tilt.of(e[:4], e[4:])
+    mean, variance, skewness = tilt.moments(0.0)
+    assert mean == pytest.approx(np.mean(totals))
+    assert [variance, tilt.least] == pytest.approx([np.var(totals)] * 2)
+    assert skewness == pytest.approx(stats.skew(totals), abs=0.05)
+
+
+@pytest.mark.parametrize("slope", [-0.7, 0.7])
+def test_exposure_of_a_tilt_by_enumeration(slope):
+    """Given their number, groups have chances proportional to exp(b sum g)."""
+    e, g = worths(14), stats.norm.ppf(1 - (np.arange(14) + 0.5) / 14)
+    sets = np.array(list(combinations(range(14), 6)))
+    chance = np.exp(slope * g[sets].sum(axis=1))
+    chance /= chance.sum()
+    total = e[sets].sum(axis=1)
+    mean = chance @ total
+    found = Tilt.of(e[:6], e[6:]).moments(slope)
+    assert found[0] == pytest.approx(mean, rel=0.01)
+    variance = chance @ (total - mean) ** 2
+    assert found[1] == pytest.approx(max(variance, Tilt.of(e[:6], e[6:]).least), rel=0.06)
+
+
+def test_a_skewed_number_stands_where_its_log_normal_has_it():
+    for sigma in (0.1, 0.5):
+        law = stats.lognorm(sigma)
+        mean, variance, skewness = law.stats("mvs")
+        for level in (0.01, 0.3, 0.975):
+            z = (law.ppf(level) - mean) / np.sqrt(variance)
+            quantile = stats.norm.ppf(level)
+            assert as_normal(z, float(skewness)) == pytest.approx(quantile, abs=1e-6)
+            assert as_normal(-z, -float(skewness)) == pytest.approx(-quantile, abs=1e-6)
+    assert as_normal(-9.0, 1.0) < -20  # further down than it can be
+
+
+def test_exposure_p_is_that_of_permuted_groups():
+    rng, e = RNG(3), worths(300)
+    order = rng.permutation(300)
+    ours = e[np.sort(order[:100]) // 2]
+    theirs = np.setdiff1d(e, ours)[: 300 - 100]
+    both = np.concatenate([ours, theirs])
+    _, _, p = exposure_interval(ours, theirs, Z)
+    centre = 100 * both.mean()
+    seen = [abs(rng.permutation(both)[:100].sum() - centre) for _ in range(4000)]
+    assert p == pytest.approx(np.mean(seen >= abs(ours.sum() - centre)), abs=0.02)
+
+
+def test_exposure_limits_turn_with_the_sides():
+    e = worths(120)
+    ours, theirs = e[::3], np.delete(e, np.arange(0, 120, 3))
+    low, high, p = exposure_interval(ours, theirs, Z)
+    turned = exposure_interval(theirs, ours, Z)
+    assert turned == pytest.approx((1 / high, 1 / low, p), rel=1e-5)
+    value = ours.mean() / theirs.mean()
+    assert low < value < high
+    wide = exposure_interval(ours, theirs, critical(0.99))
+    assert wide[0] < low
+    assert wide[1] > high
+    long = worths(12_000)
+    narrow = exposure_interval(long[::3], np.delete(long, np.arange(0, 12_000, 3)), Z)
+    assert narrow[1] - narrow[0] < (high - low) / 3
+
+
+def test_exposure_edges():
+    e = worths(60)
+    low, high, p = exposure_interval(e[:30], e[30:], Z)  # the whole group stands first
+    assert 1 < low < high
+    assert high == pytest.approx(e[:30].mean() / e[30:].mean())  # and can stand no higher
+    assert p < 0.001
+    low, high, p = exposure_interval(e[50:], e[:50], Z)
+    assert low == pytest.approx(e[50:].mean() / e[:50].mean())
+    assert low < high < 1
+    assert np.isnan(exposure_interval(np.ones(20), np.ones(30), Z)).all()
+
+
+def test_exposure_limits_and_p_value_agree():
+    rng, e = RNG(5), worths(80)
+    for _ in range(60):
+        order = rng.permutation(80)
+        low, high, p = exposure_interval(e[order[:25]], e[order[25:]], Z)
+        assert (p < 0.05) == (low > 1 or high < 1)
