@@ -154,6 +154,7 @@ def sure(report: Report) -> Report:
             p_value=0.01,
             p_adjusted=0.04,
             status=Status.TOO_FEW if (each.n_group or 0) < 10 else Status.OK,
+            says=each.says.partition("; 95% interval")[0],
         )
         for each in report.estimates
     )

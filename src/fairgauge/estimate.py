@@ -105,6 +105,7 @@ class Pair:
     ratio, ratio_low, ratio_high : ``group / other``, never above 1, and its simultaneous limits;
         None where both rates are 0.
     confidence : the probability that the limits of all pairs of the feature hold at once.
+    among : how many pairs those are.
     p_adjusted : of "no difference", adjusted for all pairs (Tukey); below ``1 - confidence``
         exactly where the limits exclude "no difference".
     method : how the limits were made.
@@ -127,6 +128,7 @@ class Pair:
     ratio_low: float | None
     ratio_high: float | None
     confidence: float
+    among: int
     p_adjusted: float
     method: str
     status: Status = Status.OK

@@ -10,6 +10,11 @@ from conftest import SAMPLES
 KINDS = ("plain", "sure")
 
 
+def unfold(page):
+    for summary in page.locator("main summary").all():
+        summary.click()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_it_asks_nothing_of_anybody_and_complains_of_nothing(visit, name, kind):
@@ -25,6 +30,7 @@ def test_without_scripts_every_table_is_complete_and_seen(visit, name):
     seen = visit(name, java_script_enabled=False)
     rows = seen.page.locator("#estimates tbody tr")
     assert rows.count() == len(getattr(sample_reports, name)().estimates)
+    unfold(seen.page)
     assert seen.page.locator("main table:not(:visible):not(#tool *)").count() == 0
     assert seen.page.locator("main tbody tr:not(:visible)").count() == 0
     assert seen.page.locator("#tool:visible").count() == 0
@@ -36,6 +42,7 @@ def test_without_scripts_every_table_is_complete_and_seen(visit, name):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
     page = visit(name, kind, width=400).page
+    unfold(page)
     wide = page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 400
 
@@ -44,6 +51,7 @@ def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):
     page = visit(name, color_scheme=scheme).page
+    unfold(page)
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     grave = [
@@ -89,6 +97,35 @@ def test_a_mark_stands_where_its_number_says(visit):
         assert side * value > 0 or abs(value) < 0.01
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_pairs_unfold_with_room_for_their_marks(visit, width):
+    page = visit("several", width=width).page
+    pairs = page.locator("details.every-pair")
+    assert not pairs.locator("table").first.is_visible()
+    assert "selection rate: 1 of 3 pairs" in pairs.locator("summary").inner_text()
+    pairs.locator("summary").click()
+    chart = pairs.locator("table", has_text="Selection rate")
+    assert chart.locator("tbody tr").count() == 3
+    first = chart.locator("tbody tr").first
+    assert first.locator("th").inner_text().split() == ["Black", "against", "White"]
+    plot, line = first.locator(".plot svg").bounding_box(), first.locator(".neutral").bounding_box()
+    dot = first.locator("circle").bounding_box()
+    assert plot["width"] > 90
+    assert plot["x"] <= dot["x"] < line["x"]  # the lower rate stands first, left of no difference
+    assert all(r.bounding_box()["width"] > 60 for r in chart.locator("td.num").all())
+
+
+def test_a_pulled_rate_stands_between_its_value_and_the_others(visit):
+    page = visit("several").page
+    panel = page.locator("#groups table.chart[data-metric='accuracy']")
+    row = panel.locator("tbody tr", has=page.locator("rect.pulled")).first
+    assert "pulled:" in row.locator(".num").inner_text()
+    pulled = row.locator("rect.pulled").bounding_box()
+    places = [each.bounding_box() for each in panel.locator("circle").all()]
+    middles = [box["x"] + box["width"] / 2 for box in places]
+    assert min(middles) - 1 <= pulled["x"] + pulled["width"] / 2 <= max(middles) + 1
+
+
 def test_tables_sort_by_number(visit):
     page = visit("several").page
     head = page.locator("#estimates thead th", has_text="value")
@@ -127,7 +164,8 @@ def test_a_feature_and_a_metric_can_be_chosen(visit):
     assert [each.get_attribute("data-metric") for each in panels.all()] == ["DI"]
     page.locator("#choose-feature").select_option("")
     page.locator("#choose-metric").select_option("")
-    assert page.locator(".feature:not(:visible), .panel:not(:visible)").count() == 0
+    folded = page.locator("details:not([open]) .panel").count()
+    assert page.locator(".feature:not(:visible), .panel:not(:visible)").count() == folded
 
 
 def test_a_metric_leads_to_its_meaning(visit):

@@ -31,8 +31,11 @@ class Averaged(Statistic):
 
     of: Statistic
     how: Average
-    is_share: ClassVar[bool] = True
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
+
+    @property
+    def is_share(self) -> bool:  # type: ignore[override]
+        return self.of.is_share
 
     @property
     def title(self) -> str:

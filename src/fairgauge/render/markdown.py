@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairgauge.render import asked, numbers
+from fairgauge.render import asked, numbers, pairs
 from fairgauge.render.card import metadata
 from fairgauge.render.meaning import distance, is_signed, rate_title, title
+from fairgauge.render.methods import explained
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
@@ -42,6 +43,7 @@ _MOST_ROWS = 60
 _MOST_STRATA = 12
 _MOST_VERDICTS = 30
 _MOST_NOTES = 12
+_MOST_METRICS = 8
 _RATES = 6
 _MARKS = {
     Outcome.PASS: "✅",
@@ -93,6 +95,7 @@ def _lines(report: Report) -> Iterator[str]:
     if told.whole:
         yield from ["", "## All rows", ""]
         yield from _estimates(told.whole)
+    yield from _methods(report)
     yield from _notes(report)
     yield ""
     yield f"<sub>fairgauge {report.version}, {escape(report.data.fingerprint[:19])}</sub>"
@@ -144,8 +147,9 @@ def _section(section: Section, column: str) -> Iterator[str]:
         if len(section.compared) > 1:
             yield ""
             yield from _matrix(section)
+    yield from _every_pair(section)
     if section.across:
-        yield ""
+        yield from ["", "All groups at once:", ""]
         yield from _estimates(section.across)
     yield from _strata(section, column)
     for each in section.unusable:
@@ -198,6 +202,18 @@ def _matrix(section: Section) -> Iterator[str]:
     yield from _more(len(section.compared) - _MOST_GROUPS)
 
 
+def _every_pair(section: Section) -> Iterator[str]:
+    """Yield how many pairs of groups differ in each rate, and the few that do most."""
+    if section.pairs:
+        yield ""
+        yield f"{pairs.heading(section.pairs)}:"
+        yield ""
+        for found in pairs.by_rate(section).values():
+            told, lines = pairs.named(found, _NAME)
+            yield f"- {escape(told)}"
+            yield from (f"  - {escape(each)}" for each in lines)
+
+
 def _strata(section: Section, column: str) -> Iterator[str]:
     if not section.strata:
         return
@@ -229,6 +245,19 @@ def _strata(section: Section, column: str) -> Iterator[str]:
         yield ""
         yield from _table([escape(column), "group", escape(metric), "interval", "in words"], rows)
         yield from _more(len(own) - _MOST_STRATA)
+
+
+def _methods(report: Report) -> Iterator[str]:
+    """Yield how the intervals were made, and why so."""
+    found = explained(report)
+    if found:
+        yield ""
+        yield "## How the intervals were made"
+        yield ""
+        for each in found:
+            more = len(each.of) - _MOST_METRICS
+            of = ", ".join(each.of[:_MOST_METRICS]) + (f" and {more:,} more" if more > 0 else "")
+            yield f"- **{escape(each.name)}** ({escape(of)}): {escape(each.says)}"
 
 
 def _notes(report: Report) -> Iterator[str]:

@@ -75,6 +75,12 @@ def is_directed(name: str) -> bool:
     return compared(name) is not None
 
 
+def is_of_feature(name: str) -> bool:
+    """Tell whether a metric is one number of all groups of a feature, such as the largest gap."""
+    row = metric_row(name)
+    return row is not None and row.scope == "feature"
+
+
 def headline_rank(name: str) -> int | None:
     """Return the place of a metric among those that a summary names first; None if not of them."""
     rate = compared(name)

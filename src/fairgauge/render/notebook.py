@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.render import asked, numbers
+from fairgauge.render import asked, numbers, pairs
 from fairgauge.render.meaning import is_signed, rate_title, title
+from fairgauge.render.methods import explained
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.page import environment
 from fairgauge.render.wording import (
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_SECTIONS = 4
 _MOST_GROUPS = 12
 _RATES = 6
+_NAME = 40
 
 
 def to_notebook(report: Report) -> str:
@@ -43,6 +45,7 @@ def to_notebook(report: Report) -> str:
             short=in_short(told.sections, column),
             sections=[_section(section) for section in told.sections[:_MOST_SECTIONS]],
             more=len(told.sections) - _MOST_SECTIONS,
+            methods=explained(report),
         )
         + "\n"
     )
@@ -83,4 +86,6 @@ def _section(section: Section) -> dict[str, Any]:
             }
             for each in farthest
         ],
+        "pairs": [pairs.named(found, _NAME) for found in pairs.by_rate(section).values()],
+        "every_pair": pairs.heading(section.pairs) if section.pairs else "",
     }

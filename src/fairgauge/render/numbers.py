@@ -53,6 +53,15 @@ def percents(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{percent(low)}, {percent(high)}]"
 
 
+def points(value: float) -> str:
+    """Show a difference of shares in points, with its sign.
+
+    >>> points(-0.2424), points(0.0312)
+    ('-24.2', '+3.1')
+    """
+    return f"{100 * value:+.1f}"
+
+
 def probability(value: float | None, called: str = "p") -> str:
     """Show a p-value, on one line; nothing where there is none.
 

@@ -13,6 +13,7 @@ from fairgauge.render.meaning import (
     has_margin,
     headline_rank,
     is_directed,
+    is_of_feature,
     metric_row,
 )
 from fairgauge.words import Outcome, Status
@@ -20,7 +21,7 @@ from fairgauge.words import Outcome, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.estimate import Estimate, Group
+    from fairgauge.estimate import Estimate, Group, Pair
     from fairgauge.report import Report
     from fairgauge.verdict import Verdict
 
@@ -62,6 +63,7 @@ class Section:
     unusable : those that have none, by reason.
     across : estimates of the whole feature, comparing no two sides.
     pooled : the estimates that hold strata fixed.
+    pairs : every two groups in the central rates, those that differ most first.
     strata : names of the strata.
     in_strata : groups and estimates of single strata.
     """
@@ -74,6 +76,7 @@ class Section:
     unusable: tuple[Unusable, ...]
     across: tuple[Estimate, ...]
     pooled: tuple[Estimate, ...]
+    pairs: tuple[Pair, ...]
     strata: tuple[str, ...]
     groups_in_strata: tuple[Group, ...]
     estimates_in_strata: tuple[Estimate, ...]
@@ -197,6 +200,8 @@ def outline(report: Report) -> Outline:
             whole.append(each)
             continue
         views.setdefault(_view(each, views), _Gathered()).estimates.append(each)
+    for pair in report.pairs:
+        views.setdefault(_view(pair, views), _Gathered()).pairs.append(pair)
     sections = [_section(*view, gathered) for view, gathered in views.items()]
     return Outline(tuple(sections), tuple(whole))
 
@@ -205,10 +210,11 @@ class _Gathered:
     def __init__(self) -> None:
         self.groups: list[Group] = []
         self.estimates: list[Estimate] = []
+        self.pairs: list[Pair] = []
 
 
 def _view(
-    each: Estimate, views: Iterable[tuple[str, float | None, str | None]]
+    each: Estimate | Pair, views: Iterable[tuple[str, float | None, str | None]]
 ) -> tuple[str, float | None, str | None]:
     """Return the section of an estimate; one without a threshold stands with the first."""
     own = (str(each.feature), each.threshold, each.class_)
@@ -221,6 +227,7 @@ def _section(
     feature: str, threshold: float | None, class_: str | None, gathered: _Gathered
 ) -> Section:
     readable = [e for e in gathered.estimates if e.value is not None and e.status in _READABLE]
+    margin = [e for e in readable if e.stratum is None]
     inside = [e for e in readable if e.stratum not in (None, POOLED)]
     groups_inside = [g for g in gathered.groups if g.stratum is not None]
     names = [str(g.stratum) for g in groups_inside] + [str(e.stratum) for e in inside]
@@ -229,14 +236,20 @@ def _section(
         threshold=threshold,
         class_=class_,
         groups=tuple(g for g in gathered.groups if g.stratum is None),
-        estimates=tuple(e for e in readable if e.stratum is None and e.reference is not None),
+        estimates=tuple(e for e in margin if not _across(e)),
         unusable=_unusable(gathered.estimates),
-        across=tuple(e for e in readable if e.stratum is None and e.reference is None),
+        across=tuple(e for e in margin if _across(e)),
         pooled=tuple(e for e in readable if e.stratum == POOLED),
+        pairs=tuple(gathered.pairs),
         strata=tuple(dict.fromkeys(names)),
         groups_in_strata=tuple(groups_inside),
         estimates_in_strata=tuple(inside),
     )
+
+
+def _across(each: Estimate) -> bool:
+    """Tell whether an estimate is of all groups at once, though it may name the two it is from."""
+    return each.reference is None or is_of_feature(each.metric)
 
 
 def verdicts_by_rule(report: Report) -> list[tuple[str, list[Verdict]]]:

@@ -14,10 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fairgauge.metrics.catalogue import RATES
-from fairgauge.render import asked, numbers
+from fairgauge.render import asked, numbers, pairs
 from fairgauge.render.command import command
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
-from fairgauge.render.meaning import distance, is_signed, title
+from fairgauge.render.meaning import distance, is_signed, rate_title, title
+from fairgauge.render.methods import OF_GROUPS, OF_PAIRS, explained, methods
 from fairgauge.render.names import printable, shorten
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.panels import MOST_ROWS, disparity_panels, rate_panels, size_panel
@@ -39,10 +40,11 @@ from fairgauge.render.wording import (
 from fairgauge.words import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from fairgauge.estimate import Estimate
+    from fairgauge.estimate import Diagnostic, Estimate
     from fairgauge.render.outline import Outline, Section
+    from fairgauge.render.pairs import PairPanel
     from fairgauge.report import Report
 
 _NAME = 60
@@ -78,7 +80,7 @@ def environment() -> Environment:
         "g": _short,
         "heading": _heading,
     }
-    environment.globals |= {"anchor": anchor, "title": title}
+    environment.globals |= {"anchor": anchor, "rate_title": rate_title, "title": title}
     return environment
 
 
@@ -110,14 +112,18 @@ class _Room:
     listed : rows in the table of all estimates.
     chart_rows : rows of charts, over all sections.
     panels : charts that every section has even so.
+    pairs : rows of charts of pairs of groups, over all sections; the few that differ most are named
+        where that leaves no section a chart worth drawing.
     """
 
     listed: int
     chart_rows: int
     panels: int
+    pairs: int
 
 
-_ALONE, _BESIDE_SCORES = _Room(500, 450, 4), _Room(350, 280, 3)
+_ALONE, _BESIDE_SCORES = _Room(500, 450, 4, 240), _Room(300, 280, 3, 80)
+_FEWEST_PAIRS, _MOST_PAIRS = 3, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +162,27 @@ class _View:
     heat: Sequence[Any]
     stratified: Sequence[Any]
     turns: Sequence[str]
+    pairs: _Pairs | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The pairs of groups of a section.
+
+    Attributes
+    ----------
+    short : how many differ, in a line.
+    level : the probability that all intervals hold at once, in per cent.
+    together : whether the groups differ at all, rate by rate.
+    panels : the charts.
+    named : in their stead, how many pairs differ in each rate, and those that do most.
+    """
+
+    short: str
+    level: float
+    together: Sequence[str]
+    panels: Sequence[PairPanel]
+    named: Sequence[tuple[str, Sequence[str]]]
 
 
 def _context(report: Report) -> dict[str, Any]:
@@ -168,6 +195,7 @@ def _context(report: Report) -> dict[str, Any]:
     listed = _listed(report.estimates, _room(report).listed)
     scores = scored(report)
     data = slider(report) if scores else None
+    told_before = [note for view in views if view.pairs for note in _together(report, view.section)]
     style = _asset("style.css")
     script = _asset("script.js") + (_asset("slider.js") if data else "")
     used = dict.fromkeys(each.metric for each in report.estimates)
@@ -198,9 +226,11 @@ def _context(report: Report) -> dict[str, Any]:
         "slider": data,
         "features": list(dict.fromkeys(view.chosen for view in views)),
         "metrics": list(used),
-        "methods": _methods(report.estimates),
+        "methods": methods(report, groups=True),
+        "explained": explained(report, groups=True),
+        "plain": (OF_GROUPS, OF_PAIRS),
         "levels": sorted({e.confidence for e in report.estimates if e.confidence}),
-        "notes": report.diagnostics[:_MOST_NOTES],
+        "notes": [each for each in report.diagnostics if each not in told_before][:_MOST_NOTES],
         "metric_entries": metric_entries(used),
         "rate_entries": rate_entries(row.name for row in RATES if row.name in rates),
         "spec": _spec(report),
@@ -249,7 +279,28 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         heat=heat(section, told.sections),
         stratified=stratified(section, column),
         turns=[turning(*pair, column) for pair in section.turns()],
+        pairs=_pairs(section, sections, report) if section.pairs else None,
     )
+
+
+def _pairs(section: Section, sections: int, report: Report) -> _Pairs:
+    rates = pairs.by_rate(section)
+    share = _room(report).pairs // (min(sections, _MOST_SECTIONS) * len(rates))
+    drawn = share >= _FEWEST_PAIRS
+    short = [f"{rate_title(rate)}: {pairs.counted(found)}" for rate, found in rates.items()]
+    return _Pairs(
+        short="; ".join(short),
+        level=100 * section.pairs[0].confidence,
+        together=[each.message for each in _together(report, section)],
+        panels=pairs.pair_panels(section, min(share, _MOST_PAIRS)) if drawn else [],
+        named=[] if drawn else [pairs.named(found, _NAME) for found in rates.values()],
+    )
+
+
+def _together(report: Report, section: Section) -> list[Diagnostic]:
+    """Return whether the groups of a section differ at all: told before its pairs."""
+    notes = report.diagnostics
+    return [each for each in notes if (each.code, each.where) == ("homogeneity", section.feature)]
 
 
 def _room(report: Report) -> _Room:
@@ -294,15 +345,6 @@ def _row(each: Estimate) -> _Listed:
         str(each.status).replace("_", " "),
         shorten(said, _LONGEST),
     )
-
-
-def _methods(estimates: Iterable[Estimate]) -> list[tuple[str, list[str]]]:
-    """Return how intervals were made, with the metrics they were made for."""
-    found: dict[str, dict[str, None]] = {}
-    for each in estimates:
-        if each.method and each.low is not None:
-            found.setdefault(each.method, {})[each.metric] = None
-    return [(method, list(names)) for method, names in found.items()]
 
 
 def _spec(report: Report) -> str:

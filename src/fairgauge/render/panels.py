@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 16
 _SHARE = (-1.0, 1.0)
+_WORTH_SHOWING = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a chart, and its numbers."""
+    """One row of a chart, and its numbers; ``pulled`` is where the shrunken value stands."""
 
     name: str
     mark: Mark
@@ -42,6 +43,7 @@ class Row:
     beside: str = ""
     says: str = ""
     whole: bool = False
+    pulled: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +230,16 @@ def _rate(name: str, found: RateValue | None, axis: Scale, *, share: bool) -> Ro
         return Row(name, Mark(None), "-", "", (found.reason if found else None) or "undefined")
     value = numbers.percent(found.value) if share else numbers.number(found.value)
     show = numbers.percents if share else numbers.interval
+    pulled = found.shrunken
+    if pulled is not None and abs(pulled - found.value) < _WORTH_SHOWING:
+        pulled = None
     return Row(
         name,
         mark(found.value, found.low, found.high, axis, faint=found.status is not Status.OK),
         value,
         show(found.low, found.high),
+        "" if pulled is None else f"pulled: {numbers.percent(pulled)}",
+        pulled=None if pulled is None else axis.at(pulled),
     )
 
 

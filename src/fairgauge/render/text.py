@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.render import asked, numbers
+from fairgauge.render import asked, numbers, pairs
 from fairgauge.render.columns import Style, clip, table, wrap
 from fairgauge.render.meaning import distance, is_signed, rate_title, title
+from fairgauge.render.methods import explained
 from fairgauge.render.names import printable, shorten, width
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.wording import (
@@ -39,6 +40,7 @@ _GROUPS_IN_STRATA = 6
 _MOST_VERDICTS = 20
 _MOST_NOTES = 12
 _LONGEST_NOTE = 400
+_MOST_METRICS = 8
 _NAME = 30
 _RATES = 6
 _OUTCOMES = {
@@ -92,6 +94,7 @@ class _Writer:
             yield from self._heading("All rows")
             for each in told.whole:
                 yield from self._estimate(each)
+        yield from self._methods()
         yield from self._notes()
         yield ""
         yield self._style.dim("More: --format json or csv for every number, -o report.html for")
@@ -167,8 +170,8 @@ class _Writer:
         yield from self._heading(f"{shorten(printable(section.feature), 50)}{of}{at}")
         yield from self._groups(section)
         yield from self._disparities(section)
-        for each in section.across:
-            yield from self._estimate(each)
+        yield from self._every_pair(section)
+        yield from self._across(section)
         yield from self._strata(section)
         yield from (line for each in section.unusable for line in self._unusable(each))
 
@@ -250,6 +253,25 @@ class _Writer:
         if more:
             yield f"  the {len(groups)} groups farthest from no difference; {more:,} more in json"
 
+    def _every_pair(self, section: Section) -> Iterator[str]:
+        """Yield how many pairs of groups differ in each rate, and the few that do most."""
+        if not section.pairs:
+            return
+        yield ""
+        yield from self._wrapped(pairs.heading(section.pairs), 2)
+        for found in pairs.by_rate(section).values():
+            told, lines = pairs.named(found, _NAME)
+            yield from self._bulleted(told)
+            for each in lines:
+                yield from self._wrapped(each, 6, "dim")
+
+    def _across(self, section: Section) -> Iterator[str]:
+        if section.across:
+            yield ""
+            yield from self._wrapped("All groups at once", 2)
+            for each in section.across:
+                yield from self._estimate(each)
+
     def _strata(self, section: Section) -> Iterator[str]:
         if not section.strata:
             return
@@ -309,8 +331,7 @@ class _Writer:
         yield from table(heads, rows, self._width, self._style, prose=True)
 
     def _unusable(self, each: Unusable) -> Iterator[str]:
-        shown = ", ".join(each.metrics[:8])
-        shown += f" and {len(each.metrics) - 8} more" if len(each.metrics) > 8 else ""
+        shown = _some(each.metrics)
         whom = ""
         if each.status is not Status.NOT_APPLICABLE:
             few = ", ".join(self._name(group) for group in each.groups[:4])
@@ -319,6 +340,15 @@ class _Writer:
         status = str(each.status).replace("_", " ")
         yield ""
         yield from self._wrapped(f"{shown}: {status}{whom}: {printable(each.reason)}", 2, "dim")
+
+    def _methods(self) -> Iterator[str]:
+        """Yield how the intervals were made, and why so."""
+        found = explained(self._report)
+        if not found:
+            return
+        yield from self._heading("How the intervals were made")
+        for each in found:
+            yield from self._bulleted(f"{each.name} ({_some(each.of)}): {each.says}")
 
     def _notes(self) -> Iterator[str]:
         notes = [d for d in self._report.diagnostics if d.code != "excluded"]
@@ -337,6 +367,11 @@ class _Writer:
 
     def _name(self, text: str) -> str:
         return shorten(printable(text), _NAME)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_METRICS
+    return ", ".join(names[:_MOST_METRICS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _heading_of(section: Section) -> str:

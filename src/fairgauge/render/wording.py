@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from fairgauge.render import numbers
-from fairgauge.render.meaning import is_share, is_signed
+from fairgauge.render.meaning import is_share, is_signed, metric_row
 from fairgauge.render.names import printable, shorten
+from fairgauge.uncertainty import saying
 from fairgauge.words import Status
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _CENTRAL = (
     "positive_predictive_value", "roc_auc", "mean_score", "brier_score", "mean_label",
     "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
 )  # fmt: skip
-_INTERVAL = re.compile(r"; [\d.]+% interval [^;]*$")
 _WITHIN = ", within strata"
 _REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
 
@@ -42,11 +41,19 @@ def reading(reference: str | None, most: int = _LONGEST_NAME) -> str:
 
 def words(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
     """Return what an estimate says, without its subject and interval, which stand beside it."""
-    said = _INTERVAL.sub("", estimate.says.removeprefix(f"{estimate.group}: "))
+    text = estimate.says.removeprefix(f"{estimate.group}: ").replace(_interval(estimate), "", 1)
     reference = estimate.reference
     if reference not in _REFERENCES and reference is not None:
-        said = said.replace(reference, shorten(printable(reference), most))
-    return printable(said)
+        text = text.replace(reference, shorten(printable(reference), most))
+    return printable(text)
+
+
+def _interval(estimate: Estimate) -> str:
+    """Return the interval as it stands in what an estimate says; nothing where there is none."""
+    row, low, high = metric_row(estimate.metric), estimate.low, estimate.high
+    if row is None or low is None or high is None or estimate.confidence is None:
+        return ""
+    return saying.said(row, low, high, estimate.confidence)
 
 
 def sentence(estimate: Estimate, most: int = _LONGEST_NAME, *, named: bool = False) -> str:

@@ -131,20 +131,22 @@ def _pairs(groups: int) -> int:
 def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
     """Return every pair of the groups in which a rate is defined, the lower rate first."""
     found = bounds(rate, groups.pick(np.arange(len(groups.names))))
-    known = np.flatnonzero(~np.isnan(found.estimate))
+    low, _ = found.at(np.ones(len(found.estimate)))  # unknown of very few clusters
+    known = np.flatnonzero(~np.isnan(found.estimate) & ~np.isnan(low))
     one, two = (known[i] for i in np.triu_indices(len(known), k=1))
     swapped = found.estimate[one] > found.estimate[two]
     first, second = np.where(swapped, two, one), np.where(swapped, one, two)
     c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
     numbers = (found.estimate, *found.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
+    correlation = found.correlation(found, first, second)
     return _Compared(
         groups=len(known),
         first=first,
         second=second,
         rates=(sides[0], sides[3]),
-        difference=mover_difference(*sides),
-        ratio=mover_ratio(*sides),
+        difference=mover_difference(*sides, correlation=correlation),
+        ratio=mover_ratio(*sides, correlation=correlation),
         method=f"tukey, {found.method}, mover difference and ratio",
     )
 
@@ -152,7 +154,9 @@ def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
 def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[Pair]:
     """Return pairs with their p-values, and what they say."""
     one, two = (bounds(rate, groups.pick(which)) for which in (kept.first, kept.second))
-    z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z)))
+    at = np.arange(len(kept.first))
+    r = one.correlation(two, at, at)
+    z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
     # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
     p = np.maximum(tukey_p(z, kept.groups), two_sided(z))
     too_few = few_of(one, two)
@@ -181,6 +185,7 @@ def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[P
             ratio_low=float(kept.ratio[0][i]) if known else None,
             ratio_high=float(kept.ratio[1][i]) if known else None,
             confidence=spec.confidence,
+            among=_pairs(kept.groups),
             p_adjusted=float(p[i]),
             method=kept.method,
             status=Status.TOO_FEW if few else Status.OK,
