@@ -157,7 +157,8 @@ def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> 
     low, high = found.at(np.full(len(found.estimate), c))
     with np.errstate(invalid="ignore"):
         error = np.maximum(found.estimate - low, high - found.estimate) / c
-    bounded = ~np.isinf(error).reshape(slots, -1).any(axis=1)
+    bounded = np.isfinite(error) | np.isnan(found.estimate)
+    bounded = bounded.reshape(slots, -1).all(axis=1)
     value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
     made = variance_limits if metric.by == "variance" else gini_limits
     low, high = made(value, error, np.full(slots, c))
@@ -219,10 +220,8 @@ def _pairs(
 
 
 def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
-    """Return the limits of all groups, none of a slot where clusters give a group of it none."""
+    """Return the limits of all groups, none of a slot where a group of it has none."""
     low, high = found.at(c)
-    if not found.clustered:
-        return low, high
     missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
     none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
     return np.where(none, np.nan, low), np.where(none, np.nan, high)

@@ -59,6 +59,7 @@ class Bounds:
     shares : the shares that it is made of, for the rule of expected counts.
     variance : the sample variance of the values whose mean it is; None if it is no mean.
     clustered : whether clusters were reckoned with.
+    reason : why some have no limits (nan), if any has none.
     """
 
     estimate: Array
@@ -68,6 +69,7 @@ class Bounds:
     shares: tuple[Share, ...] = ()
     variance: Array | None = field(default=None)
     clustered: bool = False
+    reason: str = ""
 
     @property
     def share(self) -> Share | None:

@@ -23,11 +23,11 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
     paired_ratio,
 )
-from fairgauge.uncertainty.bound import Bounds, of_mean, of_share
+from fairgauge.uncertainty.bound import Bounds, of_share
 from fairgauge.uncertainty.evidence import CellCount
 from fairgauge.uncertainty.interval import NoInterval
+from fairgauge.uncertainty.regressions import of_moments
 from fairgauge.uncertainty.scored import rows_of_mean, scored
-from fairgauge.uncertainty.spreads import moment_spread
 
 if TYPE_CHECKING:
     from fairgauge.metrics.symbols import Array, Need
@@ -101,8 +101,7 @@ def _(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
 
 @bounds.register(MomentStatistic)
 def _(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
-    mean, variance = moment_spread(statistic, evidence.side)
-    return of_mean(mean, variance, evidence.rows(statistic.size))
+    return of_moments(statistic, evidence)
 
 
 def denominator(statistic: Statistic) -> Count | None:

@@ -13,6 +13,7 @@ from fairgauge.metrics.comparisons import Combined, Comparison, Contrast, Imbala
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality
+from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
 from fairgauge.uncertainty.across import across, rows_behind
@@ -34,6 +35,7 @@ from fairgauge.uncertainty.others import (
 )
 from fairgauge.uncertainty.pooled import pooled
 from fairgauge.uncertainty.score_distances import score_distance
+from fairgauge.uncertainty.standardised import standardised
 from fairgauge.uncertainty.tables import cells_table, table_of
 from fairgauge.words import Method, Profile
 
@@ -207,6 +209,11 @@ def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Interval:
 @interval.register(ScoreDistance)
 def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Interval:
     return score_distance(metric, compared, how.spec)
+
+
+@interval.register(StandardisedDifference)
+def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Interval:
+    return standardised(metric, compared, how.spec)
 
 
 @interval.register(CrossAuc)

@@ -97,7 +97,9 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
         low, high = _of_the_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, found.p)
-    reason = NO_CLUSTERS_IN_STRATA if found.group.clustered else NO_SIGN
+    reason = found.group.reason or found.other.reason or NO_SIGN
+    if found.group.clustered:
+        reason = NO_CLUSTERS_IN_STRATA
     return Interval(low, high, p, method, found.too_few, reason)
 
 

@@ -66,7 +66,7 @@ def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) 
         too_thin &= ~enough
     low, high, p = (np.where(too_thin, np.nan, each) for each in (found.low, found.high, found.p))
     few_rows = [_THIN if each else said for each, said in zip(too_thin, found.too_few, strict=True)]
-    return Interval(low, high, p, found.method, few_rows)
+    return Interval(low, high, p, found.method, few_rows, found.reason)
 
 
 def _score(
@@ -114,7 +114,7 @@ def _mover(
     apart = Comparisons(compared.group, compared.reference, None, margin, compared.key)
     made = contrast(metric, found, apart, spec)
     method = [f"stratified {each}" for each in made.method]
-    return Interval(made.low, made.high, made.p, method, made.too_few)
+    return Interval(made.low, made.high, made.p, method, made.too_few, made.reason)
 
 
 def _joined(found: Bounds, share: Array, n: Array) -> Bounds:
@@ -140,7 +140,7 @@ def _joined(found: Bounds, share: Array, n: Array) -> Bounds:
             below, above = far(found.estimate - low), far(high - found.estimate)
             return estimate - below, estimate + above
 
-    return Bounds(estimate, n, at, found.method)
+    return Bounds(estimate, n, at, found.method, reason=found.reason)
 
 
 def _apart(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
