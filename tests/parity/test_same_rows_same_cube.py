@@ -305,6 +305,40 @@ def test_scores_in_fine_bins_and_their_moments(rows_as):
     assert count(rows_as(rows), **options) == count(rows, **options)
 
 
+def test_powers_of_labels_and_predictions(rows_as):
+    """Missing numbers count nowhere, and powers of huge ones stay finite in every engine."""
+    drawn = random.Random(3)
+    y = [round(drawn.gauss(50, 9), 4) for _ in range(200)]
+    p = [round(each + drawn.gauss(1, 4), 4) for each in y]
+    y[:4], p[2:6] = [None, 1e100, -1e100, 2.5], [3e99, None, 7.5, None]
+    groups = ["a", "b"] * 98 + ["huge", "huge", "c", "c"]
+    y, p = y[4:] + y[:4], p[4:] + p[:4]
+    rows = table(g=groups, y=y, p=p, w=[0.25 + i % 7 for i in range(200)])
+    options = {
+        "label": "y", "prediction": "p", "sensitive": "g", "weight": "w", "task": "regression",
+    }  # fmt: skip
+    cube = count(rows_as(rows), **options)
+    expected = {
+        "y3": lambda a, _: a**3, "p4": lambda _, b: b**4, "gap3": lambda a, b: (b - a) ** 3,
+        "gap2_yy": lambda a, b: (b - a) ** 2 * a**2, "gap4": lambda a, b: (b - a) ** 4,
+    }  # fmt: skip
+    both = [
+        (a, b, w)
+        for g, a, b, w in zip(*rows.to_pydict().values(), strict=True)
+        if g in ("a", "b") and a is not None and b is not None
+    ]
+    held = cube.tables[0]
+    level = {axis.column: i for i, axis in enumerate(held.axes)}
+    names = cube.levels[held.axes[level["g"]]]
+    plain = (held.codes[:, [level["y"], level["p"]]] >= 0).all(axis=1)
+    plain &= [names[code] in ("a", "b") for code in held.codes[:, level["g"]]]
+    for name, of in expected.items():
+        total = sum(w * of(a, b) for a, b, w in both)
+        assert held.sums[name][plain].sum() == pytest.approx(total, rel=1e-11)
+        assert all(abs(each) < 1e290 for each in held.sums[name].tolist())
+    assert cube.digest == count(rows, **options).digest
+
+
 def test_one_digest_for_every_kind(rows_as):
     """Nulls, cuts, weights and intersections at once: the same cube to the last count."""
     cube = count(

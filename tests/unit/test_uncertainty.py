@@ -297,7 +297,7 @@ def test_means_are_welchs():
     p = y + np.where(g == "a", 3, 0) + rng.normal(0, 5, 300)
     report = fg.audit(
         rows(y=y, p=p, g=g), label="y", prediction="p", sensitive="g", task="regression",
-        reference={"g": "b"}, metrics=["mean_error.difference", "mean_squared_error.difference"],
+        reference={"g": "b"}, metrics="mean_error.difference",
     )  # fmt: skip
     error = [(p - y)[g == name] for name in ("a", "b")]
     sides = [v for e in error for v in (e.mean(), e.var(ddof=1), 100)]
@@ -305,9 +305,6 @@ def test_means_are_welchs():
     assert contrasts.welch_difference(*sides, 0.95) == limits(each)
     assert each.p_value == pytest.approx(float(significance.welch_p(*sides)))
     assert each.method == "welch"
-    other = report["mean_squared_error.difference", "g", "a"]
-    assert other.interval is None
-    assert "fourth powers" in other.reason
 
 
 def test_a_calibration_gap_is_welchs_on_score_less_label():

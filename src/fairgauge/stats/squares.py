@@ -54,7 +54,7 @@ def central_moments(
     -------
     moments : Moments
         ``fourth`` is nan where it is not known to 2 %: of values far from 0 that vary little (1e6
-        by some 100), or so small that their powers are 0. No rows give nan.
+        by some 100). No rows give nan.
 
     Examples
     --------

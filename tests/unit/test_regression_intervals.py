@@ -1,0 +1,226 @@
+"""The intervals of a regression audit: how they are made, what they hold, where there is none."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import fairgauge as fg
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.squares import square_limits, tail_weight
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")
+DIFFERENCES = tuple(f"{name}.difference" for name in SQUARES)
+SMD = ("label_smd", "prediction_smd")
+
+
+def audited(y, p, g, metrics=(*DIFFERENCES, *SMD), more=None, **options):
+    frame = pl.DataFrame({"y": y, "p": p, "g": g} | (more or {}))
+    options = {"task": "regression"} | options
+    return fg.audit(
+        frame, label="y", prediction="p", sensitive="g", metrics=list(metrics), **options
+    )
+
+
+def table(seed=5, n=400, noise=0.5):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=n)
+    p = 0.8 * y + noise * rng.standard_t(6, n)
+    return y, p, rng.choice(["a", "b"], n)
+
+
+def test_a_mean_squared_error_and_its_root_are_of_the_kurtosis():
+    y, p, g = table()
+    report = audited(y, p, g)
+    rates = report.groups[0].rates
+    error = (p - y)[g == report.groups[0].group]
+    n, square = len(error), (error**2).mean()
+    weight = tail_weight(square, (error**4).mean(), n)
+    low, high = (float(each) for each in square_limits(square, weight, n, critical(0.95)))
+    found = rates["mean_squared_error"]
+    assert (found.low, found.high) == pytest.approx((low, high))
+    root = rates["root_mean_squared_error"]
+    assert (root.low, root.high) == pytest.approx((math.sqrt(low), math.sqrt(high)))
+
+
+@pytest.mark.parametrize("reference", ["rest", "overall"])
+def test_interval_and_p_value_agree_and_hold_the_value(reference):
+    for shift in (0.5, 0.6, 0.7, 0.9):
+        y, p, g = table()
+        p = np.where(g == "a", p, y + (p - y) * shift / 0.5)
+        metrics = (*DIFFERENCES, *SMD, "mean_squared_error.ratio", "residual_spread.ratio")
+        for each in audited(y, p, g, metrics, reference=reference).estimates:
+            neutral = find_metric(each.metric).neutral
+            assert each.low <= each.value <= each.high
+            excludes = each.low > neutral or each.high < neutral
+            assert excludes == (each.p_value < 0.05), each
+    assert excludes
+
+
+def test_higher_confidence_widens_and_more_rows_narrow():
+    y, p, g = table()
+    found = {e.metric: e for e in audited(y, p, g).estimates if e.group == "a"}
+    wide = {e.metric: e for e in audited(y, p, g, confidence=0.99).estimates if e.group == "a"}
+    again = [np.tile(each, 9) for each in (y, p, g)]
+    narrow = {e.metric: e for e in audited(*again).estimates if e.group == "a"}
+    for name, each in found.items():
+        assert wide[name].low < each.low < narrow[name].low < each.value
+        assert each.value < narrow[name].high < each.high < wide[name].high
+
+
+def test_the_unit_and_the_origin_do_not_matter():
+    y, p, g = table()
+    one, two = audited(y, p, g), audited(50 * y + 7, 50 * p + 7, g)
+    scale = {"mean_squared_error": 2_500, "root_mean_squared_error": 50, "residual_spread": 50}
+    for each, other in zip(one.estimates, two.estimates, strict=True):
+        by = scale.get(each.metric.split(".")[0], 1)
+        expected = by * each.low, by * each.high
+        assert (other.low, other.high) == pytest.approx(expected, rel=1e-5), each.metric
+        assert other.p_value == pytest.approx(each.p_value, rel=1e-4, abs=1e-9)
+
+
+def test_counts_stand_for_rows_and_even_weights_for_none():
+    y, p, g = table()
+    twice = audited(*(np.repeat(each, 2) for each in (y, p, g)))
+    counted = audited(y, p, g, more={"k": np.full(len(y), 2)}, count="k")
+    weighed = audited(y, p, g, more={"w": np.full(len(y), 0.3)}, weight="w")
+    for each, other in ((twice, counted), (audited(y, p, g), weighed)):
+        for one, two in zip(each.estimates, other.estimates, strict=True):
+            if one.metric in ("residual_spread.difference", *SMD) and other is weighed:
+                continue  # their n - 1 is of the sum of the weights
+            assert (one.low, one.high) == pytest.approx((two.low, two.high), rel=1e-9)
+
+
+def test_uneven_weights_widen():
+    y, p, g = table()
+    rng = np.random.default_rng(0)
+    weights = np.exp(rng.normal(0, 1, len(y)))
+    plain, weighed = audited(y, p, g), audited(y, p, g, more={"w": weights}, weight="w")
+    for one, two in zip(plain.estimates, weighed.estimates, strict=True):
+        assert two.high - two.low > 1.2 * (one.high - one.low), one.metric
+
+
+def test_r2_stays_at_most_one_and_predicting_the_mean_is_not_too_sure():
+    y, p, g = table(noise=0.01)
+    rates = audited(y, p + 0.2 * y, g).groups[0].rates
+    assert 0.99 < rates["r2"].low < rates["r2"].high < 1
+    rates = audited(y, np.full(len(y), y.mean()), g).groups[0].rates
+    assert rates["r2"].low <= rates["r2"].value <= 0 <= rates["r2"].high + 0.02
+
+
+def test_perfect_predictions_have_no_error_to_be_unsure_of():
+    y, _, g = table()
+    rates = audited(y, y, g).groups[0].rates
+    for name in SQUARES[:3]:
+        assert (rates[name].value, rates[name].low, rates[name].high) == (0, 0, 0)
+    assert (rates["r2"].low, rates["r2"].high) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("centre", "scale", "lost"),
+    [
+        (0.0, 1e100, {*DIFFERENCES, *SMD}),
+        (0.0, 1e-90, {*DIFFERENCES, *SMD}),
+        (1e6, 100.0, {"r2.difference", *SMD}),
+        (2_000.0, 10.0, set()),
+        (1e5, 3e4, set()),
+    ],
+)
+def test_fourth_powers_that_are_lost_are_told(centre, scale, lost):
+    y, p, g = table()
+    report = audited(centre + scale * y, centre + scale * p, g, [*DIFFERENCES, *SMD, *ACROSS])
+    bare = {e.metric for e in report.estimates if e.interval is None}
+    spread = {a for a in ACROSS if f"{a.split('.')[0]}.difference" in lost}
+    assert bare == lost | spread
+    for each in report.estimates:
+        assert each.value is not None
+        if each.interval is None:
+            assert "are lost to rounding" in each.reason
+            assert each.p_value is None
+        else:
+            assert math.isfinite(each.low)
+            assert math.isfinite(each.high)
+
+
+ACROSS = ("mean_squared_error.largest_gap", "r2.minimum", "residual_spread.smallest_ratio")
+
+
+def test_numbers_too_large_to_be_squared_are_an_error():
+    y, p, g = table()
+    with pytest.raises(
+        fg.FairgaugeError, match=r"column 'y' is averaged, but has .* too large to be"
+    ):
+        audited(1e150 * y, p, g)
+
+
+def test_a_group_that_is_everyone_does_not_differ_from_everyone():
+    y, p, _ = table()
+    report = audited(y, p, np.full(len(y), "a"), SMD, reference="overall")
+    for each in report.estimates:
+        assert (each.value, each.low, each.high) == (0, 0, 0)
+
+
+def test_strata_held_fixed():
+    y, p, g = table()
+    strata = np.resize(["s", "t"], len(y))
+    report = audited(y, p, g, DIFFERENCES, {"t": strata}, strata="t")
+    pooled = [e for e in report.estimates if e.stratum == "pooled"]
+    assert {e.metric for e in pooled} == set(DIFFERENCES)
+    for each in pooled:
+        assert each.low < each.value < each.high
+        assert each.method.startswith("stratified ")
+
+
+def test_standardised_differences_of_scores_and_of_selection():
+    rng = np.random.default_rng(3)
+    g = rng.choice(["a", "b"], 600)
+    score = np.round(rng.beta(2 + (g == "a"), 3, 600), 3)
+    frame = pl.DataFrame({"g": g, "s": score, "y": rng.integers(0, 2, 600)})
+    report = fg.audit(
+        frame, label="y", score="s", sensitive="g", metrics=["score_smd", "selection_smd"]
+    )
+    found = report["score_smd", "g", "a"]
+    sides = [score[g == name] for name in ("a", "b")]
+    assert found.method == "delta, student"
+    welch = stats.ttest_ind(*sides, equal_var=False)
+    pooled = math.sqrt(
+        sum(len(each) * each.var() for each in sides) / (sum(len(each) for each in sides) - 2)
+    )
+    limits = [each / pooled for each in welch.confidence_interval(0.95)]
+    assert (found.low, found.high) == pytest.approx(limits, abs=0.02)
+    chosen = report["selection_smd", "g", "a"]
+    assert chosen.method == "dirichlet posterior"
+    assert chosen.low < chosen.value < chosen.high
+
+
+@pytest.mark.skipif(not (DATA / "insurance_pred.csv").exists(), reason="the shared data are absent")
+def test_insurance_agrees_with_the_bca_bootstrap_of_its_rows():
+    """scipy.stats.bootstrap(..., paired=True, n_resamples=9999, method="BCa"), seed 0."""
+    report = fg.audit(
+        DATA / "insurance_pred.csv", label="charges", prediction="prediction",
+        sensitive="sex", task="regression", metrics=list(SMD),
+    )  # fmt: skip
+    rates = {group.group: group.rates for group in report.groups}
+    bootstrap = {
+        ("female", "mean_squared_error"): (34154986, 54825197),
+        ("female", "r2"): (0.6171, 0.7632),
+        ("female", "residual_spread"): (5868, 7363),
+        ("male", "mean_squared_error"): (31455248, 48168233),
+        ("male", "r2"): (0.6989, 0.8100),
+        ("male", "residual_spread"): (5623, 6864),
+    }
+    for (group, name), expected in bootstrap.items():
+        found = rates[group][name]
+        slack = 0.16 * (expected[1] - expected[0])  # a few rows show too little of the tail
+        assert (found.low, found.high) == pytest.approx(expected, abs=slack)
+        assert found.high - found.low > expected[1] - expected[0]
+    for name, expected in (("label_smd", (-0.1979, 0.1034)), ("prediction_smd", (-0.1929, 0.1070))):
+        found = report[name, "sex", "female"]
+        assert (found.low, found.high) == pytest.approx(expected, abs=0.005)
