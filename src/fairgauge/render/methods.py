@@ -50,8 +50,8 @@ PARTS = {
     "be 0, for a ratio over 0 has no limits",
     "scas score": "score limits corrected for skewness (Laud): for rates far apart in small "
     "groups, the one corner where Newcombe's cover too little, and wherever method=score asks",
-    "clopper-pearson": "exact limits of a share of rows: guaranteed, hence wide; method=exact "
-    "asks for them",
+    "clopper-pearson": "exact limits of a share of rows: guaranteed, hence wide, as method=exact "
+    "asks for and thin bins need",
     "jeffreys": "the posterior of a share of rows, with half a row of prior in each cell: "
     "method=bayes asks for it",
     "dirichlet posterior": "the number over tables drawn from the posterior of the counts, half a "
