@@ -95,13 +95,14 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         tallies, note = by_rows.histograms(tallies)
         diagnostics.append(note)
     for each in tallies:
+        view = View(each, reads[0], spec)
         if task is Task.MULTICLASS:
             measured = _multiclass(each, reads, spec, rates, asked)
         else:
-            measured = _thresholds([View(each, reading, spec) for reading in reads], rates, asked)
+            others = [View(each, reading, spec) for reading in reads[1:]]
+            measured = _thresholds([view, *others], rates, asked)
         groups += measured[0]
         estimates += measured[1]
-        view = View(each, reads[0], spec)
         diagnostics += _coverage(view, asked)
         diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
         worst |= ungrouped(each, reads, ruled, spec)

@@ -36,7 +36,8 @@ class Sides:
     """Makes `Side` values out of a tally, for one measure and one reading.
 
     Sides are picked by number: groups come first, then the known values of no group, then the
-    whole (`whole`), then the rest of every group (``rest + group``).
+    whole (`whole`), then the rest of every group (``rest + group``). A tally may hold its slots
+    several times over, one copy after another.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class Sides:
         counts = counted.counts[measure]
         self.whole = len(counts)
         self.rest = len(counts) + 1
-        self._counts = _with_rest(counts)
+        self._slots = len(counted.slots)
+        self._counts = with_rest(counts)
         self._states = _states(self._counts, reading, profile)
         self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
-            name: _with_rest(sums[..., :-1, :-1].sum(axis=(2, 3)))
+            name: with_rest(sums[..., :-1, :-1].sum(axis=(2, 3)))
             for name, sums in counted.counts.items()
             if name not in COUNTS
         }
@@ -74,19 +76,21 @@ class Sides:
                 PREDICTION: np.stack([prediction[:, 0], zero, zero, prediction[:, 1]], axis=-1),
             },
             classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
-            strata=self._by_stratum(which) if pooled else {},
+            strata=self._by_stratum(which, slots) if pooled else {},
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             scores=self._scores.pick(which),
             joint=raw[:, :-1, :-1] if self._per_class else None,
         )
 
-    def _by_stratum(self, which: Index) -> dict[Need, Array]:
-        states = self._states[which, 1:]
+    def _by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
+        sides, _, *states_of = self._states.shape
+        copies = self._states.reshape(sides, -1, self._slots, *states_of)
+        states = copies[which, slots // self._slots, 1:]
         return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
 
 
-def _with_rest(counts: Array) -> Array:
+def with_rest(counts: Array) -> Array:
     """Append the whole, and for every group the sum of all others.
 
     The others are added up, not subtracted from the whole, so that weights leave no rounding.
@@ -107,7 +111,7 @@ class Histograms:
         self._histogram = histogram
         if histogram is None:
             return
-        counts = {m: _with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        counts = {m: with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
         by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from fairgauge.cube import Table
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.stats.blocks import content_ranks
 from fairgauge.values import MISSING_NAME, Value, match, name_of
 from fairgauge.words import Missing, Profile, Role
 
@@ -54,23 +56,30 @@ class Histogram:
         return Histogram(whole - self.high[::-1], whole - self.low[::-1], backwards)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ClusterCells:
     """The cells of one feature by cluster, where the cluster and the group are known.
 
     Attributes
     ----------
-    cluster, group, label, prediction : array of shape (cells,): codes of each cell.
-        A group one above the last is known values of no group; a label or prediction one above
-        the last is a missing one.
+    cluster, group, stratum, label, prediction : array of shape (cells,): codes of each cell.
+        A group one above the last is known values of no group; a stratum, label or prediction one
+        above the last is a missing one.
     counts : for every measure, array of shape (cells,).
     """
 
     cluster: Index
     group: Index
+    stratum: Index
     label: Index
     prediction: Index
     counts: dict[str, Array]
+
+    @cached_property
+    def ranks(self) -> tuple[Index, Index]:
+        """Return the cluster of every cell, 0 ... C - 1, and the rank of each by what it holds."""
+        cells = (self.group, self.stratum, self.label, self.prediction)
+        return content_ranks(self.cluster, cells, self.counts.get("w", self.counts["n"]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -302,20 +311,20 @@ def _cluster_cells(cube: Cube, parts: list[_Grouping]) -> ClusterCells | None:
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
-    outcome = [cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)]
+    outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
-    codes = table.codes.T
     group, names = _groups(table, parts)
-    cluster, found = codes[len(parts)], list(codes[len(parts) + 1 :])
+    cluster, *found = table.codes.T[len(parts) :]
     kept = (cluster >= 0) & (group != _DROPPED)
-    label, prediction = (
+    stratum, label, prediction = (
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
         for a in outcome
     )
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
+    group = _or_last(group, len(names))
     return ClusterCells(
-        cluster[kept], _or_last(group[kept], len(names)), label[kept], prediction[kept], counts
+        cluster[kept], group[kept], stratum[kept], label[kept], prediction[kept], counts
     )
 
 

@@ -63,7 +63,7 @@ class View:
         if counted.weighted:
             self.sides = Sides(counted, reading, spec.profile, per_class, "w")
             self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
-        self.clusters = ClusterSides(counted, reading, spec.profile)
+        self.clusters = ClusterSides(counted, reading, spec.profile, per_class, spec.seed)
         self.uncertainty = Uncertainty(spec, per_class)
 
     def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
@@ -257,7 +257,7 @@ class View:
     def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
-        clusters = self.clusters.pick(which, slots)
+        clusters = self.clusters.pick(which, slots, pooled=pooled)
         if self.squares is None:
             return Evidence(cases, cases, clusters=clusters)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))

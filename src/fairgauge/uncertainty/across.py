@@ -26,6 +26,7 @@ from fairgauge.uncertainty.bound import Bounds, of_share
 from fairgauge.uncertainty.draws import MOST_DRAWN, generator
 from fairgauge.uncertainty.evidence import CellCount
 from fairgauge.uncertainty.interval import NO_SIGN, NoInterval
+from fairgauge.uncertainty.jackknife import clusters_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array
     from fairgauge.stats.arrays import Limits
+    from fairgauge.uncertainty.clusters import Clusters
     from fairgauge.uncertainty.comparisons import Uncertainty
     from fairgauge.uncertainty.evidence import Evidence
 
@@ -192,6 +194,16 @@ def rows_behind(metric: Across, groups: Side) -> Array:
         rows: Array = np.min([part.of.size(groups) for part in metric.of], axis=0)
         return rows
     return groups.size
+
+
+def groups_rest_on(metric: Across, clusters: Clusters) -> Array:
+    """Return the clusters that each group contributes to a metric."""
+    if isinstance(metric, Spread):
+        return clusters_behind(metric.of, clusters)
+    if isinstance(metric, Joint):
+        fewest: Array = np.min([clusters_behind(p.of, clusters) for p in metric.of], axis=0)
+        return fewest
+    return clusters.behind(metric.needs, lambda side: rows_behind(metric, side))
 
 
 def _pairs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,18 +15,26 @@ from fairgauge.stats.intervals import (
     jeffreys,
     wilson,
 )
-from fairgauge.uncertainty.interval import CLUSTER_ROBUST
+from fairgauge.uncertainty.interval import CLUSTER_ROBUST, FEWEST_CLUSTERS
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.metrics.symbols import Array
+    from fairgauge.sides import Index
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Count, Evidence
 
 At: TypeAlias = "Callable[[Array], Limits]"
 Shape: TypeAlias = "Callable[[Array], Array]"
+
+
+class Ties(Protocol):
+    """How numbers of sides that share clusters move together."""
+
+    def correlation(self, other: Any, first: Index, second: Index) -> Array:
+        """Return the correlation of some of its values with some of another's, by position."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +66,8 @@ class Bounds:
     method : how.
     shares : the shares that it is made of, for the rule of expected counts.
     variance : the sample variance of the values whose mean it is; None if it is no mean.
-    clustered : whether clusters were reckoned with.
+    clusters : the clusters that it rests on; None where rows are independent.
+    ties : what tells its correlation with the same number of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
     """
 
@@ -68,8 +77,23 @@ class Bounds:
     method: str
     shares: tuple[Share, ...] = ()
     variance: Array | None = field(default=None)
-    clustered: bool = False
+    clusters: Array | None = None
+    ties: Ties | None = None
     reason: str = ""
+
+    @property
+    def clustered(self) -> bool:
+        """Return whether clusters were reckoned with."""
+        return self.clusters is not None
+
+    def correlation(self, other: Bounds, first: Index, second: Index) -> Array:
+        """Return the correlation of some of its values with some of another's, by position.
+
+        0 where rows are independent.
+        """
+        if self.ties is None or other.ties is None:
+            return np.zeros(len(first))
+        return self.ties.correlation(other.ties, first, second)
 
     @property
     def share(self) -> Share | None:
@@ -95,18 +119,19 @@ def of_share(
     method: str = "wilson",
 ) -> Bounds:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, degrees = evidence.share(of, among)
+    x, n, rate, shared = evidence.share(of, among)
     share = Share(x, n, shape)
-    if degrees is None:
+    if shared is None:
         return Bounds(shape(rate), n, lambda z: share.limits(wilson(x, n, z)), method, (share,))
 
+    enough = shared.behind >= FEWEST_CLUSTERS
+
     def at(z: Array) -> Limits:
-        c = as_critical_t(z, degrees)
-        low, high = wilson(x, n, c)
-        return share.limits((np.where(np.isnan(c), c, low), np.where(np.isnan(c), c, high)))
+        low, high = wilson(x, n, as_critical_t(z, shared.found.degrees))
+        return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
 
     method = f"{CLUSTER_ROBUST} {method}"
-    return Bounds(shape(rate), n, at, method, (share,), clustered=True)
+    return Bounds(shape(rate), n, at, method, (share,), clusters=shared.behind, ties=shared)
 
 
 def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:

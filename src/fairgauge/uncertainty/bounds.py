@@ -78,7 +78,7 @@ def _(statistic: Blend, evidence: Evidence) -> Bounds:
     if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
         raise NoInterval(f"the rates of {statistic.title} share rows")
     if evidence.clusters is not None:
-        raise NoInterval(f"the rates of {statistic.title} share clusters")
+        raise NoInterval(f"the rates of {statistic.title} share clusters")  # not independent
     parts = [bounds(rate, evidence) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 

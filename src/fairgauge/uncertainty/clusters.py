@@ -1,74 +1,68 @@
-"""Clusters: what the rows of a group are worth where clusters (users, sessions) tie them together.
+"""Clusters: what the rows of a side are worth where clusters (users, sessions) tie them together.
 
-For every side of a comparison the totals of its clusters, (TP, FP, FN, TN) of each, are summed with
-their products: from those the variance between clusters of any share of cells follows. The rest of
-a group is all clusters less its own rows, so only its own clusters are looked at.
+Shares of rows go by the sums over clusters, any other number of counts by what it becomes with a
+block of clusters left out. Two sides that share clusters are not independent, and how far they move
+together is told by both.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from collections import defaultdict
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.estimate import Diagnostic
-from fairgauge.sides import BOTH, LABEL, PREDICTION
+from fairgauge.metrics.side import Side
+from fairgauge.sides import BOTH, COUNTS, LABEL, PREDICTION, Sides, with_rest
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.effective import Clustered, clustered_n
+from fairgauge.stats.blocks import deal
+from fairgauge.stats.effective import Clustered, clustered_correlation, clustered_n
+from fairgauge.uncertainty.cluster_sums import BITS, PATTERNS, ClusterSums
+from fairgauge.uncertainty.interval import NoInterval
 from fairgauge.words import Level, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.metrics.symbols import Array, Cells, Need
     from fairgauge.reading import Reading
-    from fairgauge.sides import Index
+    from fairgauge.sides import Index, Measure
     from fairgauge.tally import ClusterCells, Tally
 
-_BITS = np.array([1, 2, 4, 8])
-_PATTERNS = 16
+BLOCKS = 40
+"""Blocks of clusters that are left out one after another; of fewer clusters each is one."""
+
+_MOST_CELLS = 4_000_000
 _YES, _NO, _MISSING = range(3)
+_EVERY: frozenset[Need] = frozenset()
 _CELL_OF = {
     BOTH: ((0, 2, -1), (1, 3, -1), (-1, -1, -1)),
     LABEL: ((0, 0, 0), (3, 3, 3), (-1, -1, -1)),
     PREDICTION: ((0, 3, -1), (0, 3, -1), (0, 3, -1)),
+    _EVERY: ((0, 0, 0), (0, 0, 0), (0, 0, 0)),
 }
 """The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """Sums over the clusters of every side; ``+`` and ``-`` are those of the sums.
+def _patterns() -> Side:
+    """Return one side for each set of cells that a cluster may have rows in, one row in each."""
+    cells = (np.arange(PATTERNS)[:, None] & BITS > 0).astype(float)
+    some = cells.max(axis=1)
+    return Side(
+        size=some,
+        cells=dict.fromkeys((BOTH, LABEL, PREDICTION), cells),
+        classes={"label": some[:, None], "prediction": some[:, None]},
+        strata={"label": some[:, None, None], "prediction": some[:, None, None]},
+        moments=defaultdict(lambda: some),
+    )
 
-    Attributes
-    ----------
-    first : array of shape (sides, 4): of the totals of the cells.
-    second : array of shape (sides, 4, 4): of their products.
-    having : array of shape (sides, 16): clusters by the cells that they have rows in, as bits.
-    """
 
-    first: Array
-    second: Array
-    having: Array
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
-
-    def __sub__(self, other: Sums) -> Sums:
-        return Sums(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
-
-    @property
-    def parts(self) -> tuple[Array, Array, Array]:
-        """Return the three sums."""
-        return self.first, self.second, self.having
-
-    def pick(self, which: Index) -> Sums:
-        """Return the sums of some sides."""
-        return Sums(*(each[which] for each in self.parts))
+_PATTERNS = _patterns()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,65 +71,203 @@ class Clusters:
 
     Attributes
     ----------
-    sums : by the columns that a row must have.
-    margin : which comparisons are of all rows: clusters are not counted within strata.
+    of : the clusters of all sides.
+    which, slots : the side of each comparison by number, and its slot (0: margin).
+    pooled : whether its strata are wanted too.
     """
 
-    sums: Mapping[frozenset[Need], Sums]
-    margin: NDArray[np.bool_]
+    of: ClusterSides
+    which: Index
+    slots: Index
+    pooled: bool = False
 
-    def share(self, needs: frozenset[Need], of: Cells, among: Cells, worth: Array) -> Clustered:
-        """Return the rows that a share is worth, and the degrees of freedom of its t.
-
-        ``worth`` is of a unit of weight. Within strata the degrees are NaN.
-        """
-        sums = self.sums[needs]
+    def share(self, needs: frozenset[Need], of: Cells, among: Cells, worth: Array) -> SharedShare:
+        """Return what a share of cells is worth; ``worth`` is of a unit of weight."""
+        sums = self.of.sums(needs).sums
+        first, second = (each[self.which, self.slots] for each in (sums.first, sums.second))
         x, m = (np.array(astuple(cells), dtype=float) for cells in (of, among))
-        members = (np.arange(_PATTERNS) & _BITS @ (m > 0)) > 0
-        n = sums.first @ m
+        n = first @ m
+        rate = np.nan_to_num(quotient(first @ x, n))
+        clusters = self.behind(needs, lambda side: among.count(side.counts(needs)))
         found = clustered_n(
-            sums.having @ members,
+            clusters,
             n * worth,
-            np.nan_to_num(quotient(sums.first @ x, n)),
+            rate,
             *(
-                np.einsum("i,sij,j->s", one, sums.second, two) * worth**2
+                np.einsum("i,sij,j->s", one, second, two) * worth**2
                 for one, two in ((x, x), (x, m), (m, m))
             ),
         )
-        return Clustered(found.n, np.where(self.margin, found.degrees, np.nan))
+        return SharedShare(self, needs, (x, m), n, rate, clusters, found)
+
+    def behind(self, needs: frozenset[Need], size: Callable[[Side], Array]) -> Array:
+        """Return how many clusters have rows in a denominator."""
+        having = self.of.sums(needs).sums.having[self.which, self.slots]
+        counted: Array = having @ (size(_PATTERNS) > 0)
+        return counted
+
+    def left_out(self, value: Callable[[Side], Array]) -> Array:
+        """Return a number with no block left out, and with each; shape (1 + blocks, n).
+
+        Raises
+        ------
+        NoInterval
+            There are too many cells to leave clusters out of.
+        """
+        return self.shaped(value(self.sides()))
+
+    def sides(self) -> Side:
+        """Return the sides with no block left out, then those without each; (1 + blocks) n rows."""
+        return self.of.without(self.which, self.slots, pooled=self.pooled)
+
+    def shaped(self, values: Array) -> Array:
+        """Return values of `sides` by block, NaN where clusters are not left out of strata."""
+        found = values.reshape(1 + self.of.blocks, -1)
+        if self.of.by_stratum:
+            return found
+        inside = (self.slots > 0) | self.pooled
+        return np.where(inside.reshape(found.shape[1], -1).any(axis=1), np.nan, found)
+
+    @property
+    def margin(self) -> Clusters:
+        """Return the same sides over all rows."""
+        return replace(self, slots=np.zeros_like(self.slots))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedShare:
+    """A share of the rows of many sides, tied to the same share of others by common clusters.
+
+    Attributes
+    ----------
+    clusters : of the sides.
+    needs, cells : the columns that a row must have; numerator and denominator as coefficients.
+    n, rate : weights in the denominator, and the share.
+    behind : clusters with rows in the denominator.
+    found : the rows that it is worth, and the degrees of freedom of its t.
+    """
+
+    clusters: Clusters
+    needs: frozenset[Need]
+    cells: tuple[Array, Array]
+    n: Array
+    rate: Array
+    behind: Array
+    found: Clustered
+
+    def correlation(self, other: SharedShare, first: Index, second: Index) -> Array:
+        """Return the correlation of some of its values with some of another's, by position."""
+        mine, yours = self.clusters, other.clusters
+        products = mine.of.sums(self.needs).shared(
+            mine.which[first], yours.which[second], mine.slots[first]
+        )
+        (x, m), p, q = self.cells, self.rate[first], other.rate[second]
+        xx, xm, mx, mm = (
+            np.einsum("i,sij,j->s", a, products, b) for a, b in ((x, x), (x, m), (m, x), (m, m))
+        )
+        variance1 = quotient(p * (1 - p), self.found.n[first])
+        variance2 = quotient(q * (1 - q), other.found.n[second])
+        return clustered_correlation(
+            self.behind[first], other.behind[second], self.n[first], other.n[second],
+            variance1, variance2, xx, xm, mx, mm, p, q,
+        )  # fmt: skip
 
 
 class ClusterSides:
     """Picks the clusters of the two sides of many comparisons, as `Sides` does their rows."""
 
-    def __init__(self, counted: Tally, reading: Reading, profile: Profile) -> None:
+    def __init__(
+        self,
+        counted: Tally,
+        reading: Reading,
+        profile: Profile,
+        per_class: Sequence[Reading] = (),
+        seed: int = 0,
+    ) -> None:
         self._tally = counted
         self._reading = reading
         self._profile = profile
+        self._per_class = per_class
+        self._seed = seed
+        self._measure: Measure = "w" if counted.weighted else "n"
+        self._sums: dict[frozenset[Need], ClusterSums] = {}
 
-    def pick(self, which: Index, slots: Index) -> Clusters | None:
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters | None:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin).
 
         None where rows are independent.
         """
-        if self._tally.clusters is None:
-            return None
-        picked = {needs: sums.pick(which) for needs, sums in self._sums.items()}
-        return Clusters(picked, slots == 0)
+        return None if self._tally.clusters is None else Clusters(self, which, slots, pooled)
+
+    def sums(self, needs: frozenset[Need]) -> ClusterSums:
+        """Return the sums over clusters of the rows where ``needs`` are known."""
+        if needs not in self._sums:
+            cells = self._cells
+            label = _state(cells.label, self._reading.labels, self._profile)
+            prediction = _state(cells.prediction, self._reading.predictions, self._profile)
+            cell = np.array(_CELL_OF[needs])[label, prediction]
+            groups, slots = len(self._tally.groups) + 1, len(self._tally.slots)
+            self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
+        return self._sums[needs]
+
+    @property
+    def blocks(self) -> int:
+        """Return the number of blocks that are left out one after another."""
+        return min(BLOCKS, max(len(self._cells.ranks[1]), 1))
 
     @cached_property
-    def _sums(self) -> dict[frozenset[Need], Sums]:
+    def by_stratum(self) -> bool:
+        """Return whether clusters are left out of strata too, not of all rows alone."""
+        return self._size(len(self._tally.slots)) <= _MOST_CELLS
+
+    def without(self, which: Index, slots: Index, *, pooled: bool) -> Side:
+        """Return sides with no block left out, then without each."""
+        each = len(self._tally.slots) if self.by_stratum else 1
+        copies = 1 + self.blocks
+        if not self.by_stratum:
+            slots = np.zeros_like(slots)
+        moved = np.add.outer(np.arange(copies) * each, slots).ravel()
+        return self._sides.pick(np.tile(which, copies), moved, pooled=pooled)
+
+    @property
+    def _cells(self) -> ClusterCells:
         cells = self._tally.clusters
         assert cells is not None
-        label = _state(cells.label, self._reading.labels, self._profile)
-        prediction = _state(cells.prediction, self._reading.predictions, self._profile)
-        measure = "w" if self._tally.weighted else "n"
-        return {
-            needs: _sums(
-                cells, np.array(cell_of)[label, prediction], measure, len(self._tally.groups) + 1
-            )
-            for needs, cell_of in _CELL_OF.items()
-        }
+        return cells
+
+    def _size(self, slots: int) -> int:
+        groups, _, labels, predictions = self._tally.counts["rows"].shape
+        return int((1 + self.blocks) * groups * slots * labels * predictions)
+
+    @cached_property
+    def _sides(self) -> Sides:
+        """Return the counts with no block left out and with each, as further slots."""
+        strata = self._tally.strata if self.by_stratum else ()
+        slots = len(strata) + 1
+        if self._size(slots) > _MOST_CELLS:
+            raise NoInterval("there are too many groups and classes to leave clusters out of each")
+        shape = self._tally.counts["rows"].shape
+        cluster, ranks = self._cells.ranks
+        block = deal(ranks, self.blocks, self._seed)[cluster]
+        names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
+        counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
+        alone = replace(self._tally, strata=strata, counts=counts, histogram=None, clusters=None)
+        return Sides(alone, self._reading, self._profile, self._per_class, self._measure)
+
+    def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:
+        """Return counts of shape (groups, (1 + blocks) slots, labels, predictions)."""
+        cells = self._cells
+        groups, _, labels, predictions = shape
+        inside = (self.blocks, groups, slots, labels, predictions)
+        at = np.minimum(cells.stratum, slots - 1)
+        codes = (block, cells.group, at, cells.label, cells.prediction)
+        index = np.ravel_multi_index(codes, inside)
+        held = np.bincount(index, sums, int(np.prod(inside))).astype(np.float64)
+        held = held.reshape(inside)
+        # strata stand before the rows that miss theirs, which the margin alone counts
+        held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
+        every = with_rest(held)[self.blocks :]  # the whole, and the rest of every block
+        return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
 def spanning(counted: Tally, column: str | None) -> Iterator[Diagnostic]:
@@ -148,9 +280,9 @@ def spanning(counted: Tally, column: str | None) -> Iterator[Diagnostic]:
     spread = int(np.count_nonzero(groups > 1))
     if spread:
         message = (
-            f"{spread:,} of {len(clusters):,} clusters ({column}) have rows in several groups, "
-            "which intervals of differences and ratios do not reckon with: they are too wide where "
-            "the groups of a cluster fare alike, too narrow where one gains what another loses"
+            f"{spread:,} of {len(clusters):,} clusters ({column}) have rows in several groups; "
+            "intervals of differences and ratios reckon with it: they are narrower where the "
+            "groups of a cluster fare alike, wider where one gains what another loses"
         )
         yield Diagnostic(Level.NOTE, "clusters", message, counted.feature)
 
@@ -160,46 +292,3 @@ def _state(codes: Index, positive: NDArray[np.bool_], profile: Profile) -> Index
     missing = _NO if profile is Profile.CLARIFY else _MISSING  # as in `sides`
     state: Index = np.append(np.where(positive, _YES, _NO), missing)[codes]
     return state
-
-
-def _sums(cells: ClusterCells, cell: Index, measure: str, groups: int) -> Sums:
-    """Sum over the clusters of the groups, of the whole, and of the rest of every group."""
-    kept = cell >= 0
-    _, cluster = np.unique(cells.cluster[kept], return_inverse=True)
-    of = 1 + int(cluster.max(initial=-1))
-    held, place = np.unique(cells.group[kept] * of + cluster, return_inverse=True)
-    group, cluster = np.divmod(held, max(of, 1))  # sorted by group
-    own = [_totals(place, cell[kept], cells.counts[m][kept], len(held)) for m in (measure, "n")]
-    every = [_by(cluster, each, of) for each in own]
-    start = np.searchsorted(group, np.arange(groups + 1))
-    mine = _moments(own[0], own[1], start)
-    whole = _moments(every[0], every[1], np.array([0, of]))
-    # the clusters of a group count in its rest with what they hold beside it
-    met, present = (each[cluster] for each in every)
-    rest = whole - _moments(met, present, start)
-    rest += _moments(met - own[0], present - own[1], start)
-    parts = zip(mine.parts, whole.parts, rest.parts, strict=True)
-    return Sums(*(np.concatenate(each) for each in parts))
-
-
-def _totals(place: Index, cell: Index, counts: Array, rows: int) -> Array:
-    """Return the totals of each cell in every place; shape (rows, 4)."""
-    total = np.bincount(place * 4 + cell, counts, rows * 4)
-    return total.astype(np.float64).reshape(rows, 4)
-
-
-def _by(cluster: Index, totals: Array, clusters: int) -> Array:
-    """Return the totals of every cluster; shape (clusters, 4)."""
-    columns = [np.bincount(cluster, column, clusters) for column in totals.T]
-    return np.stack(columns, axis=-1).astype(np.float64)
-
-
-def _moments(totals: Array, rows: Array, start: Index) -> Sums:
-    """Sum totals, their products, and the cells with rows, between each start and the next."""
-    having = (rows > 0) @ _BITS
-    parts = [slice(a, b) for a, b in zip(start[:-1].tolist(), start[1:].tolist(), strict=True)]
-    return Sums(
-        np.stack([totals[part].sum(axis=0) for part in parts]),
-        np.stack([totals[part].T @ totals[part] for part in parts]),
-        np.stack([np.bincount(having[part], minlength=_PATTERNS) for part in parts]).astype(float),
-    )

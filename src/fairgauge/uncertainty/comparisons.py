@@ -16,17 +16,19 @@ from fairgauge.metrics.inequality import Inequality
 from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
-from fairgauge.uncertainty.across import across, rows_behind
-from fairgauge.uncertainty.bounds import bounds
+from fairgauge.uncertainty.across import across, groups_rest_on, rows_behind
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn, drawn_bounds
 from fairgauge.uncertainty.interval import (
-    NO_CLUSTERS_IN_STRATA,
+    UNTOLD,
     Interval,
     NoInterval,
+    few_clusters,
     nothing,
 )
+from fairgauge.uncertainty.jackknife import clustered_bounds
+from fairgauge.uncertainty.jackknifed import jackknifed, jackknifed_pool, jackknifed_share
 from fairgauge.uncertainty.others import (
     conditional,
     cross_area,
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from fairgauge.metrics.symbols import Array
     from fairgauge.reading import Reading
     from fairgauge.spec import Spec
-    from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.bound import Bounds
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
 
@@ -71,8 +72,8 @@ class Uncertainty:
 
     def of_rate(
         self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
-    ) -> tuple[Limits, str]:
-        """Return the limits of a statistic of every group, NaN where there are none, and how.
+    ) -> Interval:
+        """Return the limits of a statistic of every group.
 
         ``margin`` says which are of all rows: an average over classes is resampled for those alone.
         """
@@ -80,11 +81,11 @@ class Uncertainty:
         try:
             found = self.bounds(statistic, evidence, margin)
             (low, high), method = found.limits(self.spec.confidence, self.spec.method)
-        except NoInterval:
-            none = np.full(len(value), np.nan)
-            return (none, none), ""
-        low, high = (np.clip(each, *statistic.range) for each in (low, high))
-        return (np.minimum(low, value), np.maximum(high, value)), method
+        except NoInterval as why:
+            return nothing(len(value), str(why))
+        every, none = len(value), np.full(len(value), np.nan)
+        made = Interval(low, high, none, [method] * every, [""] * every, found.reason)
+        return made.holding(value, statistic.range)
 
     def bounds(self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]) -> Bounds:
         """Return the limits of a statistic of every group at any critical value.
@@ -95,8 +96,8 @@ class Uncertainty:
             Nothing honest can be said from what is counted.
         """
         table = table_of(statistic, self.readings) if isinstance(statistic, DRAWN) else None
-        if table is None:
-            return bounds(statistic, evidence)
+        if table is None or evidence.clusters is not None:
+            return clustered_bounds(statistic, evidence)
         return drawn_bounds(statistic, table, evidence, margin, self.spec)
 
     def under(self, spec: Spec) -> Uncertainty:
@@ -105,8 +106,12 @@ class Uncertainty:
 
     def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""
+        sided = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
         try:
-            found = interval(metric, compared, self)
+            if compared.group.clusters is None or sided:
+                found = interval(metric, compared, self)
+            else:
+                found = jackknifed(metric, compared, self.spec)
         except NoInterval as why:
             return nothing(len(value), str(why))
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
@@ -118,10 +123,11 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Interval:
         """Return the interval of a contrast pooled over strata, for every group."""
-        if compared.group.clusters is not None:
-            return nothing(len(value), NO_CLUSTERS_IN_STRATA)
         try:
-            found = pooled(metric, compared, weights, self.spec)
+            if compared.group.clusters is None:
+                found = pooled(metric, compared, weights, self.spec)
+            else:
+                found = jackknifed_pool(metric, compared, weights, value, self.spec)
         except NoInterval as why:
             return nothing(len(value), str(why))
         return found.holding(value, metric.range)
@@ -131,12 +137,17 @@ class Uncertainty:
         rows = rows_behind(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = few(np.minimum(rows[slot, found.first], rows[slot, found.second]))
+        if groups.clusters is not None and "score" not in metric.needs:
+            behind = groups_rest_on(metric, groups.clusters)
+            known = np.where(rows.ravel() > 0, behind, np.inf).reshape(slots, -1)
+            clusters = few_clusters(known.min(axis=1))
+            too_few = [a or b for a, b in zip(clusters, too_few, strict=True)]
         none = np.full(slots, np.nan)
         try:
             made = across(metric, groups, slots, self)
         except NoInterval as why:
             return Interval(none, none, none, [""] * slots, too_few, str(why))
-        reason = made.reason if groups.clusters is None else NO_CLUSTERS_IN_STRATA
+        reason = made.reason if groups.clusters is None else UNTOLD
         limits = Interval(*made.limits, none, [made.method] * slots, too_few, reason)
         return limits.holding(found.value, metric.range)
 
@@ -144,8 +155,9 @@ class Uncertainty:
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
     ) -> Interval:
         """Return the interval of groups' shares of the rows against given shares."""
+        make = representation if ours.clusters is None else jackknifed_share
         try:
-            found = representation(metric, ours, every, target, self.spec)
+            found = make(metric, ours, every, target, self.spec)
         except NoInterval as why:
             return nothing(len(value), str(why))
         return found.holding(value, metric.range)
@@ -172,7 +184,8 @@ def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Int
 
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
-    if isinstance(metric.of, DRAWN) or how.spec.method in (Method.BAYES, Method.BOOTSTRAP):
+    asked = how.spec.method is Method.BAYES or how.spec.method.resamples
+    if (asked or isinstance(metric.of, DRAWN)) and compared.group.clusters is None:
         table = table_of(metric.of, how.readings)
         if table is not None:
             sizes = metric.sizes(compared.group.cases, compared.other.cases)
@@ -192,8 +205,7 @@ def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
     too_few = [
         next(filter(None, every), "") for every in zip(*(f.too_few for f in found), strict=True)
     ]
-    reason = "" if compared.group.clusters is None else NO_CLUSTERS_IN_STRATA
-    return Interval(low, high, p, method, too_few, reason)
+    return Interval(low, high, p, method, too_few, found[0].reason)
 
 
 @interval.register(Imbalance)

@@ -23,14 +23,16 @@ from fairgauge.stats.contrasts import (
 from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
-from fairgauge.uncertainty.bounds import bounds, denominator
+from fairgauge.uncertainty.bounds import denominator
 from fairgauge.uncertainty.interval import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
-    NO_CLUSTERS_IN_STRATA,
     NO_SIGN,
+    UNTOLD,
     Interval,
+    few_clusters,
 )
+from fairgauge.uncertainty.jackknife import clustered_bounds
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Versus:
     p: Array
     score: NDArray[np.bool_]
     too_few: list[str]
+    correlation: Array | float = 0.0
 
 
 def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
@@ -70,7 +73,9 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
         Nothing honest can be said from what is counted.
     """
     other = compared.reference if denominator(statistic) is None else compared.other
-    ours, theirs = bounds(statistic, compared.group), bounds(statistic, other)
+    ours, theirs = (clustered_bounds(statistic, each) for each in (compared.group, other))
+    at = np.arange(len(ours.n))
+    correlation = ours.correlation(theirs, at, at)
     score = np.zeros(len(ours.n), dtype=bool)
     if ours.share is not None and theirs.share is not None and not ours.clustered:
         if spec.method is Method.SCORE:
@@ -78,15 +83,16 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
         elif spec.method is Method.DEFAULT:
             gap = quotient(ours.share.x, ours.share.n) - quotient(theirs.share.x, theirs.share.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
-    p = _p(ours, theirs, score, compared.margin & (spec.method is Method.EXACT))
-    return Versus(ours, theirs, p, score, few_of(ours, theirs))
+    exact = compared.margin & (spec.method is Method.EXACT)
+    p = _p(ours, theirs, correlation, score, exact)
+    return Versus(ours, theirs, p, score, few_of(ours, theirs), correlation)
 
 
 def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Interval:
     """Return the interval of a difference or ratio of what `versus` found."""
     sides = (found.group, found.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, first, second, spec)
+    low, high = _limits(metric, first, second, found.correlation, spec)
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(found.score)
     if len(at) and first.share is not None and second.share is not None:
@@ -99,11 +105,13 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
     p = np.where(unknown, np.nan, found.p)
     reason = found.group.reason or found.other.reason or NO_SIGN
     if found.group.clustered:
-        reason = NO_CLUSTERS_IN_STRATA
+        reason = UNTOLD
     return Interval(low, high, p, method, found.too_few, reason)
 
 
-def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limits:
+def _limits(
+    metric: Contrast, first: Bounds, second: Bounds, correlation: Array | float, spec: Spec
+) -> Limits:
     if first.variance is not None and second.variance is not None:
         degrees = welch_degrees(first.variance, first.n, second.variance, second.n)
         c = critical_t(spec.confidence, degrees)
@@ -113,11 +121,11 @@ def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limi
         (low2, high2), _ = second.limits(spec.confidence, spec.method)
     e1, e2 = first.estimate, second.estimate
     if metric.by == "difference":
-        low, high = mover_difference(e1, low1, high1, e2, low2, high2)
+        low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
         return np.array(low), np.array(high)
     if metric.of.range[0] >= 0:
         low1, low2 = np.maximum(low1, 0.0), np.maximum(low2, 0.0)
-        low, high = mover_ratio(e1, low1, high1, e2, low2, high2)
+        low, high = mover_ratio(e1, low1, high1, e2, low2, high2, correlation)
         return np.array(low), np.array(high)
     above = (low1 > 0) & (low2 > 0)
     below = (high1 < 0) & (high2 < 0)
@@ -129,12 +137,19 @@ def _limits(metric: Contrast, first: Bounds, second: Bounds, spec: Spec) -> Limi
             np.abs(e2),
             np.where(below, -high2, low2),
             np.where(below, -low2, high2),
+            correlation,
         )
     sure = above | below  # a ratio of numbers that may be 0 has no limits
     return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
 
 
-def _p(ours: Bounds, theirs: Bounds, score: NDArray[np.bool_], exact: NDArray[np.bool_]) -> Array:
+def _p(
+    ours: Bounds,
+    theirs: Bounds,
+    correlation: Array,
+    score: NDArray[np.bool_],
+    exact: NDArray[np.bool_],
+) -> Array:
     """Return the p-value at which the interval just touches "no difference"."""
     if ours.variance is not None and theirs.variance is not None:
         return welch_p(
@@ -143,7 +158,8 @@ def _p(ours: Bounds, theirs: Bounds, score: NDArray[np.bool_], exact: NDArray[np
 
     def interval(z: Array) -> Limits:
         (low1, high1), (low2, high2) = ours.at(z), theirs.at(z)
-        return mover_difference(ours.estimate, low1, high1, theirs.estimate, low2, high2)
+        e1, e2 = ours.estimate, theirs.estimate
+        return mover_difference(e1, low1, high1, e2, low2, high2, correlation)
 
     p = np.array(invert(interval))
     if ours.share is None or theirs.share is None:
@@ -192,7 +208,11 @@ def few_of(ours: Bounds, theirs: Bounds) -> list[str]:
             pooled = quotient(one.x + two.x, one.n + two.n)
             rarer = np.minimum(pooled, 1 - pooled)
             expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
-    return few(fewest, expected, "clusters worth " if ours.clustered else "")
+    if ours.clusters is None or theirs.clusters is None:
+        return few(fewest, expected)
+    clusters = few_clusters(np.minimum(ours.clusters, theirs.clusters))
+    rows = few(fewest, expected, "clusters worth ")
+    return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 
 def few(rows: Array, expected: ArrayLike = np.inf, of: str = "") -> list[str]:

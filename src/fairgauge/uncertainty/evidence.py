@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array, Cells, Need
-    from fairgauge.uncertainty.clusters import Clusters
+    from fairgauge.uncertainty.clusters import Clusters, SharedShare
 
 Count: TypeAlias = "Callable[[Side], Array]"
 """Reads a number of rows off one side of many comparisons."""
 
 
-_NO_CLUSTERS = "no cluster-robust interval is known for it: it is not a share of rows"
+_NO_CLUSTERS = "no cluster-robust interval is known for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class CellCount:
 
 
 class Trials(NamedTuple):
-    """A share as ``x`` successes of ``n`` trials, and the degrees of freedom of its t, if of t."""
+    """A share as ``x`` successes of ``n`` trials, and what ties it to others where clusters do."""
 
     x: Array
     n: Array
     rate: Array
-    degrees: Array | None = None
+    shared: SharedShare | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,16 +89,17 @@ class Evidence:
         assert self.clusters is not None
         if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
             raise NoInterval(_NO_CLUSTERS)
-        worth = self._worth(among)
-        found = self.clusters.share(among.needs, of.cells, among.cells, worth)
-        rate = quotient(of(self.side), among(self.side))
-        # within strata, where clusters are not counted, rows tell who has too few of them
-        n = np.where(self.clusters.margin, found.n, among(self.side) * worth)
-        return Trials(np.nan_to_num(rate) * n, n, rate, found.degrees)
+        shared = self.clusters.share(among.needs, of.cells, among.cells, self._worth(among))
+        rate, n = quotient(of(self.side), among(self.side)), shared.found.n
+        return Trials(np.nan_to_num(rate) * n, n, rate, shared)
 
     def rows(self, count: Count) -> Array:
         """Return a number of rows, of as many as the weights are worth (Kish)."""
         return count(self.side) * self.worth(count)
+
+    def cases_worth(self, count: Count) -> Array:
+        """Return a number of rows as `rows` does, whatever ties them together."""
+        return count(self.side) * self._worth(count)
 
     def worth(self, count: Count) -> Array:
         """Return the rows that a unit of weight stands for: 1 without weights.

@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
 CLUSTER_ROBUST = "cluster-robust"
-NO_CLUSTERS_IN_STRATA = "clusters are counted for all rows alone, not within strata"
+JACKKNIFE = "cluster jackknife, t"
+ENOUGH_CLUSTERS = 20
+FEWEST_CLUSTERS = 10
+"""With fewer clusters on a side, how they differ is not known well enough for any limits."""
+UNTOLD = (
+    "clusters do not tell how far it may move: it lies on an end of its range, leaving some out "
+    "leaves it undefined or as it was, or there are too many strata to leave them out of each"
+)
 NO_SIGN = "a ratio of numbers that may be 0, or of either sign, has no limits"
+_NOT_HELD = "no limits that hold it are known: it rests on too little, or a profile made it of 0/0"
 _ROUNDING = 1e-9
 
 
@@ -56,7 +64,22 @@ class Interval:
             held = (low - slack <= value) & (value <= high + slack)
         low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
         low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
-        return replace(self, low=low, high=high, p=p)
+        return replace(self, low=low, high=high, p=p, reason=self.reason or _NOT_HELD)
+
+
+def few_clusters(behind: Array) -> list[str]:
+    """Say where clusters are below 20; empty where they suffice."""
+    said = []
+    for clusters in behind.tolist():
+        if clusters >= ENOUGH_CLUSTERS:
+            said.append("")
+            continue
+        rests = f"rests on {clusters:,.10g} cluster{'' if clusters == 1 else 's'} on one side"
+        if clusters < FEWEST_CLUSTERS:
+            said.append(f"{rests}; fewer than {FEWEST_CLUSTERS} give no interval")
+        else:
+            said.append(f"{rests}, fewer than {ENOUGH_CLUSTERS}")
+    return said
 
 
 def nothing(n: int, reason: str) -> Interval:

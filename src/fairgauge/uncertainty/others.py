@@ -13,6 +13,7 @@ from fairgauge.stats.significance import invert
 from fairgauge.uncertainty.contrasts import few
 from fairgauge.uncertainty.draws import drawn
 from fairgauge.uncertainty.interval import Interval
+from fairgauge.uncertainty.jackknifed import jackknifed
 from fairgauge.uncertainty.tables import strata_table
 
 if TYPE_CHECKING:
@@ -97,7 +98,11 @@ def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec)
         )
         for thin, said in zip(insufficient, few(np.minimum(*sizes)), strict=True)
     ]
-    found = drawn(metric, strata_table(metric.of), compared, spec, too_few)
+    if compared.group.clusters is None:
+        found = drawn(metric, strata_table(metric.of), compared, spec, too_few)
+    else:
+        found = jackknifed(metric, compared, spec)
+        too_few = [a or b for a, b in zip(too_few, found.too_few, strict=True)]
     low, high, p = (
         np.where(insufficient, np.nan, each) for each in (found.low, found.high, found.p)
     )

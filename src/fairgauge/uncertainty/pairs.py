@@ -139,14 +139,14 @@ def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
     c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
     numbers = (found.estimate, *found.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
-    correlation = found.correlation(found, first, second)
+    correlated = (*sides, found.correlation(found, first, second))
     return _Compared(
         groups=len(known),
         first=first,
         second=second,
         rates=(sides[0], sides[3]),
-        difference=mover_difference(*sides, correlation=correlation),
-        ratio=mover_ratio(*sides, correlation=correlation),
+        difference=mover_difference(*correlated),
+        ratio=mover_ratio(*correlated),
         method=f"tukey, {found.method}, mover difference and ratio",
     )
 

@@ -42,7 +42,7 @@ def rate_values(
     side = evidence.side
     values = statistic.value(side, profile).tolist()
     error = statistic.error(side)
-    (low, high), method = how.of_rate(statistic, evidence, margin)
+    sure = how.of_rate(statistic, evidence, margin)
     pulled = _pulled(statistic, evidence, margin)
     margin_only = "score" in statistic.needs
     found: list[RateValue | None] = []
@@ -53,12 +53,13 @@ def rate_values(
             reason = statistic.why_undefined(side, i)
             found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
         else:
-            limited = bool(low[i] <= high[i])
+            limited = bool(sure.low[i] <= sure.high[i])
             each = RateValue(
                 value,
-                low=float(low[i]) if limited else None,
-                high=float(high[i]) if limited else None,
-                method=method if limited else None,
+                low=float(sure.low[i]) if limited else None,
+                high=float(sure.high[i]) if limited else None,
+                method=sure.method[i] if limited else None,
+                reason=None if limited else sure.reason or None,
                 shrunken=_known(pulled[i]),
                 error=None if error is None else _known(error[i]),
             )

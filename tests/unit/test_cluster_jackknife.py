@@ -1,0 +1,404 @@
+"""Numbers that are no share of rows, with clusters: checked by leaving clusters out of the rows."""
+
+from __future__ import annotations
+
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+import fairgauge as fg
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.uncertainty import clusters
+
+CLUSTERS = 30
+
+
+def tied(seed, count=CLUSTERS, size=14, crossed=True, icc=0.2):
+    """Rows of clusters in strata and groups; crossed: every cluster has rows in both groups."""
+    rng = np.random.default_rng(seed)
+    user = np.repeat(np.arange(count), size)
+    group = rng.integers(0, 2, len(user)) if crossed else user % 2
+    chance = rng.beta(0.5 * (1 / icc - 1), 0.5 * (1 / icc - 1), count)[user]
+    y = (rng.random(len(user)) < 0.2 + 0.6 * chance).astype(int)
+    return pd.DataFrame(
+        {
+            "u": [f"u{i}" for i in user],
+            "g": np.array(["a", "b"])[group],
+            "s": np.array(["north", "south"])[rng.integers(0, 2, len(user))],
+            "y": y,
+            "p": np.where(rng.random(len(user)) < 0.25 + 0.2 * chance, 1 - y, y),
+        }
+    )
+
+
+def ask(data, **options):
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "cluster": "u"}
+    return fg.audit(data, **(asked | options))
+
+
+def by_metric(report, group="a", stratum=None):
+    return {
+        each.metric: each
+        for each in report.estimates
+        if each.stratum == stratum and each.class_ is None and group in (each.group, None)
+    }
+
+
+def left_out(rows, read, **options):
+    """Return numbers of a report without clusters, of all rows and without each cluster."""
+    plain = {"cluster": None} | options
+    values = [read(ask(rows, **plain))]
+    values += [read(ask(rows[rows.u != u], **plain)) for u in sorted(set(rows.u))]
+    return pd.DataFrame(values)
+
+
+def spread(values):
+    """Return the jackknife standard error of each column."""
+    moved = values.iloc[1:] - values.iloc[0]
+    blocks = len(moved)
+    return np.sqrt((blocks - 1) / blocks * (moved**2).sum())
+
+
+T = stats.t(CLUSTERS - 1).ppf(0.975)
+
+
+# by leaving clusters out of the rows
+
+
+def logit(low, high):
+    return lambda value: math.log((value - low) / (high - value))
+
+
+SCALES = {
+    "GE": math.log,
+    "theil_index": math.log,
+    "CI": logit(-1, 1),
+    "CDDL": logit(-1, 1),
+    "CDDPL": logit(-1, 1),
+}
+
+
+def wanted(each):
+    return each.group in ("a", "all") and each.stratum in (None, "pooled")
+
+
+def test_numbers_of_a_table_and_of_strata():
+    rows = tied(1)
+    names = list(SCALES)
+    report = ask(rows, metrics=names, strata="s")
+
+    def read(report):
+        return {e.metric: e.value for e in report.estimates if wanted(e)}
+
+    error = spread(left_out(rows, read, metrics=names, strata="s"))
+    for each in filter(wanted, report.estimates):
+        scale = SCALES[each.metric]
+        slope = (scale(each.value + 1e-6) - scale(each.value - 1e-6)) / 2e-6
+        half = T * error[each.metric] * slope
+        assert each.method == "cluster jackknife, t"
+        assert scale(each.low) == pytest.approx(scale(each.value) - half, rel=1e-5)
+        assert scale(each.high) == pytest.approx(scale(each.value) + half, rel=1e-5)
+        if each.p_value is not None:
+            z = abs(scale(0.0) - scale(each.value)) / (error[each.metric] * slope)
+            assert each.p_value == pytest.approx(2 * stats.t(CLUSTERS - 1).sf(z), rel=1e-4)
+
+
+@pytest.mark.parametrize("rate", ["balanced_accuracy", "conditional_acceptance", "cohen_kappa"])
+def test_contrasts_of_what_is_no_share(rate):
+    rows = tied(2, size=40)
+    report = ask(rows, metrics=[f"{rate}.difference"])
+
+    def read(report):
+        return {g.group: g.rates[rate].value for g in report.groups}
+
+    values = left_out(rows, read, metrics=[f"{rate}.difference"])
+    error, value = spread(values), values.iloc[0]
+    moved = values.iloc[1:] - value
+    r = (moved.a * moved.b).sum() / math.sqrt((moved.a**2).sum() * (moved.b**2).sum())
+    assert abs(r) > 0.05
+    low, high = {}, {}
+    ends = find_metric(f"{rate}.difference").of.range
+    scale = math.log if math.isinf(ends[1]) else logit(*ends)
+    for group in report.groups:
+        g, found = group.group, group.rates[rate]
+        low[g], high[g] = found.low, found.high
+        slope = (scale(value[g] + 1e-6) - scale(value[g] - 1e-6)) / 2e-6
+        half = T * error[g] * slope
+        assert scale(found.low) == pytest.approx(scale(value[g]) - half, rel=1e-5)
+        assert scale(found.high) == pytest.approx(scale(value[g]) + half, rel=1e-5)
+    found = report[f"{rate}.difference", "g", "a"]
+    a, b = value.a - low["a"], high["b"] - value.b
+    gap = value.a - value.b
+    assert found.low == pytest.approx(gap - math.sqrt(a * a + b * b - 2 * r * a * b))
+    a, b = high["a"] - value.a, value.b - low["b"]
+    assert found.high == pytest.approx(gap + math.sqrt(a * a + b * b - 2 * r * a * b))
+    assert found.method == "cluster jackknife, t, mover difference"
+
+
+def test_distances_of_two_categories_are_balls_of_the_difference():
+    rows = tied(3)
+    names = ["TVD", "LP", "KS"]
+    report = ask(rows, metrics=names)
+    shares = left_out(rows, lambda r: {g.group: g.rates["base_rate"].value for g in r.groups})
+    error = spread(pd.DataFrame({"gap": shares.a - shares.b})).gap
+    gap = abs(shares.a[0] - shares.b[0])
+    for name, size in zip(names, (1, math.sqrt(2), 1), strict=True):
+        found = report[name, "g", "a"]
+        assert found.value == pytest.approx(size * gap)
+        assert found.high == pytest.approx(size * (gap + T * error))
+        assert found.low == pytest.approx(size * max(0.0, gap - T * error))
+        assert found.p_value == pytest.approx(2 * stats.t(CLUSTERS - 1).sf(gap / error))
+        assert found.method == "norm ball, cluster jackknife, t"
+
+
+def test_distances_of_several_categories():
+    rows = tied(4)
+    rows["y"] = (rows.y + np.random.default_rng(4).integers(0, 3, len(rows))).astype(str)
+    rows["p"] = rows.y
+    found = ask(rows, metrics=["TVD"], task="multiclass")["TVD", "g", "a"]
+    assert (found.low > 0) == (found.p_value < 0.05)
+    assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("name", ["RD", "balanced_accuracy.difference", "DCA", "RD_ratio"])
+def test_pooled_over_strata(name):
+    name = {"RD_ratio": "true_positive_rate.ratio"}.get(name, name)
+    rows = tied(5, size=40)
+    found = ask(rows, metrics=[name], strata="s")[name, "g", "a", "pooled"]
+
+    def read(report):
+        return {"x": report[name, "g", "a", "pooled"].value}
+
+    values = left_out(rows, read, metrics=[name], strata="s")
+    error = spread(values).x
+    ends = find_metric(name).range
+    scale = (
+        (lambda v: v) if math.isinf(ends[0]) else math.log if math.isinf(ends[1]) else logit(*ends)
+    )
+    slope = (scale(found.value + 1e-6) - scale(found.value - 1e-6)) / 2e-6
+    assert scale(found.low) == pytest.approx(scale(found.value) - T * error * slope, rel=1e-5)
+    assert scale(found.high) == pytest.approx(scale(found.value) + T * error * slope, rel=1e-5)
+    assert found.method == "cluster jackknife, t"
+
+
+def test_shares_of_a_population():
+    rows = tied(6, crossed=False)
+    shares = {"g": {"a": 0.4, "b": 0.6}}
+    name = "representation.ratio"
+    found = ask(rows, metrics=[name], population=shares)[name, "g", "a"]
+    values = left_out(rows, lambda r: {"x": r.groups[0].share}, metrics=["CI"])
+    share, error = values.x[0], spread(values).x
+    half = T * error / (share * (1 - share))
+    odds = share / (1 - share)
+    ends = [odds * math.exp(s * half) for s in (-1, 1)]
+    assert [found.low * 0.4, found.high * 0.4] == pytest.approx([o / (1 + o) for o in ends])
+
+
+def test_averages_over_classes_and_their_agreement():
+    rows = tied(7)
+    rng = np.random.default_rng(7)
+    rows["y"] = rng.choice(["x", "y", "z"], len(rows))
+    rows["p"] = np.where(
+        rng.random(len(rows)) < 0.5, rows.y, rng.choice(["x", "y", "z"], len(rows))
+    )
+    names = ["f1.difference", "accuracy.difference"]
+    report = ask(rows, metrics=names, task="multiclass")
+    macro = next(
+        e
+        for e in report.estimates
+        if (e.metric, e.group, e.class_) == ("f1.difference", "a", "macro")
+    )
+    overall = next(
+        e for e in report.estimates if e.metric == "accuracy.difference" and e.class_ is None
+    )
+    for each in (macro, overall):
+        assert each.method == "cluster jackknife, t, mover difference"
+        assert each.low < each.value < each.high
+
+
+def test_regressions():
+    rows = tied(8)
+    rng = np.random.default_rng(8)
+    off = rng.normal(size=CLUSTERS)[rows.u.str[1:].astype(int)]
+    rows["y"] = 5 + off + rng.normal(size=len(rows))
+    rows["p"] = rows.y + 0.5 * off + rng.normal(size=len(rows))
+    names = ["mean_error", "mean_absolute_error", "root_mean_squared_error"]
+    asked = {"metrics": [f"{name}.difference" for name in names], "task": "regression"}
+    report = ask(rows, **asked)
+
+    def read(report):
+        return {name: report.groups[0].rates[name].value for name in names}
+
+    values = left_out(rows, read, **asked)
+    for name, error in spread(values).items():
+        found = report.groups[0].rates[name]
+        value = values[name][0]
+        if name == "mean_error":
+            assert (found.low, found.high) == pytest.approx((value - T * error, value + T * error))
+        else:
+            assert (math.log(found.low), math.log(found.high)) == pytest.approx(
+                (math.log(value) - T * error / value, math.log(value) + T * error / value)
+            )
+
+
+# laws
+
+ALL = {"metrics": "all", "strata": "s"}
+
+
+def comparable(report):
+    return {
+        (e.metric, e.group, e.stratum, e.class_): (e.low, e.high, e.p_value, e.method, e.reason)
+        for e in report.estimates
+    }
+
+
+def close(one, other):
+    assert one.keys() == other.keys()
+    for key, numbers in one.items():
+        assert numbers[3:] == other[key][3:], key
+        for a, b in zip(numbers[:3], other[key][:3], strict=True):
+            assert a == b or a == pytest.approx(b, rel=1e-6, abs=1e-9), key
+
+
+def test_names_of_clusters_and_the_order_of_rows_change_nothing():
+    rows = tied(9, count=90, size=6)
+    expected = comparable(ask(rows, **ALL))
+    assert sum(low is not None for low, *_ in expected.values()) > 300
+    rng = np.random.default_rng(9)
+    names = dict(zip(sorted(set(rows.u)), rng.permutation(90), strict=True))
+    other = rows.assign(u=rows.u.map(names)).sample(frac=1, random_state=9)
+    close(comparable(ask(other, **ALL)), expected)
+
+
+def test_the_seed_decides_the_blocks():
+    rows = tied(10, count=90, size=6)
+    name = "balanced_accuracy.difference"
+    one, same, other = (ask(rows, metrics=[name], seed=s)[name, "g", "a"] for s in (0, 0, 1))
+    assert one.interval == same.interval
+    assert one.interval != other.interval
+    assert one.interval == pytest.approx(other.interval, abs=0.05)
+
+
+def test_clusters_of_one_row_each_are_rows():
+    rows = tied(11, count=4_000, size=1, crossed=False)
+    names = ["DPPL", "DCA", "balanced_accuracy.difference", "GE", "CI", "TVD", "CDDL", "TE", "LP"]
+    one, plain = (
+        ask(rows, metrics=names, strata="s"),
+        ask(rows, metrics=names, cluster=None, strata="s"),
+    )
+    for each, other in zip(one.estimates, plain.estimates, strict=True):
+        # forty blocks tell a width to some eleven per cent; shares need none
+        off = 0.02 if each.metric in ("DPPL", "TE") and each.stratum != "pooled" else 0.4
+        assert each.interval is not None, (each.metric, each.stratum, each.reason)
+        width, right = (e.high - e.low for e in (each, other))
+        assert width == pytest.approx(right, rel=off), (each.metric, each.stratum)
+
+
+def test_more_of_the_same_clusters_narrow_every_interval():
+    rows = tied(12, count=36)
+    many = pd.concat([rows.assign(u=rows.u + f"-{i}") for i in range(9)])
+    names = ["DPPL", "DCA", "balanced_accuracy.difference", "GE", "CI", "TVD", "CDDL", "TE"]
+    few, more = (ask(each, metrics=names, strata="s") for each in (rows, many))
+    for one, other in zip(few.estimates, more.estimates, strict=True):
+        if one.interval is not None:
+            assert other.high - other.low < 0.75 * (one.high - one.low), one.metric
+
+
+def test_limits_hold_the_value_and_widen_with_the_confidence():
+    rows = tied(13, count=50)
+    narrow, wide = (comparable(ask(rows, confidence=c, **ALL)) for c in (0.8, 0.99))
+    values = {(e.metric, e.group, e.stratum, e.class_): e.value for e in ask(rows, **ALL).estimates}
+    for key, (low, high, *_) in narrow.items():
+        if low is not None:
+            assert low <= values[key] <= high, key
+            if wide[key][0] is not None:
+                assert wide[key][0] <= low + 1e-9, key
+                assert wide[key][1] >= high - 1e-9, key
+
+
+def test_p_values_and_intervals_agree():
+    rows = tied(14, count=50)
+    for each in ask(rows, **ALL).estimates:
+        neutral = find_metric(each.metric).neutral
+        if each.p_value is not None and each.low is not None and not math.isnan(neutral):
+            inside = each.low - 1e-9 <= neutral <= each.high + 1e-9
+            assert (each.p_value >= 0.05 - 1e-6) == inside, (each.metric, each.stratum)
+
+
+# strata, engines, few clusters
+
+
+def test_numbers_within_strata_are_those_of_their_rows_alone():
+    rows = tied(15)
+    names = ["RD", "DPPL", "TE", "accuracy.largest_gap", "balanced_accuracy.difference", "LP"]
+    every = ask(rows, metrics=names, strata="s")
+    north = ask(rows[rows.s == "north"], metrics=names)
+    for each in north.estimates:
+        other = next(
+            e
+            for e in every.estimates
+            if (e.metric, e.group, e.stratum) == (each.metric, each.group, "north")
+        )
+        assert each.interval is not None
+        assert other.interval == pytest.approx(each.interval)
+        assert other.method == each.method
+
+
+def test_the_same_from_every_engine(tmp_path):
+    rows = tied(16, count=60)
+    rows["w"] = np.random.default_rng(16).lognormal(0, 0.5, len(rows))
+    asked = {"metrics": ["RD", "DCA", "CI", "CDDL", "TVD", "GE"], "strata": "s", "weight": "w"}
+    expected = ask(rows, **asked)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    for data in (pl.from_pandas(rows), duckdb.from_df(rows), tmp_path / "rows.csv"):
+        assert ask(data, **asked).estimates == expected.estimates
+
+
+def test_few_clusters_give_no_interval_or_decide_nothing():
+    for count, status, known in ((9, "too_few", False), (15, "too_few", True), (25, "ok", True)):
+        report = ask(tied(17, count=count, size=60), metrics=["GE", "DCA", "CI", "TVD", "RD"])
+        for each in report.estimates:
+            assert each.status == status, each.metric
+            assert (each.interval is not None) == known, each.metric
+    few = ask(tied(17, count=9, size=60), metrics=["accuracy.largest_gap", "accuracy.minimum"])
+    for each in few.estimates:
+        assert each.interval is None
+        assert each.reason == "rests on 9 clusters on one side; fewer than 10 give no interval"
+
+
+def test_a_number_at_the_end_of_its_range_has_no_limits():
+    rows = tied(18).assign(p=1, y=1)
+    found = ask(rows, metrics=["conditional_acceptance.difference", "GE"])
+    for each in found.estimates:
+        assert each.interval is None
+        assert each.reason.startswith("clusters do not tell how far it may move")
+
+
+def test_too_many_strata_are_told(monkeypatch):
+    rows = tied(19)
+    names = ["balanced_accuracy.difference", "RD"]
+    free = ask(rows, metrics=names, strata="s")
+    monkeypatch.setattr(clusters, "_MOST_CELLS", 41 * 3 * 2 * 3 * 3)
+    for each in (tight := ask(rows, metrics=names, strata="s")).estimates:
+        same = next(
+            e
+            for e in free.estimates
+            if (e.metric, e.group, e.stratum) == (each.metric, each.group, each.stratum)
+        )
+        jackknifed = each.metric != "RD" or each.stratum == "pooled"
+        if each.stratum is not None and jackknifed:
+            assert each.interval is None
+            assert "too many strata to leave them out of each" in each.reason
+        else:
+            assert each.interval == same.interval
+    assert len(tight.estimates) == len(free.estimates)
+    monkeypatch.setattr(clusters, "_MOST_CELLS", 100)
+    found = ask(rows, metrics=names)["balanced_accuracy.difference", "g", "a"]
+    assert found.interval is None
+    assert found.reason == "there are too many groups and classes to leave clusters out of each"
