@@ -119,7 +119,7 @@ class RowView:
         value = Cells.of(values[sides.group], values[sides.reference]).distance(kind)
         what = "residuals" if metric.kind.startswith("residual") else "predictions"
         says = f"{sides.name}: {what} lie {value:.4g} from those of {sides.other} ({metric.title})"
-        key = f"{self._feature}/{sides.name}/{metric.name}"
+        key = f"{self._feature}/{metric.name}"  # two groups of two draw, and so test, the same
         ours, theirs = values[sides.group], values[sides.rest]
         found = of_rows(
             lambda: distant(ours, theirs, sides.part, kind, self._spec, key), self._spec

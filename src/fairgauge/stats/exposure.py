@@ -142,7 +142,7 @@ def exposure_interval(ours: Array, theirs: Array, z: float) -> tuple[float, floa
     (0.76, 1.18, 0.6)
     """
     tilt = Tilt.of(ours, theirs)
-    if not tilt.least > 0:
+    if np.ptp(tilt.worth) < _ROUNDING:
         return np.nan, np.nan, np.nan
     low, high = (tilt.ratio(tilt.furthest(each)) for each in (z, -z))
     return low, high, float(two_sided(tilt.standing(0.0)))

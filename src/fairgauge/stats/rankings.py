@@ -101,7 +101,7 @@ class Ranking:
             marks = self._tied((codes[self.order] == group).astype(np.float64))
             kl += _divergence(np.cumsum(marks) / np.arange(1, n + 1), marks.sum() / n)
         discount = _discount(n)
-        return float((kl * discount).sum() / discount.sum())
+        return max(float((kl * discount).sum() / discount.sum()), 0.0)  # not below by rounding
 
     def _tied(self, worth: Array) -> Array:
         """Return what is worth so much at each place, the mean of its tie."""
@@ -155,7 +155,7 @@ class Tops:
             held = reached[..., upper] - (1 - part) * rows[..., upper]
             share = reached[..., -1:] / self.ends[-1]
             total += _divergence(held / self.places, share) @ self.weights
-        return total
+        return np.maximum(total, 0.0)
 
     @property
     def cost(self) -> int:

@@ -35,6 +35,7 @@ _FEWEST_DRAWS = 500
 _MOST_DRAWN = 20_000_000
 _CLUSTERS = "no cluster-robust interval is known for it: it compares or ranks single rows"
 _OWN_REFERENCE = "the group is all of its reference"
+_ONE_PLACE = "all rows share one place: their scores do not differ"
 _OWN_NEIGHBOURS = "the reference holds the group's own rows, which would be their own neighbours"
 
 
@@ -153,7 +154,7 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Interval:
         raise NoInterval(_OWN_REFERENCE)
     low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
     if np.isnan(low):
-        raise NoInterval("all rows share one place: their scores do not differ")
+        raise NoInterval(_ONE_PLACE)
     limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
     return _one(limits, p, "tilted score, places as given", min(len(ours), len(theirs)))
 
@@ -166,10 +167,12 @@ def even_tops(
     Raises
     ------
     NoInterval
-        All rows are of one group.
+        All rows are of one group, or all scores are one.
     """
     if np.count_nonzero(np.bincount(codes)) < _TWO:
         raise NoInterval("all ranked rows are of one group")
+    if not ranking.ties[-1]:
+        raise NoInterval(_ONE_PLACE)
     tops = Tops.of(ranking, codes, groups)
     draws, rng = _draws(spec, tops.cost), generator(spec, key)
     low, high, p, floor = divergence_interval(value, tops, spec.confidence, rng, draws)

@@ -1,0 +1,276 @@
+"""How sure the metrics of single rows are: limits, p-values, sentences, and why there are none."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.individual import view
+from fairgauge.metrics.lookup import find_metric
+from fairgauge.stats.cumulative import cumulative_radius
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.paired import paired_difference
+from fairgauge.stats.rankings import top_ratio
+from fairgauge.words import Status
+
+Z = critical(0.95)
+CLASSES = {"prediction": "p", "features": ["x", "z"], "metrics": ["FT", "consistency"]}
+RANKED = {
+    "score": "s", "positive": 1,
+    "metrics": ["top_selection_ratio(percent=20)", "skew(percent=20)", "exposure_ratio", "ndkl"],
+}  # fmt: skip
+AMOUNTS = {
+    "label": "y", "prediction": "v", "task": "regression",
+    "metrics": [
+        "prediction_ks", "prediction_wasserstein", "residual_ks", "residual_wasserstein",
+    ],
+}  # fmt: skip
+KINDS: dict[str, dict[str, Any]] = {"classes": CLASSES, "ranked": RANKED, "amounts": AMOUNTS}
+
+
+def people(n: int = 300, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], n, p=[0.4, 0.35, 0.25])
+    score = (rng.random(n) + 0.1 * (group == "a")).round(2) / 2
+    return pl.DataFrame(
+        {
+            "g": group,
+            "x": rng.normal(size=n).round(1),
+            "z": rng.integers(0, 3, n),
+            "p": (rng.random(n) < 0.4 + 0.2 * (group == "a")).astype(int),
+            "s": score,
+            "v": rng.normal(5, 2, n) + (group == "b"),
+            "y": rng.normal(5, 2, n),
+            "id": rng.integers(0, 40, n),
+        }
+    )
+
+
+def audited(kind: str, rows: pl.DataFrame | None = None, **more: Any) -> fg.Report:
+    frame = people() if rows is None else rows
+    return fg.audit(frame, **{"sensitive": "g", "replicates": 500, **KINDS[kind], **more})
+
+
+def numbers(report: fg.Report) -> dict[tuple[str, str], tuple[Any, ...]]:
+    found = report.estimates
+    return {(e.metric, e.group): (e.value, e.low, e.high, e.p_value) for e in found}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_has_limits_that_hold_it_and_widen(kind: str) -> None:
+    report, wide = audited(kind), audited(kind, confidence=0.99)
+    assert report.estimates
+    for one, other in zip(report.estimates, wide.estimates, strict=True):
+        assert one.status is Status.OK, one.reason
+        assert one.method
+        assert one.confidence == 0.95
+        assert None not in (one.low, one.high, one.value)
+        assert one.low <= one.value <= one.high  # type: ignore[operator]
+        assert other.low <= one.low <= one.high <= other.high  # type: ignore[operator]
+        assert other.high - other.low > one.high - one.low  # type: ignore[operator]
+        assert "; 95% interval " in (one.says or "")
+        if one.metric != "consistency":
+            assert one.p_value is not None
+            assert one.p_adjusted is not None
+            assert 0 < one.p_value <= one.p_adjusted <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_rows_moves_no_limit(kind: str) -> None:
+    frame = people()
+    turned = frame.sample(fraction=1.0, shuffle=True, seed=5)
+    assert numbers(audited(kind, frame)) == numbers(audited(kind, turned))
+
+
+@pytest.mark.parametrize("kind", ["ranked", "amounts"])
+def test_draws_follow_the_seed_and_nothing_else_that_is_asked(kind: str) -> None:
+    last = KINDS[kind]["metrics"][-1]
+    whole, alone = audited(kind), audited(kind, metrics=last)
+    assert numbers(alone).items() <= numbers(whole).items()
+    assert numbers(audited(kind, metrics=last, seed=1)) != numbers(alone)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters_leave_no_interval_and_say_so(kind: str) -> None:
+    for each in audited(kind, cluster="id").estimates:
+        assert each.value is not None
+        assert (each.low, each.p_value) == (None, None)
+        assert each.reason == (
+            "no cluster-robust interval is known for it: it compares or ranks single rows"
+        )
+
+
+def test_a_flip_test_takes_the_reference_as_given() -> None:
+    found = audited("classes")["FT", "g", "a"]
+    words = (found.says or "").replace(",", "").split()
+    n, better, worse = int(words[2]), int(words[4]), int(words[words.index("accepted") + 1])
+    assert found.value == pytest.approx((better - worse) / n)
+    limits = [float(each) for each in paired_difference(better, worse, n, Z)]
+    assert [found.low, found.high] == pytest.approx(limits)
+    assert found.method == "tango score, reference as given"
+
+
+def test_profile_clarify_turns_the_limits_of_a_flip_test() -> None:
+    ours, theirs = (
+        audited("classes", profile=p, features="z")["FT", "g", "b"]
+        for p in ("documented", "clarify")
+    )
+    turned = (-(theirs.value or 0), -(theirs.high or 0), -(theirs.low or 0))
+    assert (ours.value, ours.low, ours.high) == pytest.approx(turned)
+    assert ours.p_value == theirs.p_value
+
+
+def test_a_flip_test_of_a_sample_rests_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = audited("classes")["FT", "g", "a"]
+    monkeypatch.setattr(view, "MOST_QUERIES", 50)
+    sample = audited("classes")["FT", "g", "a"]
+    assert sample.n_group == 50
+    assert sample.high - sample.low > 1.2 * (whole.high - whole.low)  # type: ignore[operator]
+
+
+def test_a_row_is_not_held_against_itself() -> None:
+    found = audited("classes", reference="overall")["FT", "g", "a"]
+    assert found.value is not None
+    assert found.low is None
+    assert "its own neighbours" in (found.reason or "") or "their own" in (found.reason or "")
+
+
+def test_rows_that_are_all_alike_are_not_certain_to_be() -> None:
+    frame = people().with_columns(p=pl.lit(1))
+    found = audited("classes", frame, metrics="consistency").estimates[0]
+    assert found.value == found.high == 1
+    assert 0.95 < (found.low or 0) < 1
+
+
+def test_limits_against_everyone_are_those_against_the_rest_carried_over() -> None:
+    frame = people()
+    for metric in ("top_selection_ratio(percent=20)", "exposure_ratio"):
+        rest = audited("ranked", frame, metrics=metric)[metric, "g", "a"]
+        every = audited("ranked", frame, metrics=metric, reference="overall")[metric, "g", "a"]
+        part = rest.n_group / (rest.n_group + rest.n_reference)  # type: ignore[operator]
+        for name in ("value", "low", "high"):
+            r = getattr(rest, name)
+            assert getattr(every, name) == pytest.approx(r / (part * r + 1 - part)), (metric, name)
+        assert every.p_value == rest.p_value
+    for metric in AMOUNTS["metrics"]:
+        rest = audited("amounts", frame, metrics=metric)[metric, "g", "a"]
+        every = audited("amounts", frame, metrics=metric, reference="overall")[metric, "g", "a"]
+        part = rest.n_group / (rest.n_group + rest.n_reference)  # type: ignore[operator]
+        for name in ("value", "low", "high"):
+            r = getattr(rest, name)
+            assert getattr(every, name) == pytest.approx((1 - part) * r), (metric, name)
+
+
+def test_a_group_that_is_everyone_has_nothing_to_be_compared_with() -> None:
+    frame = people().with_columns(g=pl.lit("a"))
+    for kind in ("ranked", "amounts"):
+        for each in audited(kind, frame, reference="overall").estimates:
+            if each.metric.startswith("skew"):
+                assert each.status is Status.TOO_FEW
+                continue
+            assert each.low is None
+            assert each.reason in (
+                "the group is all of its reference", "all ranked rows are of one group",
+            )  # fmt: skip
+
+
+def test_distances_and_divergences_say_what_chance_alone_would_give() -> None:
+    for kind in ("ranked", "amounts"):
+        for each in audited(kind).estimates:
+            chance = each.metric == "ndkl" or kind == "amounts"
+            assert ("; chance alone would give about 0." in (each.says or "")) == chance
+
+
+def test_a_distance_is_a_ball_of_many_cells_too() -> None:
+    """Of more values than cells the limits stay about those of all values."""
+    frame = people(3000)
+    found = audited("amounts", frame, metrics="prediction_ks", replicates=2000)
+    one = found["prediction_ks", "g", "b"]
+    x, y = (
+        np.sort(frame.filter((pl.col("g") == "b") == side)["v"].to_numpy())
+        for side in (True, False)
+    )
+    values = np.sort(np.concatenate([x, y]))
+    a, d = (np.isin(values, each).astype(float) for each in (x, y))
+    rng = np.random.default_rng(0)
+    radius = cumulative_radius(a, d, np.ones(len(values) - 1), "ks", 0.95, rng, 1000)
+    assert one.high - one.value == pytest.approx(radius, rel=0.06)  # type: ignore[operator]
+
+
+def test_a_group_without_a_place_has_no_lower_limit() -> None:
+    rows = {"g": ["a"] * 40 + ["b"] * 60, "s": [i / 200 for i in range(100)]}
+    report = audited("ranked", pl.DataFrame(rows), metrics=["skew(k=30)", "ndkl"])
+    found = report["skew(k=30)", "g", "a"]
+    assert found.value == found.low == -math.inf
+    assert -2 < (found.high or 0) < 0
+    assert "95% interval -infinity to -" in (found.says or "")
+    (held,) = (e for e in json.loads(report.to_json())["estimates"] if e["group"] == "a")
+    assert held["low"] == "-Infinity"
+    low, high = top_ratio(0, 30, 40, 60, Z)
+    ratio = audited("ranked", pl.DataFrame(rows), metrics="top_selection_ratio(k=30)").estimates[0]
+    assert (ratio.value, ratio.low) == (0, low)
+    assert ratio.high == pytest.approx(high)
+
+
+def test_equal_scores_tell_nothing() -> None:
+    frame = people().with_columns(s=pl.lit(0.5))
+    report = audited("ranked", frame)
+    even = next(e for e in report.estimates if e.metric == "ndkl")
+    for found, neutral in ((report["exposure_ratio", "g", "a"], 1), (even, 0)):
+        assert found.value == pytest.approx(neutral, abs=1e-12)
+        assert found.low is None
+        assert found.reason == "all rows share one place: their scores do not differ"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_rows_keep_their_limits_and_decide_nothing(kind: str) -> None:
+    for each in audited(kind, people(18)).estimates:
+        assert each.status is Status.TOO_FEW
+        assert each.reason.startswith("rests on ")  # type: ignore[union-attr]
+        assert each.low is not None
+
+
+def test_few_places_are_too_few() -> None:
+    found = audited("ranked", metrics="skew(k=6)")["skew(k=6)", "g", "a"]
+    assert found.status is Status.TOO_FEW
+    assert "rows would be expected" in (found.reason or "")
+
+
+def test_cases_count_as_rows() -> None:
+    frame = people(120)
+    twice = frame.with_columns(n=pl.lit(2))
+    repeated = pl.concat([frame, frame])
+    for kind in KINDS:
+        counted = numbers(audited(kind, twice, count="n"))
+        assert counted == numbers(audited(kind, repeated))
+
+
+@pytest.mark.parametrize("kind", ["ranked", "amounts"])
+def test_two_groups_that_are_each_others_reference_are_one_test(kind: str) -> None:
+    frame = people().filter(pl.col("g") != "c")
+    for each in audited(kind, frame).estimates:
+        assert each.p_adjusted == pytest.approx(each.p_value, rel=1e-6), each.metric
+
+
+def test_a_difference_is_found() -> None:
+    rng = np.random.default_rng(3)
+    group = np.repeat(["a", "b"], 150)
+    frame = pl.DataFrame(
+        {
+            "g": group,
+            "s": (rng.random(300) + 0.4 * (group == "a")) / 2,
+            "v": rng.normal(0, 1, 300) + (group == "a"),
+            "y": rng.normal(0, 1, 300),
+        }
+    )
+    for kind in ("ranked", "amounts"):
+        for each in audited(kind, frame).estimates:
+            assert (each.p_value or 1) < 0.05, each.metric
+            neutral = find_metric(each.metric).neutral
+            assert not each.low <= neutral <= each.high, each.metric  # type: ignore[operator]
