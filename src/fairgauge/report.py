@@ -127,7 +127,8 @@ class Report:
                 for each in found["diagnostics"]
             ),
             scores=tuple(_score_counts(each) for each in found["scores"]),
-            pairs=tuple(_pair(each) for each in found["pairs"]),
+            # reports written before pairs were shown have none
+            pairs=tuple(_pair(each) for each in found.get("pairs", ())),
         )
 
     def to_pandas(self) -> Any:

@@ -181,6 +181,9 @@ def test_pairs_of_very_many_groups_are_left_to_the_largest_gap():
 def test_a_report_keeps_its_pairs_in_json():
     report = audit(COUNTS)
     assert Report.from_dict(json.loads(report.to_json())) == report
+    older = report.to_dict()
+    del older["pairs"]
+    assert Report.from_dict(older).pairs == ()
     written = report.to_dict()["pairs"][0]
     assert {"feature", "rate", "group", "other", "class", "difference", "p_adjusted"} <= set(
         written

@@ -56,10 +56,10 @@ def percents(low: float | None, high: float | None) -> str:
 def points(value: float) -> str:
     """Show a difference of shares in points, with its sign.
 
-    >>> points(-0.2424), points(0.0312)
-    ('-24.2', '+3.1')
+    >>> points(-0.2424), points(0.0312), points(0.0)
+    ('-24.2', '+3.1', '0')
     """
-    return f"{100 * value:+.1f}"
+    return f"{100 * value:+.1f}" if value else "0"
 
 
 def probability(value: float | None, called: str = "p") -> str:
