@@ -171,9 +171,9 @@ def selection(rng, sets):
 # name: (study, its options, lowest coverage in per cent that is promised)
 STUDIES = {
     "one group, normal": (one_group, ("normal",), 94.0),
-    "one group, t5": (one_group, ("t5",), 92.5),
+    "one group, t5": (one_group, ("t5",), 92.0),
     "one group, uniform": (one_group, ("uniform",), 94.0),
-    "one group, exponential": (one_group, ("exponential",), 80.0),
+    "one group, exponential": (one_group, ("exponential",), 84.0),
     "difference, normal": (two_groups, ("normal", "difference"), 94.0),
     "difference, t5": (two_groups, ("t5", "difference"), 93.0),
     "ratio, normal": (two_groups, ("normal", "ratio"), 94.0),
