@@ -97,7 +97,7 @@ class View:
         self, metric: Comparison, obstacle: str | None = None, *, class_: str | None = None
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; ``class_`` names an average."""
-        compared = self.compared(metric)
+        compared = self.compared(metric, obstacle)
         slots = self.tally.slots
         threshold = self.reading.threshold if "prediction" in metric.needs else None
         fields = None if obstacle else self._fields(metric, compared)
@@ -288,12 +288,12 @@ class View:
             sides.pick(compared.references, compared.slots, pooled=pooled),
         )
 
-    def compared(self, metric: Metric) -> Compared:
-        """Return what a metric compares here."""
+    def compared(self, metric: Metric, obstacle: str | None = None) -> Compared:
+        """Return what a metric compares here, or would if nothing stood against it."""
         groups = np.arange(len(self.tally.groups))
         if metric.scope == "table":
             return Compared(groups, groups, np.zeros_like(groups), [None])
-        references, names = self._references(metric, groups)
+        references, names = self._references(None if obstacle else metric, groups)
         which = groups[references != groups]
         if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted at the margin
             slots = np.zeros_like(which)
@@ -346,8 +346,11 @@ class View:
         """Whether TP, FP, FN and TN mean something here."""
         return self.tally.has_labels and self.tally.has_predictions and not self._all_classes
 
-    def _references(self, metric: Metric, groups: Index) -> tuple[Index, list[str]]:
-        """Return the side that each group is compared with, and its name."""
+    def _references(self, metric: Metric | None, groups: Index) -> tuple[Index, list[str]]:
+        """Return the side that each group is compared with, and its name.
+
+        Where a metric cannot tell which group is the best, it is the largest.
+        """
         rule, own = self.spec.reference, self.tally.groups
         if isinstance(rule, tuple):
             named = self.tally.named_reference
@@ -360,7 +363,7 @@ class View:
             return np.full_like(groups, self.sides.whole), [str(rule)] * len(own)
         every = self.sides.pick(groups, np.zeros_like(groups))
         best = int(np.argmax(every.size))
-        if rule is Reference.BEST:
+        if rule is Reference.BEST and metric is not None:
             best = favoured(metric, every, self.spec.profile, best)
         return np.full_like(groups, best), [own[best]] * len(own)
 

@@ -103,6 +103,13 @@ def test_best_is_the_best_by_the_metric() -> None:
     assert {e.reference for e in report.estimates} == {"B"}
 
 
+def test_best_of_a_metric_that_does_not_apply_is_the_largest() -> None:
+    report = audit(sensitive="race", reference="best", metrics="roc_auc.difference")
+    found = report["roc_auc.difference", "race", "B"]
+    assert (found.status, found.reference) == ("not_applicable", "W")
+    assert found.reason == "needs a score"
+
+
 def test_a_reference_outside_the_value_sets_becomes_a_group() -> None:
     report = audit(sensitive={"race": ["B"]}, reference={"race": "W"})
     assert report["DPL", "race", "B"].reference == "W"
