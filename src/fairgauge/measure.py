@@ -202,9 +202,14 @@ def _thresholds(
     estimates: list[Estimate] = []
     for i, view in enumerate(views):
         groups += view.groups(rates)
-        for metric, obstacle in asked:
-            if metric.scope not in ("table", "rows") and (i == 0 or "prediction" in metric.needs):
-                estimates += _of_view(view, metric, obstacle)
+        here = [
+            (metric, obstacle)
+            for metric, obstacle in asked
+            if metric.scope not in ("table", "rows") and (i == 0 or "prediction" in metric.needs)
+        ]
+        view.uncertainty.expect(metric for metric, obstacle in here if not obstacle)
+        for metric, obstacle in here:
+            estimates += _of_view(view, metric, obstacle)
     return groups, estimates
 
 
@@ -224,6 +229,8 @@ def _multiclass(
     for how in AVERAGES:
         groups += whole.groups([averaged(rate, how) for rate in rates], how)
     estimates: list[Estimate] = []
+    for view in views:
+        view.uncertainty.expect(metric for metric, obstacle in asked if not obstacle)
     for metric, obstacle in asked:
         if metric.scope in ("table", "rows"):
             continue

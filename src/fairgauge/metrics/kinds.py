@@ -199,13 +199,9 @@ class Blend(Statistic):
 
 def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:
     """Count each row once that stands in either sum."""
-    inside = [a + b > 0 for a, b in zip(_coefficients(over), _coefficients(under), strict=True)]
+    inside = [a + b > 0 for a, b in zip(over.coefficients, under.coefficients, strict=True)]
     total: Array = counts[..., inside].sum(axis=-1)
     return total
-
-
-def _coefficients(cells: Cells) -> tuple[int, int, int, int]:
-    return (cells.tp, cells.fp, cells.fn, cells.tn)
 
 
 def _bracket(cells: Cells) -> str:

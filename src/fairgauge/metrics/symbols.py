@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -26,17 +29,23 @@ class Cells:
     tn: int = 0
 
     def __add__(self, other: Cells) -> Cells:
-        return Cells(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        pairs = zip(self.coefficients, other.coefficients, strict=True)
+        return Cells(*(a + b for a, b in pairs))
 
     def __rmul__(self, times: int) -> Cells:
-        return Cells(*(times * a for a in astuple(self)))
+        return Cells(*(times * a for a in self.coefficients))
 
     def __str__(self) -> str:
         """Return the formula: ``TP + FN``, ``2 TP + FP + FN``, ``n``."""
         if self == ALL:
             return "n"
-        terms = zip(astuple(self), _NAMES, strict=True)
+        terms = zip(self.coefficients, _NAMES, strict=True)
         return " + ".join(name if k == 1 else f"{k} {name}" for k, name in terms if k)
+
+    @property
+    def coefficients(self) -> tuple[int, int, int, int]:
+        """Return the coefficients of TP, FP, FN and TN."""
+        return (self.tp, self.fp, self.fn, self.tn)
 
     @property
     def described(self) -> str:
@@ -56,23 +65,22 @@ class Cells:
 
     def within(self, other: Cells) -> bool:
         """Tell whether every row counted here is counted once in ``other``: a share of it."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        pairs = zip(self.coefficients, other.coefficients, strict=True)
         return all(a in (0, 1) and b in (0, 1) and a <= b for a, b in pairs)
 
     def disjoint(self, other: Cells) -> bool:
         """Tell whether no row is counted in both sums, and none twice."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        pairs = zip(self.coefficients, other.coefficients, strict=True)
         return all(a in (0, 1) and b in (0, 1) and a + b <= 1 for a, b in pairs)
 
     def count(self, counts: Array) -> Array:
         """Sum the cells of ``counts`` (array of shape (..., 4): TP, FP, FN, TN)."""
-        total: Array = (
-            self.tp * counts[..., 0]
-            + self.fp * counts[..., 1]
-            + self.fn * counts[..., 2]
-            + self.tn * counts[..., 3]
-        )
-        return total
+        parts: list[Array] = [
+            counts[..., i] if k == 1 else k * counts[..., i]
+            for i, k in enumerate(self.coefficients)
+            if k
+        ]
+        return reduce(add, parts) if parts else np.zeros(counts.shape[:-1])
 
 
 TP = Cells(tp=1)

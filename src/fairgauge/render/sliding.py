@@ -8,7 +8,6 @@ the catalogue's rows.
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +97,7 @@ def _quotient(row: Rate | Quotient) -> tuple[list[int], list[int]]:
 
 def _six(cells: Cells, *, unlabelled: bool) -> list[int]:
     """Return the coefficients of the cells; rows without a label count where none is needed."""
-    return [*astuple(cells), *((cells.tp, cells.tn) if unlabelled else (0, 0))]
+    return [*cells.coefficients, *((cells.tp, cells.tn) if unlabelled else (0, 0))]
 
 
 def _recomputed(row: Statistic) -> bool:

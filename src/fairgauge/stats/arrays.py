@@ -49,7 +49,11 @@ def floats(*values: ArrayLike) -> tuple[Array, ...]:
     >>> n.tolist()
     [10.0, 10.0]
     """
-    return tuple(np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values)))
+    arrays = [np.asarray(value, dtype=np.float64) for value in values]
+    shape = arrays[0].shape
+    if all(array.shape == shape for array in arrays):
+        return tuple(arrays)
+    return tuple(np.broadcast_arrays(*arrays))
 
 
 @quiet

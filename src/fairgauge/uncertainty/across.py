@@ -159,14 +159,15 @@ def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> 
     low, high = found.at(np.full(len(found.estimate), c))
     with np.errstate(invalid="ignore"):
         error = np.maximum(found.estimate - low, high - found.estimate) / c
-    bounded = np.isfinite(error) | np.isnan(found.estimate)
-    bounded = bounded.reshape(slots, -1).all(axis=1)
+    finite = np.isfinite(error) | np.isnan(found.estimate)
+    bounded = finite.reshape(slots, -1).all(axis=1)
     value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
     made = variance_limits if metric.by == "variance" else gini_limits
     low, high = made(value, error, np.full(slots, c))
     reason = found.reason or _UNBOUNDED
     if metric.by == "gini" and metric.of.range[0] < 0:
-        bounded &= (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1) & np.isfinite(high)
+        positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
+        bounded &= positive & np.isfinite(high)
         reason = NO_SIGN
     low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
     return Made((low, high), f"{found.method}, {_BALL}", reason)

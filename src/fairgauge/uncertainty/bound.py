@@ -19,7 +19,7 @@ from fairgauge.uncertainty.interval import CLUSTER_ROBUST, FEWEST_CLUSTERS
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairgauge.metrics.symbols import Array
     from fairgauge.sides import Index
@@ -146,3 +146,29 @@ def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
         return mean - half, mean + half
 
     return Bounds(mean, n, at, "student", variance=unbiased)
+
+
+def joined(parts: Sequence[Bounds]) -> Bounds:
+    """Return the numbers of several statistics as one, the limits of all shares made at once."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([len(part.n) for part in parts])[:-1]
+    shares = [part.share if not part.clustered else None for part in parts]
+    x, n = (np.concatenate([getattr(s, k) for s in shares if s] or [[]]) for k in ("x", "n"))
+
+    def at(z: Array) -> Limits:
+        pieces = np.split(np.broadcast_to(z, estimate.shape), ends)
+        of_shares = [piece for piece, share in zip(pieces, shares, strict=True) if share]
+        low, high = wilson(x, n, np.concatenate(of_shares or [np.empty(0)]))
+        made, start = [], 0
+        for part, share, piece in zip(parts, shares, pieces, strict=True):
+            if share:
+                here = slice(start, start + len(piece))
+                made.append(share.limits((low[here], high[here])))
+                start += len(piece)
+            else:
+                made.append(part.at(piece))
+        return np.concatenate([each[0] for each in made]), np.concatenate([m[1] for m in made])
+
+    estimate, rows = (np.concatenate([getattr(p, k) for p in parts]) for k in ("estimate", "n"))
+    return Bounds(estimate, rows, at, "")

@@ -7,7 +7,6 @@ standard error; an area under a curve has DeLong's.
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import partial, singledispatch
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -124,7 +123,7 @@ def denominator(statistic: Statistic) -> Count | None:
 
 def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
     """Return the quotient of two counts of the same rows."""
-    pairs = list(zip(astuple(statistic.over), astuple(statistic.under), strict=True))
+    pairs = list(zip(statistic.over.coefficients, statistic.under.coefficients, strict=True))
     if any(each not in (0, 1) for pair in pairs for each in pair):
         raise NoInterval(f"no interval is known for {statistic.formula}")
     both, over, under = (
@@ -148,7 +147,7 @@ def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
 
 def _as_part(over: Cells, under: Cells) -> tuple[Cells, Cells, int] | None:
     """Read ``kA / (kA + B)``, A and B disjoint, such as F1; None where it is not of that shape."""
-    above, below = astuple(over), astuple(under)
+    above, below = over.coefficients, under.coefficients
     times = max(above)
     rest = [b - a for a, b in zip(above, below, strict=True)]
     fits = set(above) <= {0, times} and set(rest) <= {0, 1} and times > 0

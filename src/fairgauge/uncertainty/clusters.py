@@ -8,7 +8,7 @@ together is told by both.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,7 @@ class Clusters:
         """Return what a share of cells is worth; ``worth`` is of a unit of weight."""
         sums = self.of.sums(needs).sums
         first, second = (each[self.which, self.slots] for each in (sums.first, sums.second))
-        x, m = (np.array(astuple(cells), dtype=float) for cells in (of, among))
+        x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
         n = first @ m
         rate = np.nan_to_num(quotient(first @ x, n))
         clusters = self.behind(needs, lambda side: among.count(side.counts(needs)))

@@ -39,14 +39,15 @@ from fairgauge.uncertainty.pooled import pooled
 from fairgauge.uncertainty.score_distances import score_distance
 from fairgauge.uncertainty.standardised import standardised
 from fairgauge.uncertainty.tables import cells_table, table_of
-from fairgauge.words import Method, Profile
+from fairgauge.words import Method, Profile, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.metrics.across import Across, Found
+    from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
     from fairgauge.metrics.representation import Representation
     from fairgauge.metrics.symbols import Array
@@ -68,7 +69,18 @@ class Uncertainty:
     def __init__(self, spec: Spec, readings: Sequence[Reading] = ()) -> None:
         self.spec = spec
         self.readings = readings
-        self._versus: dict[Statistic, Versus] = {}
+        self._versus: dict[Statistic, Versus | NoInterval] = {}
+        self._expected: tuple[Statistic, ...] = ()
+
+    def expect(self, metrics: Iterable[Metric]) -> None:
+        """Say which metrics will be asked for, so that what they share is computed at once.
+
+        Those of scores are compared over all rows alone; with the best group as the reference,
+        every metric has its own.
+        """
+        if self.spec.reference is not Reference.BEST:
+            contrasts = (m.of for m in metrics if isinstance(m, Contrast))
+            self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
 
     def of_rate(
         self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
@@ -163,10 +175,20 @@ class Uncertainty:
         return found.holding(value, metric.range)
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:
-        """Return what all contrasts of a statistic have in common."""
+        """Return what all contrasts of a statistic have in common.
+
+        Raises
+        ------
+        NoInterval
+            Nothing honest can be said from what is counted.
+        """
         if statistic not in self._versus:
-            self._versus[statistic] = versus(statistic, compared, self.spec)
-        return self._versus[statistic]
+            together = self._expected if statistic in self._expected else (statistic,)
+            self._versus |= versus(together, compared, self.spec)
+        found = self._versus[statistic]
+        if isinstance(found, NoInterval):
+            raise found
+        return found
 
 
 @singledispatch

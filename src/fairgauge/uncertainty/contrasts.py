@@ -7,7 +7,7 @@ limits are carried over: of a mean, ``d - whole`` is ``(1 - s)(d - rest)``, s th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from fairgauge.stats.contrasts import (
 from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
+from fairgauge.uncertainty.bound import joined
 from fairgauge.uncertainty.bounds import denominator
 from fairgauge.uncertainty.interval import (
     FEWEST_EXPECTED,
@@ -30,12 +31,15 @@ from fairgauge.uncertainty.interval import (
     NO_SIGN,
     UNTOLD,
     Interval,
+    NoInterval,
     few_clusters,
 )
 from fairgauge.uncertainty.jackknife import clustered_bounds
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from fairgauge.metrics.comparisons import Contrast
@@ -61,17 +65,38 @@ class Versus:
     p: Array
     score: NDArray[np.bool_]
     too_few: list[str]
-    correlation: Array | float = 0.0
+    correlation: Array
+
+    @property
+    def of_means(self) -> bool:
+        """Return whether both sides are means, which Welch's test compares."""
+        return self.group.variance is not None and self.other.variance is not None
 
 
-def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
+def versus(
+    statistics: Sequence[Statistic], compared: Comparisons, spec: Spec
+) -> dict[Statistic, Versus | NoInterval]:
     """Return the bounds of both sides, the p-value of "no difference", and who has too few rows.
 
-    Raises
-    ------
-    NoInterval
-        Nothing honest can be said from what is counted.
+    The p-values of all statistics are found at once; instead of what nothing honest can be said of
+    stands the reason.
     """
+    found: dict[Statistic, Versus | NoInterval] = {}
+    for statistic in statistics:
+        try:
+            found[statistic] = _sides(statistic, compared, spec)
+        except NoInterval as why:
+            found[statistic] = why
+    made = {key: each for key, each in found.items() if isinstance(each, Versus)}
+    exact = compared.margin & (spec.method is Method.EXACT)
+    return found | {
+        key: replace(each, p=p)
+        for (key, each), p in zip(made.items(), _p(list(made.values()), exact), strict=True)
+    }
+
+
+def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
+    """Return the bounds of both sides, without p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (clustered_bounds(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
@@ -83,9 +108,7 @@ def versus(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
         elif spec.method is Method.DEFAULT:
             gap = quotient(ours.share.x, ours.share.n) - quotient(theirs.share.x, theirs.share.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
-    exact = compared.margin & (spec.method is Method.EXACT)
-    p = _p(ours, theirs, correlation, score, exact)
-    return Versus(ours, theirs, p, score, few_of(ours, theirs), correlation)
+    return Versus(ours, theirs, np.empty(0), score, few_of(ours, theirs), correlation)
 
 
 def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Interval:
@@ -110,9 +133,9 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
 
 
 def _limits(
-    metric: Contrast, first: Bounds, second: Bounds, correlation: Array | float, spec: Spec
+    metric: Contrast, first: Bounds, second: Bounds, correlation: Array, spec: Spec
 ) -> Limits:
-    if first.variance is not None and second.variance is not None:
+    if first.variance is not None and second.variance is not None:  # means
         degrees = welch_degrees(first.variance, first.n, second.variance, second.n)
         c = critical_t(spec.confidence, degrees)
         (low1, high1), (low2, high2) = first.at(c), second.at(c)
@@ -143,33 +166,42 @@ def _limits(
     return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
 
 
-def _p(
-    ours: Bounds,
-    theirs: Bounds,
-    correlation: Array,
-    score: NDArray[np.bool_],
-    exact: NDArray[np.bool_],
-) -> Array:
-    """Return the p-value at which the interval just touches "no difference"."""
-    if ours.variance is not None and theirs.variance is not None:
-        return welch_p(
-            ours.estimate, ours.variance, ours.n, theirs.estimate, theirs.variance, theirs.n
+def _p(every: Sequence[Versus], exact: NDArray[np.bool_]) -> list[Array]:
+    """Return the p-values at which the intervals just touch "no difference"."""
+    found: list[Array] = [each.p for each in every]
+    inverted = [i for i, each in enumerate(every) if not each.of_means]
+    if inverted:
+        ours, theirs = (
+            joined([getattr(every[i], side) for i in inverted]) for side in ("group", "other")
         )
+        correlation = np.concatenate([every[i].correlation for i in inverted])
 
-    def interval(z: Array) -> Limits:
-        (low1, high1), (low2, high2) = ours.at(z), theirs.at(z)
-        e1, e2 = ours.estimate, theirs.estimate
-        return mover_difference(e1, low1, high1, e2, low2, high2, correlation)
+        def interval(z: Array) -> Limits:
+            (low1, high1), (low2, high2) = ours.at(z), theirs.at(z)
+            e1, e2 = ours.estimate, theirs.estimate
+            return mover_difference(e1, low1, high1, e2, low2, high2, correlation)
 
-    p = np.array(invert(interval))
-    if ours.share is None or theirs.share is None:
+        p = np.split(invert(interval), np.cumsum([len(every[i].score) for i in inverted])[:-1])
+        for i, here in zip(inverted, p, strict=True):
+            found[i] = _of_shares(every[i], np.array(here), exact)
+    for i, each in enumerate(every):
+        one, two = each.group, each.other
+        if one.variance is not None and two.variance is not None:
+            found[i] = welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
+    return found
+
+
+def _of_shares(each: Versus, p: Array, exact: NDArray[np.bool_]) -> Array:
+    """Return p-values, those of shares by an exact test or the score where these are due."""
+    if each.group.share is None or each.other.share is None:
         return p
-    x1, n1, x2, n2 = ours.share.x, ours.share.n, theirs.share.x, theirs.share.n
+    one, two = each.group.share, each.other.share
+    x1, n1, x2, n2 = one.x, one.n, two.x, two.n
     if exact.any():
         whole = np.all([each == np.floor(each) for each in (x1, n1, x2, n2)], axis=0)
         at = np.flatnonzero(exact & whole & ((n1 + 1) * (n2 + 1) <= _MOST_TABLES))
         p[at] = boschloo(x1[at], n1[at], x2[at], n2[at])
-    at = np.flatnonzero(score)
+    at = np.flatnonzero(each.score)
     p[at] = score_p(x1[at], n1[at], x2[at], n2[at])
     return p
 
@@ -211,7 +243,7 @@ def few_of(ours: Bounds, theirs: Bounds) -> list[str]:
     if ours.clusters is None or theirs.clusters is None:
         return few(fewest, expected)
     clusters = few_clusters(np.minimum(ours.clusters, theirs.clusters))
-    rows = few(fewest, expected, "clusters worth ")
+    rows = few(fewest, expected, "clusters worth " if ours.shares else "")
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 

@@ -109,7 +109,8 @@ def _mover(
         return mover_difference(first.estimate, *first.at(z), second.estimate, *second.at(z))
 
     none = np.zeros(len(share), dtype=bool)
-    found = Versus(first, second, invert(interval), none, few(np.minimum(*n)))
+    zero = np.zeros(len(share))
+    found = Versus(first, second, invert(interval), none, few(np.minimum(*n)), zero)
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin, compared.key)
     made = contrast(metric, found, apart, spec)

@@ -5,7 +5,6 @@ Cells that a formula treats alike are one cell: a rate has two, however many it 
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +37,7 @@ def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
 
 def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> Table:
     """Return confusion cells, those of one part together."""
-    first = [next(i for i, k in enumerate(astuple(part)) if k) for part in parts]
+    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
 
     def read(side: Side) -> Array:
         return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
@@ -104,7 +103,7 @@ def _alike(sums: Sequence[Cells]) -> list[Cells]:
     """Join the cells that have the same coefficient in every sum; drop those in none."""
     found: dict[tuple[int, ...], Cells] = {}
     for i, cell in enumerate((TP, FP, FN, TN)):
-        pattern = tuple(astuple(each)[i] for each in sums)
+        pattern = tuple(each.coefficients[i] for each in sums)
         if any(pattern):
             found[pattern] = found.get(pattern, Cells()) + cell
     return list(found.values())
