@@ -18,6 +18,8 @@ from fairgauge.metrics.names import NAMES, Name
 from fairgauge.words import Better
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairgauge.metrics.comparisons import Metric
     from fairgauge.metrics.kinds import Statistic
 
@@ -154,15 +156,17 @@ def metric(name: str) -> Entry:
     >>> print(fg.metric("RD").formula)
     [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
     """
-    for find in (find_metric, find_rate):
+    finders: tuple[Callable[[], Entry], ...] = (
+        lambda: _of_metric(find_metric(name)),
+        lambda: _of_rate(find_rate(name)),
+    )
+    for find in finders:
         try:
-            found = find(name).name
+            return find()
         except AmbiguousName as error:
             raise SpecError(Problem("", str(error))) from None
         except LookupError as error:
             reason = str(error)
-        else:
-            return next(entry for entry in metrics() if entry.name == found)
     raise SpecError(Problem("", reason))
 
 

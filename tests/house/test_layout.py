@@ -30,7 +30,7 @@ ONLY_IN = {
     "click": ("cli/",),
     "jinja2": ("render/",),
     "pydantic": ("spec_file/", "compat/"),
-    "scipy": ("stats/", "scan/rows.py"),
+    "scipy": ("stats/",),
 }
 """Libraries, and the only places that may import them, also when imported late."""
 

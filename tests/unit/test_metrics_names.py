@@ -92,3 +92,9 @@ def test_an_entry_says_what_other_tools_call_it() -> None:
 def test_a_name_without_a_counterpart_says_why() -> None:
     with pytest.raises(fg.SpecError, match="'Jain Index' of holisticai: of all rows"):
         fg.metric("Jain Index")
+
+
+def test_a_metric_with_another_parameter_is_explained_too():
+    found = fg.metric("generalized_entropy(alpha=3)")
+    assert found.name == "generalized_entropy(alpha=3)"
+    assert "6" in found.formula  # alpha (alpha - 1)

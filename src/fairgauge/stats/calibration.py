@@ -136,7 +136,7 @@ def recalibration_variances(
     Returns
     -------
     intercept, slope : array of shape (...)
-        nan where the fit is.
+        nan where the fit is, and where the scores do not tell intercept and slope apart.
 
     References
     ----------
@@ -157,7 +157,7 @@ def recalibration_variances(
     )
     determinant = h0 * h2 - h1 * h1
     n = (pos + neg).sum(-1)
-    small = np.where(n > 2, n / (n - 2), np.nan) / determinant
+    small = np.where((n > 2) & (determinant > 0), n / (n - 2), np.nan) / determinant
     of_intercept = (h2 * h2 * m0 - 2 * h2 * h1 * m1 + h1 * h1 * m2) / determinant
     of_slope = (h1 * h1 * m0 - 2 * h1 * h0 * m1 + h0 * h0 * m2) / determinant
     return np.maximum(of_intercept, h2) * small, np.maximum(of_slope, h0) * small

@@ -95,6 +95,7 @@ def _mean_square(m: Sums, n: Array) -> Made:
     return lambda z: square_limits(square, weight, n, z), _CHI_SQUARE
 
 
+@quiet
 def _deviation(m: Sums, n: Array) -> Made:
     found = central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
     weight = tail_weight(found.second, found.fourth, n)

@@ -242,7 +242,7 @@ See: fairgauge metrics
   confidence: must be a number between 0 and 1, not '95'
   seed: must be a whole number from 0 up, not 'x'
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
-Say default, score, exact, bootstrap, bayes
+Say default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca, bayes
   reference: 'sx' is not allowed; say rest, overall, largest, best, or {column: value}
   label: no column 'aproved' in the data. Did you mean 'approved'?
   sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"""
