@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.words import Level, Status, Task
 
@@ -234,3 +235,16 @@ class Measured:
 def called(reference: str | None) -> str:
     """Return a reference as it reads in a sentence."""
     return {None: "all", "rest": "the rest", "overall": "everyone"}.get(reference, str(reference))
+
+
+def as_count(number: Any) -> float | Any:
+    """Return a count as an int where it is whole, None where it is unknown."""
+    value = float(number)
+    if math.isnan(value):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def as_number(number: Any) -> float | None:
+    """Return a number, None where it is unknown."""
+    return None if math.isnan(number) else float(number)

@@ -30,7 +30,7 @@ from fairgauge.uncertainty.clusters import spanning
 from fairgauge.uncertainty.families import adjusted, central, homogeneous
 from fairgauge.uncertainty.pairs import left_out, pairwise
 from fairgauge.uncertainty.reversals import simpsons
-from fairgauge.uncertainty.ungrouped import missing_groups, ungrouped
+from fairgauge.uncertainty.ungrouped import missing_groups
 from fairgauge.view import View
 from fairgauge.words import Level, Method, Profile, Role, Status, Task
 
@@ -90,7 +90,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     diagnostics: list[Diagnostic] = []
     pairs: list[Pair] = []
     worst: dict[Compared, Ungrouped] = {}
-    ruled = [metric for metric, _ in asked if metric.name in {rule.metric for rule in spec.rules}]
+    rules = {rule.metric for rule in spec.rules}
+    ruled = [m for m, o in asked if m.name in rules and isinstance(m, Contrast) and not o]
     if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
         tallies, note = by_rows.histograms(tallies)
         diagnostics.append(note)
@@ -105,7 +106,9 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         estimates += measured[1]
         diagnostics += _coverage(view, asked)
         diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
-        worst |= ungrouped(each, reads, ruled, spec)
+        for reading in reads:
+            ungrouped = View(each, reading, spec).ungrouped
+            worst |= {key: found for m in ruled for key, found in ungrouped(m).items()}
         if task is Task.BINARY and len(each.groups) > 1:
             groups_of = view.all_groups()
             diagnostics += homogeneous(central(rates), groups_of, spec)
@@ -222,6 +225,7 @@ def _multiclass(
 ) -> tuple[list[Group], list[Estimate]]:
     """Measure each class against the rest, their averages, the worst class, and all at once."""
     views = [View(counted, reading, spec) for reading in reads]
+    at_once = [View(counted, reading, spec, at_once=len(reads)) for reading in reads]
     whole = View(counted, Reading(_none(reads[0].labels), _none(reads[0].predictions)), spec, reads)
     groups = [group for view in views for group in view.groups(rates)]
     of_all = {each.name: each for each in (agreement(), KAPPA)}
@@ -229,7 +233,7 @@ def _multiclass(
     for how in AVERAGES:
         groups += whole.groups([averaged(rate, how) for rate in rates], how)
     estimates: list[Estimate] = []
-    for view in views:
+    for view in (*views, *at_once):
         view.uncertainty.expect(metric for metric, obstacle in asked if not obstacle)
     for metric, obstacle in asked:
         if metric.scope in ("table", "rows"):
@@ -239,7 +243,8 @@ def _multiclass(
             continue
         by_class = [_of_view(view, metric) for view in views]
         estimates += (estimate for each in by_class for estimate in each)
-        estimates += (_worst_class(each) for each in zip(*by_class, strict=True))
+        surely = [_of_view(view, metric) for view in at_once]
+        estimates += (_worst_class(each) for each in zip(*surely, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
                 estimates += _of_classes(whole, metric, averaged(metric.of, how), how)
@@ -353,6 +358,8 @@ def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
 
 def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
     """Return the estimate of the class that lies furthest from "no difference".
+
+    Their limits hold at once, so that those of the one that is picked do.
 
     Where no value means that, it is the lowest minimum or the highest maximum.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.estimate import POOLED, POPULATION, Estimate, Group, called
+from fairgauge.estimate import POOLED, POPULATION, Estimate, Group, as_count, as_number, called
 from fairgauge.metrics.arithmetic import divide
 from fairgauge.metrics.comparisons import Contrast, Metric
 from fairgauge.metrics.pooling import favoured, pool
@@ -19,12 +19,15 @@ from fairgauge.uncertainty.clusters import ClusterSides
 from fairgauge.uncertainty.pairs import Groups
 from fairgauge.uncertainty.rates import rate_values
 from fairgauge.uncertainty.saying import told
+from fairgauge.uncertainty.ungrouped import ungrouped
 from fairgauge.values import name_of
 from fairgauge.words import Profile, Reference, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from fairgauge.estimate import Compared as Key
+    from fairgauge.estimate import Ungrouped
     from fairgauge.metrics.across import Across
     from fairgauge.metrics.comparisons import Comparison
     from fairgauge.metrics.kinds import Statistic
@@ -48,10 +51,18 @@ class Compared:
 
 
 class View:
-    """One tally under one reading: what is compared with what."""
+    """One tally under one reading: what is compared with what.
+
+    Its intervals hold for ``at_once`` classes at once, of which the worst may then be picked.
+    """
 
     def __init__(
-        self, counted: Tally, reading: Reading, spec: Spec, per_class: Sequence[Reading] = ()
+        self,
+        counted: Tally,
+        reading: Reading,
+        spec: Spec,
+        per_class: Sequence[Reading] = (),
+        at_once: int = 1,
     ) -> None:
         self.tally = counted
         self.reading = reading
@@ -64,7 +75,7 @@ class View:
             self.sides = Sides(counted, reading, spec.profile, per_class, "w")
             self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
         self.clusters = ClusterSides(counted, reading, spec.profile, per_class, spec.seed)
-        self.uncertainty = Uncertainty(spec, per_class)
+        self.uncertainty = Uncertainty(spec, per_class, at_once)
 
     def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
         """Return the counts and rates of every group in every slot; ``class_`` names an average."""
@@ -85,7 +96,7 @@ class View:
                 stratum=self.tally.slots[slot],
                 class_=class_ or self.reading.class_,
                 threshold=self.reading.threshold,
-                n=_plain(cases.size[i]),
+                n=as_count(cases.size[i]),
                 weight=float(side.size[i]) if weighted else None,
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
                 counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
@@ -186,9 +197,9 @@ class View:
                 group=name,
                 reference=POPULATION,
                 value=float(value[i]) if known else None,
-                n_group=_plain(ours.cases.size[i]),
-                rate_group=_known(share[i]),
-                rate_reference=_known(target[i]),
+                n_group=as_count(ours.cases.size[i]),
+                rate_group=as_number(share[i]),
+                rate_reference=as_number(target[i]),
                 **more,
             )
 
@@ -237,12 +248,19 @@ class View:
                 class_=self.reading.class_,
                 threshold=threshold,
                 value=value if known else None,
-                n_group=_plain(n_group[i]),
-                n_reference=_plain(n_reference[i]),
-                rate_group=_known(sides[0]),
-                rate_reference=_known(sides[1]),
+                n_group=as_count(n_group[i]),
+                n_reference=as_count(n_reference[i]),
+                rate_group=as_number(sides[0]),
+                rate_reference=as_number(sides[1]),
                 **more,
             )
+
+    def ungrouped(self, metric: Metric) -> dict[Key, Ungrouped]:
+        """Return how far a metric could move, whichever groups the rows without one are in."""
+        found = self.compared(metric)
+        margin = found.slots == 0
+        sides = found.groups[margin], found.references[margin]
+        return ungrouped(self.tally, self.reading, metric, sides, self.spec.profile)
 
     def all_groups(self) -> Groups:
         """Return the groups over all rows, to be compared with each other."""
@@ -315,10 +333,10 @@ class View:
 
         def fields(i: int, name: str, other: str | None) -> dict[str, Any]:
             found: dict[str, Any] = {
-                "n_group": _plain(n_group[i]),
-                "n_reference": _plain(n_reference[i]),
-                "rate_group": _known(ours[i]),
-                "rate_reference": _known(theirs[i]),
+                "n_group": as_count(n_group[i]),
+                "n_reference": as_count(n_reference[i]),
+                "rate_group": as_number(ours[i]),
+                "rate_reference": as_number(theirs[i]),
             }
             if profile is Profile.CLARIFY and empty[i] and metric.scope not in ("table", "pooled"):
                 return found | {"status": Status.ERROR, "reason": "Facet set is empty"}
@@ -333,7 +351,7 @@ class View:
                 found
                 | {
                     "value": float(value[i]),
-                    "error": None if error is None else _known(error[i]),
+                    "error": None if error is None else as_number(error[i]),
                     "says": says,
                 }
                 | told(metric, sure, i, says, self.spec.confidence)
@@ -374,16 +392,4 @@ class View:
 
 
 def _cells(counts: Array) -> dict[str, float]:
-    return dict(zip(("tp", "fp", "fn", "tn"), map(_plain, counts), strict=True))
-
-
-def _plain(number: Any) -> float | Any:
-    """Return a count as an int where it is whole."""
-    value = float(number)
-    if math.isnan(value):
-        return None
-    return int(value) if value == int(value) else value
-
-
-def _known(number: Any) -> float | None:
-    return None if math.isnan(number) else float(number)
+    return dict(zip(("tp", "fp", "fn", "tn"), map(as_count, counts), strict=True))

@@ -106,3 +106,24 @@ def test_the_worst_class(report: fg.Report) -> None:
     assert lowest.value == 0
     highest = one(report, "false_positive_rate.maximum", "worst")
     assert highest.value == pytest.approx(2 / 5)  # in G, 2 of 5 rows that are not b
+
+
+def test_limits_of_the_worst_class_hold_for_all_classes_at_once() -> None:
+    rows = [
+        {"g": g, "y": label, "p": prediction}
+        for g, by_label in TABLES.items()
+        for label, counts in by_label.items()
+        for prediction, n in zip("abc", counts, strict=True)
+        for _ in range(30 * n)
+    ]
+    asked: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "g"}
+    asked |= {"reference": {"g": "H"}, "metrics": "true_positive_rate.difference"}
+    every = fg.audit(pl.DataFrame(rows), **asked)
+    worst = one(every, "true_positive_rate.difference", "worst")
+    strict = fg.audit(pl.DataFrame(rows), confidence=1 - 0.05 / 3, **asked)
+    alone = one(strict, "true_positive_rate.difference", "c")
+    assert (worst.low, worst.high) == pytest.approx((alone.low, alone.high))
+    assert worst.confidence == 0.95
+    assert worst.method == f"{alone.method}, all classes at once"
+    assert worst.p_value == pytest.approx(min(1, 3 * alone.p_value))
+    assert "; 95% interval" in worst.says

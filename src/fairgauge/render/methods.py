@@ -76,6 +76,8 @@ PARTS = {
     "ball of the groups' noise": "the spread less and plus how far chance moves the groups: "
     "noise alone raises a spread, and limits around it would miss 0 always",
     "folded": "limits of a difference carried over to its size: that is never below 0",
+    "all classes at once": "every class at a stricter level (Bonferroni): the worst was picked "
+    "from all of them",
     "all parts at once": "each part at a stricter level (Bonferroni): their limits hold together",
     "both outcomes at once": "both outcomes at a stricter level (Bonferroni): their limits hold "
     "together",

@@ -212,34 +212,3 @@ def missing_bounds(
     low = np.where((n > 0) & (failures > 0), x / failures, 0.0)
     high = np.where(n > 0, (x + ux) / (n + ux), 1.0)
     return low, high
-
-
-def missing_difference_bounds(
-    x1: ArrayLike,
-    n1: ArrayLike,
-    x2: ArrayLike,
-    n2: ArrayLike,
-    unknown_x: ArrayLike,
-    unknown_n: ArrayLike,
-) -> Limits:
-    """Bound a difference of two groups' rates when some rows have no group label.
-
-    The worst joint assignment gives every unknown success to one group and every unknown failure
-    to the other, so the bounds are sharp.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like
-        Successes and rows known to be of either group.
-    unknown_x, unknown_n : array-like
-        Successes and rows without a group label.
-
-    Examples
-    --------
-    >>> low, high = missing_difference_bounds(30, 100, 20, 100, 4, 10)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.0522, 0.1382)
-    """
-    low1, high1 = missing_bounds(x1, n1, unknown_x, unknown_n)
-    low2, high2 = missing_bounds(x2, n2, unknown_x, unknown_n)
-    return low1 - high2, high1 - low2

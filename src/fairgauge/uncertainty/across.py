@@ -7,7 +7,6 @@ raises the variance and the like, so that these get a ball.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -91,8 +90,7 @@ def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
 
 @across.register(Joint)
 def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
-    each = 1 - (1 - how.spec.confidence) / len(metric.of)  # all parts at once
-    stricter = how.under(replace(how.spec, confidence=each))
+    stricter = how.of_each(len(metric.of))
     parts = [across(part, evidence, slots, stricter) for part in metric.of]
     limits = np.array([part.limits for part in parts])
     if metric.how == "mean":

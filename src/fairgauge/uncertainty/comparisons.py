@@ -61,14 +61,16 @@ DRAWN = (Averaged, Kappa)
 
 
 class Uncertainty:
-    """Intervals under one specification.
+    """Intervals under one specification, or stricter ones that hold ``at_once`` (Bonferroni).
 
     What a difference and a ratio of one statistic have in common is computed once.
     """
 
-    def __init__(self, spec: Spec, readings: Sequence[Reading] = ()) -> None:
-        self.spec = spec
+    def __init__(self, spec: Spec, readings: Sequence[Reading] = (), at_once: int = 1) -> None:
+        each = 1 - (1 - spec.confidence) / at_once
+        self.spec = spec if at_once == 1 else replace(spec, confidence=each)
         self.readings = readings
+        self._at_once = at_once
         self._versus: dict[Statistic, Versus | NoInterval] = {}
         self._expected: tuple[Statistic, ...] = ()
 
@@ -112,9 +114,9 @@ class Uncertainty:
             return clustered_bounds(statistic, evidence)
         return drawn_bounds(statistic, table, evidence, margin, self.spec)
 
-    def under(self, spec: Spec) -> Uncertainty:
-        """Return the same under another specification."""
-        return Uncertainty(spec, self.readings)
+    def of_each(self, parts: int) -> Uncertainty:
+        """Return the stricter one whose intervals of several parts hold at once."""
+        return Uncertainty(self.spec, self.readings, parts)
 
     def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
         """Return the interval of a metric for every comparison."""
@@ -129,7 +131,7 @@ class Uncertainty:
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
-        return found.holding(value, metric.range)
+        return self._picked(found.holding(value, metric.range))
 
     def of_pooled(
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
@@ -142,7 +144,7 @@ class Uncertainty:
                 found = jackknifed_pool(metric, compared, weights, value, self.spec)
         except NoInterval as why:
             return nothing(len(value), str(why))
-        return found.holding(value, metric.range)
+        return self._picked(found.holding(value, metric.range))
 
     def of_feature(self, metric: Across, groups: Evidence, slots: int, found: Found) -> Interval:
         """Return the interval of a metric of all groups in every slot."""
@@ -161,7 +163,7 @@ class Uncertainty:
             return Interval(none, none, none, [""] * slots, too_few, str(why))
         reason = made.reason if groups.clusters is None else UNTOLD
         limits = Interval(*made.limits, none, [made.method] * slots, too_few, reason)
-        return limits.holding(found.value, metric.range)
+        return self._picked(limits.holding(found.value, metric.range))
 
     def of_population(
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
@@ -173,6 +175,13 @@ class Uncertainty:
         except NoInterval as why:
             return nothing(len(value), str(why))
         return found.holding(value, metric.range)
+
+    def _picked(self, found: Interval) -> Interval:
+        """Return what may be picked from several that hold at once."""
+        if self._at_once == 1:
+            return found
+        p = np.minimum(found.p * self._at_once, 1.0)
+        return replace(found, p=p, method=[f"{each}, all classes at once" for each in found.method])
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:
         """Return what all contrasts of a statistic have in common.
@@ -218,8 +227,8 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
 @interval.register(Combined)
 def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
     parts = len(metric.of)
-    stricter = replace(how.spec, confidence=1 - (1 - how.spec.confidence) / parts)
-    found = [interval(part, compared, how.under(stricter)) for part in metric.of]
+    stricter = how.of_each(parts)
+    found = [interval(part, compared, stricter) for part in metric.of]
     limits = np.array([fold(each.low, each.high) for each in found])
     low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
     p = np.minimum(np.min([each.p for each in found], axis=0) * parts, 1.0)

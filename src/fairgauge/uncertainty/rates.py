@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.estimate import RateValue
+from fairgauge.estimate import RateValue, as_number
 from fairgauge.metrics.kinds import Rate
 from fairgauge.stats.many import shrunken_rates
 from fairgauge.uncertainty.bounds import bounds
@@ -60,8 +60,8 @@ def rate_values(
                 high=float(sure.high[i]) if limited else None,
                 method=sure.method[i] if limited else None,
                 reason=None if limited else sure.reason or None,
-                shrunken=_known(pulled[i]),
-                error=None if error is None else _known(error[i]),
+                shrunken=as_number(pulled[i]),
+                error=None if error is None else as_number(error[i]),
             )
             found.append(each)
     return found
@@ -79,7 +79,3 @@ def _pulled(statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_])
     if len(at) >= FEWEST_GROUPS:
         found[at] = shrunken_rates(share.x[at], share.n[at])
     return found
-
-
-def _known(number: Any) -> float | None:
-    return None if math.isnan(number) else float(number)
