@@ -27,7 +27,7 @@ from fairgauge.reading import Reading, decide_task, readings
 from fairgauge.sides import score_counts
 from fairgauge.tally import EVERYONE, tally, tally_all
 from fairgauge.uncertainty.clusters import spanning
-from fairgauge.uncertainty.families import adjusted, central, homogeneous
+from fairgauge.uncertainty.families import adjusted, central, homogeneous, turned_round
 from fairgauge.uncertainty.pairs import left_out, pairwise
 from fairgauge.uncertainty.reversals import simpsons
 from fairgauge.uncertainty.ungrouped import missing_groups
@@ -118,6 +118,8 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     everyone = tally_all(cube)
     for reading in reads if task is Task.BINARY else reads[:1]:
         view = View(everyone, reading, spec)
+        if task is Task.BINARY and reading is reads[0] and spec.label:
+            diagnostics += turned_round(view.all_groups(), spec)
         estimates += (
             estimate
             for metric, obstacle in asked

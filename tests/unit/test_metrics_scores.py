@@ -149,3 +149,17 @@ def test_balance_for_the_classes() -> None:
     (group,) = fg.audit(frame, label="y", score="s", sensitive="g").groups
     assert group.rates["generalized_true_positive_rate"].value == pytest.approx(0.65)
     assert group.rates["generalized_false_positive_rate"].value == pytest.approx(0.25)
+
+
+def test_scores_of_the_other_value_are_noticed():
+    rng = np.random.default_rng(8)
+    s = rng.random(400).round(2)
+    table = pl.DataFrame({"s": s, "y": (rng.random(400) < s).astype(int), "g": ["a", "b"] * 200})
+
+    def warned(**options):
+        report = fg.audit(table, label="y", score="s", sensitive="g", metrics="DPPL", **options)
+        return [d.message for d in report.diagnostics if d.code == "scores"]
+
+    (message,) = warned(positive=0)
+    assert message.startswith("the scores rank positives below negatives (ROC AUC 0.1")
+    assert warned(positive=1) == warned(positive=0, score_of=1) == []

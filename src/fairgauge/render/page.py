@@ -279,13 +279,14 @@ def _view(i: int, section: Section, told: Outline, report: Report, column: str) 
         heat=heat(section, told.sections),
         stratified=stratified(section, column),
         turns=[turning(*pair, column) for pair in section.turns()],
-        pairs=_pairs(section, sections, report) if section.pairs else None,
+        pairs=_pairs(section, told, report) if section.pairs else None,
     )
 
 
-def _pairs(section: Section, sections: int, report: Report) -> _Pairs:
+def _pairs(section: Section, told: Outline, report: Report) -> _Pairs:
     rates = pairs.by_rate(section)
-    share = _room(report).pairs // (min(sections, _MOST_SECTIONS) * len(rates))
+    sharing = sum(bool(each.pairs) for each in told.sections[:_MOST_SECTIONS])
+    share = _room(report).pairs // (sharing * len(rates))
     drawn = share >= _FEWEST_PAIRS
     short = [f"{rate_title(rate)}: {pairs.counted(found)}" for rate, found in rates.items()]
     return _Pairs(

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairgauge.estimate import POOLED, WORST, Diagnostic, Estimate
 from fairgauge.metrics.kinds import Rate
+from fairgauge.metrics.lookup import find_rate
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
 from fairgauge.stats.significance import homogeneity
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.uncertainty.pairs import Groups
 
 _PAIR = 2
+_CHANCE = 0.5
 _REPLICATES = 500
 
 
@@ -123,3 +125,22 @@ def homogeneous(rates: Sequence[Rate], groups: Groups, spec: Spec) -> Iterator[D
 
 def _p(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
+
+
+def turned_round(whole: Groups, spec: Spec) -> Iterator[Diagnostic]:
+    """Say where scores rank the positives below the negatives, as those of another value do.
+
+    ``whole`` is everybody as one group.
+    """
+    everyone = whole.pick(np.zeros(1, dtype=np.int64))
+    if everyone.side.scores is None or everyone.clusters is not None:
+        return
+    area = bounds(find_rate("roc_auc"), everyone)
+    (_, high), _ = area.limits(spec.confidence)
+    if area.estimate[0] < high[0] < _CHANCE:
+        message = (
+            f"the scores rank positives below negatives (ROC AUC {area.estimate[0]:.2f} of all "
+            "rows); if they are the probabilities of another value than the positive one, name "
+            "it: score_of=VALUE, --score-of VALUE"
+        )
+        yield Diagnostic(Level.WARNING, "scores", message)
