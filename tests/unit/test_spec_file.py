@@ -155,7 +155,7 @@ MISTAKES = [
     ({"score_range": [1]}, ["score_range: must be two rising numbers, not '[1]'"]),
     ({"score_range": [1, 0]}, ["score_range: must be two rising numbers, not '[1, 0]'"]),
     ({"task": "binry"}, ["task: 'binry' is not allowed. Did you mean 'binary'? Say binary, multiclass, regression"]),
-    ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Say default, score, exact, bootstrap, bayes"]),
+    ({"method": "exakt"}, ["method: 'exakt' is not allowed. Did you mean 'exact'? Say default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca, bayes"]),
     ({"profile": "Clarify"}, ["profile: 'Clarify' is not allowed. Did you mean 'clarify'? Say documented, clarify"]),
     ({"missing": 0}, ["missing: '0' is not allowed. Say exclude, group, error"]),
     ({"reference": "lagest"}, ["reference: 'lagest' is not allowed; say rest, overall, largest, best, or {column: value}"]),
