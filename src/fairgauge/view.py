@@ -87,7 +87,7 @@ class View:
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
-        values = {r.name: rate_values(r, evidence, margin, how, profile) for r in rates}
+        values = rate_values(list(rates), evidence, margin, how, profile)
         weighted, has_cells = self.tally.weighted, self._has_cells
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(

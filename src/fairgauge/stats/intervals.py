@@ -180,9 +180,8 @@ def paired_ratio(
     joint = np.sqrt((f + g + 2) / ((x1 + 1) * (x2 + 1)))
     alone = sum(np.sqrt((1 - (x + 1) / (n + 2)) / (x + 1)) for x in (x1, x2))
     shared_z = np.asarray(z, dtype=np.float64) * joint / alone
-    low1, high1 = wilson(x1, n, shared_z)
-    low2, high2 = wilson(x2, n, shared_z)
-    return low1 / high2, high1 / low2
+    low, high = wilson(np.stack([x1, x2]), n, shared_z)
+    return low[0] / high[1], high[0] / low[1]
 
 
 def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:

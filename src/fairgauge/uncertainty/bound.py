@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -19,10 +20,11 @@ from fairgauge.uncertainty.interval import CLUSTER_ROBUST, FEWEST_CLUSTERS
 from fairgauge.words import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.metrics.symbols import Array
     from fairgauge.sides import Index
+    from fairgauge.spec import Spec
     from fairgauge.stats.arrays import Limits
     from fairgauge.uncertainty.evidence import Count, Evidence
 
@@ -35,6 +37,20 @@ class Ties(Protocol):
 
     def correlation(self, other: Any, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """Limits by a formula of arrays and a critical value, of whose answer a number is a shape."""
+
+    limits: Callable[..., Limits]
+    of: tuple[Array, ...]
+    shape: Shape = np.asarray
+
+    def __call__(self, z: Array) -> Limits:
+        """Return the limits at a critical value."""
+        low, high = self.limits(*self.of, z)
+        return self.shape(low), self.shape(high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +111,10 @@ class Bounds:
             return np.zeros(len(first))
         return self.ties.correlation(other.ties, first, second)
 
+    def asked_otherwise(self, method: Method) -> bool:
+        """Return whether the limits of its share are asked for by another formula."""
+        return self.share is not None and method in (Method.EXACT, Method.BAYES)
+
     @property
     def share(self) -> Share | None:
         """Return the one share that decides the number, if it is one."""
@@ -104,7 +124,7 @@ class Bounds:
         """Return the limits at a confidence, and how they were made."""
         if self.variance is not None:
             return self.at(critical_t(confidence, self.n - 1)), self.method
-        if self.share is not None and method in (Method.EXACT, Method.BAYES):
+        if self.share is not None and self.asked_otherwise(method):
             made = clopper_pearson if method is Method.EXACT else jeffreys
             limits = self.share.limits(made(self.share.x, self.share.n, confidence))
             return limits, made.__name__.replace("_", "-")
@@ -122,7 +142,7 @@ def of_share(
     x, n, rate, shared = evidence.share(of, among)
     share = Share(x, n, shape)
     if shared is None:
-        return Bounds(shape(rate), n, lambda z: share.limits(wilson(x, n, z)), method, (share,))
+        return Bounds(shape(rate), n, Formula(wilson, (x, n), shape), method, (share,))
 
     enough = shared.behind >= FEWEST_CLUSTERS
 
@@ -149,26 +169,54 @@ def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
 
 
 def joined(parts: Sequence[Bounds]) -> Bounds:
-    """Return the numbers of several statistics as one, the limits of all shares made at once."""
-    if len(parts) == 1:
-        return parts[0]
-    ends = np.cumsum([len(part.n) for part in parts])[:-1]
-    shares = [part.share if not part.clustered else None for part in parts]
-    x, n = (np.concatenate([getattr(s, k) for s in shares if s] or [[]]) for k in ("x", "n"))
+    """Return the numbers of several statistics as one, limits of one formula being made at once."""
+    ends = np.cumsum([0, *(len(part.n) for part in parts)])
+    places = [slice(start, end) for start, end in pairwise(ends.tolist())]
+    alike: dict[Callable[..., Limits], list[int]] = {}
+    for i, part in enumerate(parts):
+        if isinstance(part.at, Formula):
+            alike.setdefault(part.at.limits, []).append(i)
+    formulas = [(_stacked([parts[i] for i in every]), every) for every in alike.values()]
 
     def at(z: Array) -> Limits:
-        pieces = np.split(np.broadcast_to(z, estimate.shape), ends)
-        of_shares = [piece for piece, share in zip(pieces, shares, strict=True) if share]
-        low, high = wilson(x, n, np.concatenate(of_shares or [np.empty(0)]))
-        made, start = [], 0
-        for part, share, piece in zip(parts, shares, pieces, strict=True):
-            if share:
-                here = slice(start, start + len(piece))
-                made.append(share.limits((low[here], high[here])))
-                start += len(piece)
-            else:
-                made.append(part.at(piece))
-        return np.concatenate([each[0] for each in made]), np.concatenate([m[1] for m in made])
+        z = np.broadcast_to(z, estimate.shape)
+        low, high = np.empty(estimate.shape), np.empty(estimate.shape)
+        for formula, every in formulas:
+            below, above = formula(np.concatenate([z[places[i]] for i in every]))
+            start = 0
+            for i in every:
+                here = slice(start, start := start + len(parts[i].n))
+                shape = cast("Formula", parts[i].at).shape
+                low[places[i]], high[places[i]] = shape(below[here]), shape(above[here])
+        for place, part in zip(places, parts, strict=True):
+            if not isinstance(part.at, Formula):
+                low[place], high[place] = part.at(z[place])
+        return low, high
 
-    estimate, rows = (np.concatenate([getattr(p, k) for p in parts]) for k in ("estimate", "n"))
+    estimate, rows = (
+        np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
+    )
     return Bounds(estimate, rows, at, "")
+
+
+def limits_of(every: Sequence[Bounds], spec: Spec) -> Iterator[tuple[Limits, str]]:
+    """Return the limits of several statistics and how they were made, alike ones made at once."""
+    alike = [
+        isinstance(each.at, Formula) and not each.asked_otherwise(spec.method) for each in every
+    ]
+    together = joined([each for each, at_once in zip(every, alike, strict=True) if at_once])
+    low, high = together.at(np.asarray(critical(spec.confidence)))
+    start = 0
+    for each, at_once in zip(every, alike, strict=True):
+        if at_once:
+            here = slice(start, start := start + len(each.n))
+            yield (low[here], high[here]), each.method
+        else:
+            yield each.limits(spec.confidence, spec.method)
+
+
+def _stacked(parts: Sequence[Bounds]) -> Formula:
+    """Return one formula for the arrays of all parts, before they take their shapes."""
+    formulas = [cast("Formula", part.at) for part in parts]
+    arrays = zip(*(formula.of for formula in formulas), strict=True)
+    return Formula(formulas[0].limits, tuple(np.concatenate(each) for each in arrays))

@@ -22,7 +22,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
     paired_ratio,
 )
-from fairgauge.uncertainty.bound import Bounds, of_share
+from fairgauge.uncertainty.bound import Bounds, Formula, of_share
 from fairgauge.uncertainty.evidence import CellCount
 from fairgauge.uncertainty.interval import NoInterval
 from fairgauge.uncertainty.regressions import of_moments
@@ -135,7 +135,7 @@ def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
     return Bounds(
         quotient(shared + above, shared + below),
         evidence.rows(statistic.size),
-        lambda z: paired_ratio(shared, above, below, z),
+        Formula(paired_ratio, (shared, above, below)),
         "bonett-price",
     )
 

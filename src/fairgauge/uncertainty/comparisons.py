@@ -17,6 +17,7 @@ from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
 from fairgauge.uncertainty.across import across, groups_rest_on, rows_behind
+from fairgauge.uncertainty.bound import Bounds, limits_of
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn, drawn_bounds
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from fairgauge.metrics.symbols import Array
     from fairgauge.reading import Reading
     from fairgauge.spec import Spec
-    from fairgauge.uncertainty.bound import Bounds
+    from fairgauge.uncertainty.bound import Share
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
 
 DRAWN = (Averaged, Kappa)
@@ -84,22 +85,30 @@ class Uncertainty:
             contrasts = (m.of for m in metrics if isinstance(m, Contrast))
             self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
 
-    def of_rate(
-        self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
-    ) -> Interval:
-        """Return the limits of a statistic of every group.
+    def of_rates(
+        self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
+    ) -> list[tuple[Interval, Share | None]]:
+        """Return the limits of statistics of every group, and the shares that they are.
 
         ``margin`` says which are of all rows: an average over classes is resampled for those alone.
         """
-        value = statistic.value(evidence.side, Profile.DOCUMENTED)
-        try:
-            found = self.bounds(statistic, evidence, margin)
-            (low, high), method = found.limits(self.spec.confidence, self.spec.method)
-        except NoInterval as why:
-            return nothing(len(value), str(why))
-        every, none = len(value), np.full(len(value), np.nan)
-        made = Interval(low, high, none, [method] * every, [""] * every, found.reason)
-        return made.holding(value, statistic.range)
+        found: list[Bounds | NoInterval] = []
+        for statistic in statistics:
+            try:
+                found.append(self.bounds(statistic, evidence, margin))
+            except NoInterval as why:
+                found.append(why)
+        every, none = len(margin), np.full(len(margin), np.nan)
+        made = limits_of([b for b in found if isinstance(b, Bounds)], self.spec)
+        limited: list[tuple[Interval, Share | None]] = []
+        for statistic, each in zip(statistics, found, strict=True):
+            if isinstance(each, NoInterval):
+                limited.append((nothing(every, str(each)), None))
+                continue
+            (low, high), method = next(made)
+            limits = Interval(low, high, none, [method] * every, [""] * every, each.reason)
+            limited.append((limits.holding(each.estimate, statistic.range), each.share))
+        return limited
 
     def bounds(self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]) -> Bounds:
         """Return the limits of a statistic of every group at any critical value.

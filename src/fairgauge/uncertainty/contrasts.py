@@ -21,7 +21,7 @@ from fairgauge.stats.contrasts import (
     welch_degrees,
 )
 from fairgauge.stats.exact import boschloo
-from fairgauge.stats.intervals import critical_t
+from fairgauge.stats.intervals import critical, critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
 from fairgauge.uncertainty.bound import joined
 from fairgauge.uncertainty.bounds import denominator
@@ -58,7 +58,16 @@ _MOST_TABLES = 50_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Versus:
-    """One statistic of two sides that share no row, and what is common to all contrasts of it."""
+    """One statistic of two sides that share no row, and what is common to all contrasts of it.
+
+    Attributes
+    ----------
+    ends : the limits of both sides at the confidence, where they are made beforehand.
+    p : of "no difference".
+    score : which comparisons get score limits.
+    too_few : why too few rows stand behind each; empty where they suffice.
+    correlation : of the two sides.
+    """
 
     group: Bounds
     other: Bounds
@@ -66,6 +75,7 @@ class Versus:
     score: NDArray[np.bool_]
     too_few: list[str]
     correlation: Array
+    ends: tuple[Limits, Limits] | None = None
 
     @property
     def of_means(self) -> bool:
@@ -76,10 +86,9 @@ class Versus:
 def versus(
     statistics: Sequence[Statistic], compared: Comparisons, spec: Spec
 ) -> dict[Statistic, Versus | NoInterval]:
-    """Return the bounds of both sides, the p-value of "no difference", and who has too few rows.
+    """Return what is common to all contrasts of each statistic, made for all of them at once.
 
-    The p-values of all statistics are found at once; instead of what nothing honest can be said of
-    stands the reason.
+    Instead of what nothing honest can be said of stands the reason.
     """
     found: dict[Statistic, Versus | NoInterval] = {}
     for statistic in statistics:
@@ -87,12 +96,12 @@ def versus(
             found[statistic] = _sides(statistic, compared, spec)
         except NoInterval as why:
             found[statistic] = why
-    made = {key: each for key, each in found.items() if isinstance(each, Versus)}
+    means = {k: v for k, v in found.items() if isinstance(v, Versus) and v.of_means}
+    others = {k: v for k, v in found.items() if isinstance(v, Versus) and not v.of_means}
     exact = compared.margin & (spec.method is Method.EXACT)
-    return found | {
-        key: replace(each, p=p)
-        for (key, each), p in zip(made.items(), _p(list(made.values()), exact), strict=True)
-    }
+    inverted = _inverted(list(others.values()), spec, exact) if others else []
+    found |= {key: replace(each, p=_welch(each)) for key, each in means.items()}
+    return found | dict(zip(others, inverted, strict=True))
 
 
 def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
@@ -115,7 +124,7 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
     """Return the interval of a difference or ratio of what `versus` found."""
     sides = (found.group, found.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, first, second, found.correlation, spec)
+    low, high = _limits(metric, found, spec)
     method = [_name(metric, first, spec.method)] * len(low)
     at = np.flatnonzero(found.score)
     if len(at) and first.share is not None and second.share is not None:
@@ -132,16 +141,12 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
     return Interval(low, high, p, method, found.too_few, reason)
 
 
-def _limits(
-    metric: Contrast, first: Bounds, second: Bounds, correlation: Array, spec: Spec
-) -> Limits:
-    if first.variance is not None and second.variance is not None:  # means
-        degrees = welch_degrees(first.variance, first.n, second.variance, second.n)
-        c = critical_t(spec.confidence, degrees)
-        (low1, high1), (low2, high2) = first.at(c), second.at(c)
-    else:
-        (low1, high1), _ = first.limits(spec.confidence, spec.method)
-        (low2, high2), _ = second.limits(spec.confidence, spec.method)
+def _limits(metric: Contrast, found: Versus, spec: Spec) -> Limits:
+    sides = _both_ends(found, spec)
+    bounds, correlation = (found.group, found.other), found.correlation
+    turned = metric.order == "reference - group"
+    (low1, high1), (low2, high2) = sides[::-1] if turned else sides
+    first, second = bounds[::-1] if turned else bounds
     e1, e2 = first.estimate, second.estimate
     if metric.by == "difference":
         low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
@@ -166,29 +171,48 @@ def _limits(
     return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
 
 
-def _p(every: Sequence[Versus], exact: NDArray[np.bool_]) -> list[Array]:
-    """Return the p-values at which the intervals just touch "no difference"."""
-    found: list[Array] = [each.p for each in every]
-    inverted = [i for i, each in enumerate(every) if not each.of_means]
-    if inverted:
-        ours, theirs = (
-            joined([getattr(every[i], side) for i in inverted]) for side in ("group", "other")
-        )
-        correlation = np.concatenate([every[i].correlation for i in inverted])
+def _both_ends(found: Versus, spec: Spec) -> tuple[Limits, Limits]:
+    """Return the limits of both sides."""
+    one, two = found.group, found.other
+    if one.variance is not None and two.variance is not None:
+        c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
+        return one.at(c), two.at(c)
+    if found.ends is None or one.asked_otherwise(spec.method):
+        ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
+        return ours, theirs
+    return found.ends
 
-        def interval(z: Array) -> Limits:
-            (low1, high1), (low2, high2) = ours.at(z), theirs.at(z)
-            e1, e2 = ours.estimate, theirs.estimate
-            return mover_difference(e1, low1, high1, e2, low2, high2, correlation)
 
-        p = np.split(invert(interval), np.cumsum([len(every[i].score) for i in inverted])[:-1])
-        for i, here in zip(inverted, p, strict=True):
-            found[i] = _of_shares(every[i], np.array(here), exact)
-    for i, each in enumerate(every):
-        one, two = each.group, each.other
-        if one.variance is not None and two.variance is not None:
-            found[i] = welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
-    return found
+def _welch(tested: Versus) -> Array:
+    one, two = tested.group, tested.other
+    assert one.variance is not None
+    assert two.variance is not None
+    return welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
+
+
+def _inverted(every: list[Versus], spec: Spec, exact: NDArray[np.bool_]) -> list[Versus]:
+    """Add the p-values at which intervals just touch "no difference", and limits of both sides."""
+    both = joined([each.group for each in every] + [each.other for each in every])
+    size = len(both.n) // 2
+    correlation = np.concatenate([each.correlation for each in every])
+
+    def sides(z: Array) -> tuple[Limits, Limits]:
+        low, high = both.at(np.concatenate([z, z]))
+        return (low[:size], high[:size]), (low[size:], high[size:])
+
+    def interval(z: Array) -> Limits:
+        ours, theirs = sides(np.broadcast_to(z, (size,)))
+        e1, e2 = both.estimate[:size], both.estimate[size:]
+        return mover_difference(e1, *ours, e2, *theirs, correlation)
+
+    p, made, start = invert(interval), [], 0
+    ours, theirs = sides(np.full(size, critical(spec.confidence)))
+    for each in every:
+        here = slice(start, start := start + len(each.score))
+        ends = tuple((low[here], high[here]) for low, high in (ours, theirs))
+        shares = _of_shares(each, np.array(p[here]), exact)
+        made.append(replace(each, p=shares, ends=(ends[0], ends[1])))
+    return made
 
 
 def _of_shares(each: Versus, p: Array, exact: NDArray[np.bool_]) -> Array:

@@ -58,7 +58,9 @@ class Interval:
 
         A profile may change a value (0/0 is 0); then limits of the right one would mislead.
         """
-        low, high = (np.clip(each, *limits) for each in (self.low, self.high))
+        low, high = (
+            np.minimum(np.maximum(each, limits[0]), limits[1]) for each in (self.low, self.high)
+        )
         slack = _ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(value), value, 1.0)))
         with np.errstate(invalid="ignore"):
             held = (low - slack <= value) & (value <= high + slack)

@@ -21,6 +21,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.many import tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided
+from fairgauge.uncertainty.bound import joined
 from fairgauge.uncertainty.bounds import bounds
 from fairgauge.uncertainty.contrasts import few_of
 from fairgauge.uncertainty.rates import FEWEST_GROUPS
@@ -97,13 +98,18 @@ def pairwise(rates: Sequence[Rate], groups: Groups, spec: Spec) -> list[Pair]:
     size = len(groups.names)
     if size < FEWEST_GROUPS or _pairs(size) > _MOST_COMPARED:
         return []
-    found: list[Pair] = []
-    for rate in rates:
-        compared = _compared(rate, groups, spec.confidence)
-        if compared.groups >= FEWEST_GROUPS:
-            kept = compared.take(compared.by_size()[:MOST_LISTED])
-            found += _told(rate, kept, groups, spec)
-    return found
+    every = ((rate, _compared(rate, groups, spec.confidence)) for rate in rates)
+    kept = [
+        (rate, compared.take(compared.by_size()[:MOST_LISTED]))
+        for rate, compared in every
+        if compared.groups >= FEWEST_GROUPS
+    ]
+    tested = _tested(kept, groups)
+    return [
+        pair
+        for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
+        for pair in _told(rate, compared, p, too_few, groups, spec)
+    ]
 
 
 def left_out(groups: Groups) -> Iterator[Diagnostic]:
@@ -151,15 +157,38 @@ def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
     )
 
 
-def _told(rate: Rate, kept: _Compared, groups: Groups, spec: Spec) -> Iterator[Pair]:
-    """Return pairs with their p-values, and what they say."""
-    one, two = (bounds(rate, groups.pick(which)) for which in (kept.first, kept.second))
-    at = np.arange(len(kept.first))
-    r = one.correlation(two, at, at)
+def _tested(
+    kept: Sequence[tuple[Rate, _Compared]], groups: Groups
+) -> Iterator[tuple[Array, list[str]]]:
+    """Return the p-values of the pairs of every rate, and which rest on too few rows."""
+    ours, theirs = (
+        [bounds(rate, groups.pick(which)) for rate, which in sides]
+        for sides in (
+            [(rate, each.first) for rate, each in kept],
+            [(rate, each.second) for rate, each in kept],
+        )
+    )
+    at = [np.arange(len(each.first)) for _, each in kept]
+    tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
+    r = np.concatenate([np.empty(0), *tied])
+    one, two = joined(ours), joined(theirs)
     z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
-    # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
-    p = np.maximum(tukey_p(z, kept.groups), two_sided(z))
-    too_few = few_of(one, two)
+    start = 0
+    for (_, each), a, b in zip(kept, ours, theirs, strict=True):
+        here = z[start : (start := start + len(each.first))]
+        # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
+        yield np.maximum(tukey_p(here, each.groups), two_sided(here)), few_of(a, b)
+
+
+def _told(
+    rate: Rate,
+    kept: _Compared,
+    p: Array,
+    too_few: Sequence[str],
+    groups: Groups,
+    spec: Spec,
+) -> Iterator[Pair]:
+    """Return pairs, and what they say."""
     metric = find_metric(f"{rate.name}.difference")
     assert isinstance(metric, Contrast)
     first, second = kept.rates

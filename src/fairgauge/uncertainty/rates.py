@@ -10,40 +10,58 @@ import numpy as np
 from fairgauge.estimate import RateValue, as_number
 from fairgauge.metrics.kinds import Rate
 from fairgauge.stats.many import shrunken_rates
-from fairgauge.uncertainty.bounds import bounds
-from fairgauge.words import Profile, Status
+from fairgauge.words import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fairgauge.metrics.kinds import Statistic
+    from fairgauge.metrics.side import Side
     from fairgauge.metrics.symbols import Array
+    from fairgauge.uncertainty.bound import Share
     from fairgauge.uncertainty.comparisons import Uncertainty
     from fairgauge.uncertainty.evidence import Evidence
+    from fairgauge.uncertainty.interval import Interval
+    from fairgauge.words import Profile
 
 FEWEST_GROUPS = 3
 """Of two groups, the comparison of both says all."""
 
 
 def rate_values(
-    statistic: Statistic,
+    statistics: Sequence[Statistic],
     evidence: Evidence,
     margin: NDArray[np.bool_],
     how: Uncertainty,
     profile: Profile,
-) -> list[RateValue | None]:
-    """Return a number of every group; None within strata where it is known of all rows alone.
+) -> dict[str, list[RateValue | None]]:
+    """Return numbers of every group by name; None within strata where of all rows alone.
 
     Parameters
     ----------
     margin : array of bool, shape (n,)
         Which groups are of all rows, not within a stratum.
     """
-    side = evidence.side
+    made = how.of_rates(statistics, evidence, margin)
+    found = {}
+    for statistic, (sure, share) in zip(statistics, made, strict=True):
+        pulled = _pulled(share if isinstance(statistic, Rate) else None, margin)
+        found[statistic.name] = _values(statistic, evidence.side, margin, profile, sure, pulled)
+    return found
+
+
+def _values(
+    statistic: Statistic,
+    side: Side,
+    margin: NDArray[np.bool_],
+    profile: Profile,
+    sure: Interval,
+    pulled: Array,
+) -> list[RateValue | None]:
     values = statistic.value(side, profile).tolist()
     error = statistic.error(side)
-    sure = how.of_rate(statistic, evidence, margin)
-    pulled = _pulled(statistic, evidence, margin)
     margin_only = "score" in statistic.needs
     found: list[RateValue | None] = []
     for i, value in enumerate(values):
@@ -67,14 +85,12 @@ def rate_values(
     return found
 
 
-def _pulled(statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]) -> Array:
+def _pulled(share: Share | None, margin: NDArray[np.bool_]) -> Array:
     """Return shares pulled towards the mean of the groups, NaN where that is not done."""
     found = np.full(len(margin), np.nan)
     at = np.flatnonzero(margin)
-    if len(at) < FEWEST_GROUPS or not isinstance(statistic, Rate):
+    if len(at) < FEWEST_GROUPS or share is None:
         return found
-    share = bounds(statistic, evidence).share
-    assert share is not None
     at = at[share.n[at] > 0]
     if len(at) >= FEWEST_GROUPS:
         found[at] = shrunken_rates(share.x[at], share.n[at])
