@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -116,7 +117,42 @@ def audit_frame(rows: int, method: str) -> Work:
     return lambda: fg.audit(frame, **_ONE, method=method)
 
 
+def audit_input(rows: int, kind: str, sure: str) -> Work:
+    """Audit a frame or a file, two features: "with" intervals and p-values, or "without"."""
+    import fairgauge as fg
+
+    if sure == "without":
+        _say_nothing_of_certainty()
+    asked = {k: v for k, v in _ONE.items() if k != "metrics"}
+    small, data = (
+        (rows_file(n, kind) for n in (1_000, rows))
+        if kind.startswith(".")
+        else (_frame(n, kind) for n in (1_000, rows))
+    )
+    fg.audit(small, **asked)
+    fg.audit(small, **asked)  # what is made once for a process is not a cost of intervals,
+    time.sleep(0.5)  # nor are the threads of libraries, which spin for a while once loaded
+    return lambda: fg.audit(data, **asked)
+
+
+def _say_nothing_of_certainty() -> None:
+    """Let fairgauge answer "nothing is known" wherever it would say how sure a number is."""
+    from fairgauge import measure
+    from fairgauge.uncertainty.comparisons import Uncertainty
+    from fairgauge.uncertainty.interval import nothing
+
+    answers: dict[str, Callable[..., Any]] = {
+        "of_rates": lambda _, every, __, margin: [(nothing(len(margin), ""), None) for _ in every],
+        "of_metric": lambda _, __, ___, value: nothing(len(value), ""),
+        "of_feature": lambda _, __, ___, slots, ____: nothing(slots, ""),
+    }
+    for name, answer in answers.items():
+        setattr(Uncertainty, name, answer)
+    for name in ("homogeneous", "pairwise"):
+        setattr(measure, name, lambda *_: [])
+
+
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
-    for each in (bare_scan, cube, report_of_cube, count_frame, count_file, audit_frame)
+    for each in (bare_scan, cube, report_of_cube, count_frame, count_file, audit_frame, audit_input)
 }

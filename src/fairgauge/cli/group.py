@@ -59,6 +59,9 @@ class Commands(click.Group):
     ) -> NoReturn:
         """Run a command and exit with its code; a command returns its code, or None for 0."""
         del standalone_mode
+        # threads for linear algebra, of which there is none here, would only spin: a quarter of
+        # a small audit's CPU
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         with noticed() as interrupted:
             try:
                 code = super().main(
