@@ -295,7 +295,8 @@ class View:
             reference=reference,
             rest=self.evidence(rest, compared.slots, pooled=pooled) if inside else None,
             margin=compared.slots == 0,
-            key=f"{self.tally.feature}/{self.reading.class_}/{metric.name}",
+            where=f"{self.tally.feature}/{self.reading.class_}",
+            name=metric.name,
         )
 
     def both(self, sides: Sides, metric: Comparison, compared: Compared) -> tuple[Side, Side]:

@@ -79,7 +79,7 @@ def one_group(rng, sets, errors, sizes=(20, 50, 200, 1_000)):
         of = evidence(y, p)
         margin = np.ones(sets, dtype=bool)
         for name in SQUARES:
-            found = Uncertainty(Spec()).of_rate(RATE[name], of, margin)
+            ((found, _),) = Uncertainty(Spec()).of_rates([RATE[name]], of, margin)
             yield (name, n, explained), covered(found.low, found.high, truth[name])
 
 

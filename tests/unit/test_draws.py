@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import bootstrap, norm
 
@@ -62,3 +63,21 @@ def test_a_metric_of_the_whole_table_and_a_whole_as_reference_are_resampled(meth
     whole = audited(method, reference="overall")
     assert whole.value == pytest.approx(rest.value / 2)
     assert (whole.low, whole.high) == pytest.approx((rest.low / 2, rest.high / 2), abs=0.006)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_metrics_share_what_is_resampled_and_answer_as_alone(missing):
+    """A report of several metrics gives each the limits that it has on its own."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"g": ["a", "b"] * 150, "y": rng.integers(0, 2, 300)})
+    table["p"] = np.where(rng.random(300) < 0.7, table["y"], 1 - table["y"])
+    if missing:  # then rows with a label are not the rows with both
+        table.loc[:20, "p"] = None
+    names = ["DPL", "DPPL", "RD", "TE", "DCA"]
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "method": "bootstrap"}
+    together = fg.audit(table, metrics=names, replicates=400, **asked)
+    for name in names:
+        alone = fg.audit(table, metrics=name, replicates=400, **asked)[name, "g", "a"]
+        assert together[name, "g", "a"].interval == alone.interval
+    closed = fg.audit(table, metrics="DPL", **asked | {"method": "default"})["DPL", "g", "a"]
+    assert together["DPL", "g", "a"].interval == pytest.approx(closed.interval, abs=0.02)

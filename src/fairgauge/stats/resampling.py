@@ -156,9 +156,8 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     """
     (values,) = floats(draws)
     tail = np.full(values.shape[1:], tail_of(confidence))
-    undefined = np.isnan(values)
-    low = _quantile(np.where(undefined, -np.inf, values), tail)
-    return low, _quantile(np.where(undefined, np.inf, values), 1 - tail)
+    low, high = _ordered(values)
+    return _quantile(low, tail), _quantile(high, 1 - tail)
 
 
 def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
@@ -255,13 +254,12 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
 
     (values,) = floats(replicates)
     bias, acceleration = _correction(counts, metric, values)
-    undefined = np.isnan(values)
     z = critical(confidence)
     limits = []
-    for edge, fill in ((-z, -np.inf), (z, np.inf)):
+    for edge, ordered in zip((-z, z), _ordered(values), strict=True):
         shifted = bias + edge
         level = ndtr(bias + shifted / (1 - acceleration * shifted))
-        limits.append(_quantile(np.where(undefined, fill, values), np.asarray(level)))
+        limits.append(_quantile(ordered, np.asarray(level)))
     return limits[0], limits[1]
 
 
@@ -361,14 +359,23 @@ def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:
     return np.where(table > 0, values, 0.0), table
 
 
+def _ordered(values: Array) -> tuple[Array, Array]:
+    """Sort along axis 0, undefined values (nan) first for a lower limit, last for an upper one."""
+    undefined = np.isnan(values)
+    if not undefined.any():
+        ordered = np.sort(values, axis=0)
+        return ordered, ordered
+    first, last = (np.sort(np.where(undefined, fill, values), axis=0) for fill in (-np.inf, np.inf))
+    return first, last
+
+
 @quiet
-def _quantile(values: Array, level: Array) -> Array:
+def _quantile(ordered: Array, level: Array) -> Array:
     """Linear quantiles along axis 0 at one `level` per column, safe for infinite values."""
-    ordered = np.sort(values, axis=0)
-    place = np.clip(level, 0, 1) * (values.shape[0] - 1)
+    place = np.clip(level, 0, 1) * (ordered.shape[0] - 1)
     under = np.floor(place + 1e-9).astype(np.int64)
     share = np.maximum(place - under, 0.0)
     low = np.take_along_axis(ordered, under[None], axis=0)[0]
-    high = np.take_along_axis(ordered, np.minimum(under + 1, len(values) - 1)[None], axis=0)[0]
+    high = np.take_along_axis(ordered, np.minimum(under + 1, len(ordered) - 1)[None], axis=0)[0]
     between = np.asarray(low + share * (high - low))
     return np.where((share < 1e-9) | (low == high), low, between)

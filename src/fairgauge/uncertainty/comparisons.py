@@ -39,7 +39,7 @@ from fairgauge.uncertainty.others import (
 from fairgauge.uncertainty.pooled import pooled
 from fairgauge.uncertainty.score_distances import score_distance
 from fairgauge.uncertainty.standardised import standardised
-from fairgauge.uncertainty.tables import cells_table, table_of
+from fairgauge.uncertainty.tables import cells_table, shared_table, table_of
 from fairgauge.words import Method, Profile, Reference
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Uncertainty:
         self._at_once = at_once
         self._versus: dict[Statistic, Versus | NoInterval] = {}
         self._expected: tuple[Statistic, ...] = ()
+        self.drawn: dict[str, Array] = {}
 
     def expect(self, metrics: Iterable[Metric]) -> None:
         """Say which metrics will be asked for, so that what they share is computed at once.
@@ -224,13 +225,16 @@ def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Int
 
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
-    asked = how.spec.method is Method.BAYES or how.spec.method.resamples
-    if (asked or isinstance(metric.of, DRAWN)) and compared.group.clusters is None:
-        table = table_of(metric.of, how.readings)
-        if table is not None:
-            sizes = metric.sizes(compared.group.cases, compared.other.cases)
-            return drawn(metric, table, compared, how.spec, few(np.minimum(*sizes)))
-    return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
+    method = how.spec.method
+    asked = method is Method.BAYES or method.resamples or isinstance(metric.of, DRAWN)
+    table = table_of(metric.of, how.readings) if asked else None
+    if table is None or compared.group.clusters is not None:
+        return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
+    too_few = few(np.minimum(*metric.sizes(compared.group.cases, compared.other.cases)))
+    if method.resamples and how.spec.reference is not Reference.BEST:  # each has its own best
+        sides = [each.side for each in (compared.group, compared.other)]
+        table = shared_table(table, metric.needs, sides)
+    return drawn(metric, table, compared, how.spec, too_few, how.drawn)
 
 
 @interval.register(Combined)

@@ -57,28 +57,44 @@ class Table:
     ----------
     read : from a side to cells of shape (n, ...).
     write : from cells of shape (m, ...) back to a side.
+    shared : the name by which metrics share what is drawn; empty where each draws its own.
     """
 
     read: Callable[[Side], Array]
     write: Callable[[Array], Side]
+    shared: str = ""
 
 
 def drawn(
-    metric: Comparison, table: Table, compared: Comparisons, spec: Spec, too_few: list[str]
+    metric: Comparison,
+    table: Table,
+    compared: Comparisons,
+    spec: Spec,
+    too_few: list[str],
+    drawn_before: dict[str, Array] | None = None,
 ) -> Interval:
-    """Return the interval of a metric from its values over drawn tables."""
+    """Return the interval of a metric from its values over drawn tables.
+
+    ``drawn_before`` keeps what metrics of the same comparisons share.
+    """
     size = len(compared.margin)
     cells = _cells(table, compared.group)
     at = resampled(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
-    rng = generator(spec, compared.key)
+    key = f"{compared.where}/{table.shared}" if table.shared else compared.key
+    rng = generator(spec, key)
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
     spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
         tables = _Tables.of(metric, table, compared, block)
-        values = tables.draw(spec, rng)
+        if table.shared and drawn_before is not None and step >= len(at):
+            if table.shared not in drawn_before:
+                drawn_before[table.shared] = tables.draw(spec, rng)
+            values = tables.of_drawn(drawn_before[table.shared])
+        else:
+            values = tables.of_drawn(tables.draw(spec, rng))
         estimate = tables.values(tables.cells)  # itself among what might have been
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
@@ -208,11 +224,14 @@ class _Tables:
         return cls(metric, table, cells, ours.shape[1:], (worth, other), alone, overlapping)
 
     def draw(self, spec: Spec, rng: np.random.Generator) -> Array:
-        """Return the metric over drawn tables; shape (replicates, n)."""
+        """Draw cells anew; shape (replicates, n, K)."""
         draw = multinomial_cells if spec.method.resamples else dirichlet_cells
         sides = [self.cells] if self.alone else np.split(self.cells, 2, axis=1)
-        drawn = np.concatenate([draw(side, spec.replicates, rng) for side in sides], axis=-1)
-        return self._of(drawn, self.worth)
+        return np.concatenate([draw(side, spec.replicates, rng) for side in sides], axis=-1)
+
+    def of_drawn(self, cells: Array) -> Array:
+        """Return the metric of drawn cells; shape (replicates, n)."""
+        return self._of(cells, self.worth)
 
     def values(self, cells: Array) -> Array:
         """Return the metric of cells of shape (n, ..., K)."""

@@ -140,14 +140,21 @@ class Comparisons:
     group, reference : the two sides.
     rest : the reference without the group, where the group is a part of its reference.
     margin : array of bool, shape (n,): which comparisons are of all rows, not within a stratum.
-    key : what random draws are seeded by, beside the seed of the specification.
+    where, name : the feature and the class, and the metric, by which random draws are seeded,
+        beside the seed of the specification.
     """
 
     group: Evidence
     reference: Evidence
     rest: Evidence | None
     margin: NDArray[np.bool_]
-    key: str
+    where: str = ""
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return what the random draws of a metric of its own are seeded by."""
+        return f"{self.where}/{self.name}"
 
     @property
     def other(self) -> Evidence:

@@ -112,7 +112,7 @@ def _mover(
     zero = np.zeros(len(share))
     found = Versus(first, second, invert(interval), none, few(np.minimum(*n)), zero)
     margin = np.ones(len(share), dtype=bool)
-    apart = Comparisons(compared.group, compared.reference, None, margin, compared.key)
+    apart = Comparisons(compared.group, compared.reference, None, margin)
     made = contrast(metric, found, apart, spec)
     method = [f"stratified {each}" for each in made.method]
     return Interval(made.low, made.high, made.p, method, made.too_few, made.reason)

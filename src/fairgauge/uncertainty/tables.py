@@ -12,7 +12,7 @@ import numpy as np
 from fairgauge.metrics.averages import Agreement, Averaged, Kappa
 from fairgauge.metrics.kinds import Blend, Quotient, Rate, Statistic
 from fairgauge.metrics.side import Side
-from fairgauge.metrics.symbols import FN, FP, TN, TP, Cells
+from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP, Cells
 from fairgauge.sides import BOTH, LABEL, PREDICTION
 from fairgauge.uncertainty.draws import Table
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from fairgauge.reading import Reading
 
 
+_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
+"""What is positive and negative of rows that are counted by label and prediction."""
+
+
 def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
     """Return the cells of a statistic of counts; None where it is not one of counts."""
     if isinstance(statistic, (Averaged, Agreement)) or (isinstance(statistic, Kappa) and readings):
@@ -33,6 +37,32 @@ def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
         return cells_table((TP, FP, FN, TN), statistic.needs)
     sums = _sums(statistic)
     return cells_table(_alike(sums), statistic.needs) if sums else None
+
+
+def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[Side]) -> Table:
+    """Return a table of the same metric whose resampled cells other metrics share.
+
+    It is of all four cells: resampled rows fall into each of them as they would into several that
+    are one. Where no row misses its label or its prediction, all metrics share one table.
+    """
+    if any(needs not in side.cells for side in sides):
+        return table
+    whole = all(
+        BOTH in side.cells
+        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
+        for side in sides
+    )
+    every = BOTH if whole else needs
+    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
+
+    def write(drawn: Array) -> Side:
+        counts = drawn
+        if every != needs:
+            counts = np.zeros_like(drawn)
+            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
+        return Side(size=ALL.count(counts), cells={needs: counts})
+
+    return Table(lambda side: side.counts(every), write, " and ".join(sorted(every)))
 
 
 def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> Table:
@@ -44,8 +74,9 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> Table:
 
     def write(drawn: Array) -> Side:
         counts = np.zeros((len(drawn), 4))
-        counts[:, first] = drawn
-        return Side(size=drawn.sum(axis=-1), cells={needs: counts})
+        for i, cell in enumerate(first):
+            counts[:, cell] = drawn[:, i]
+        return Side(size=ALL.count(counts), cells={needs: counts})
 
     return Table(read, write)
 
