@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.estimate import Diagnostic, Estimate, called
 from fairgauge.individual.answer import Answer, Pair, estimated
-from fairgauge.metrics.arithmetic import divide
+from fairgauge.metrics.arithmetic import amount, divide
 from fairgauge.stats.cumulative import Cells
 from fairgauge.stats.neighbours import Neighbours, disagreement
 from fairgauge.stats.rankings import Ranking
@@ -118,7 +118,8 @@ class RowView:
         kind: Cumulative = "ks" if metric.kind.endswith("ks") else "wasserstein"
         value = Cells.of(values[sides.group], values[sides.reference]).distance(kind)
         what = "residuals" if metric.kind.startswith("residual") else "predictions"
-        says = f"{sides.name}: {what} lie {value:.4g} from those of {sides.other} ({metric.title})"
+        far = amount(value, 4)
+        says = f"{sides.name}: {what} lie {far} from those of {sides.other} ({metric.title})"
         key = f"{self._feature}/{metric.name}"  # two groups of two draw, and so test, the same
         ours, theirs = values[sides.group], values[sides.rest]
         found = of_rows(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.metrics.arithmetic import divide
+from fairgauge.metrics.arithmetic import amount, divide
 from fairgauge.metrics.comparisons import Metric, Scope
 from fairgauge.words import Profile, Task
 
@@ -129,14 +129,14 @@ class Spread(Across):
         if math.isinf(value):
             shown = points = self.of.infinite
         else:
-            shown = f"{value:.1%}" if self.of.is_share else f"{value:.3g}"
+            shown = f"{value:.1%}" if self.of.is_share else amount(value)
             points = f"{value * 100:.1f} points" if self.of.is_share else shown
         return {
             "largest_gap": f"{title} is furthest apart between {first} and {second}: {points}",
             "smallest_ratio": f"{title} of {first} is {value:.3g} times that of {second}",
             "minimum": f"{first} has the lowest {title}: {shown}",
             "maximum": f"{first} has the highest {title}: {shown}",
-            "variance": f"{title} varies over groups with a variance of {value:.3g}",
+            "variance": f"{title} varies over groups with a variance of {amount(value)}",
             "gini": f"{title} is spread over groups with a Gini index of {value:.3g}",
         }[self.by]
 

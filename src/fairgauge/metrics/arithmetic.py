@@ -1,4 +1,4 @@
-"""Division and subtraction with the edge rules of each profile.
+"""Division and subtraction with the edge rules of each profile, and how amounts are written.
 
 ``documented``: x/0 is a signed infinity, 0/0 and inf - inf are undefined (NaN here, a status
 above).
@@ -35,3 +35,15 @@ def subtract(left: Array, right: Array, profile: Profile) -> Array:
     if profile is Profile.CLARIFY:
         result = np.where(np.isinf(left) & (left == right), 0.0, result)
     return result
+
+
+def amount(number: float, digits: int = 3, sign: str = "") -> str:
+    """Write a number with a few digits, or as a whole number where it has more before the point.
+
+    Examples
+    --------
+    >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, sign="+")
+    ('0.123', '12,610', '262', '+1,234')
+    """
+    large = abs(number) >= 10**digits
+    return f"{number:{sign},.0f}" if large else f"{number:{sign}.{digits}g}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.metrics.arithmetic import divide, subtract
+from fairgauge.metrics.arithmetic import amount, divide, subtract
 from fairgauge.words import Profile, Task
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Order = Literal["group - reference", "reference - group"]
 Set = Literal["clarify", "vertex", "native"]
-_LARGE = 1_000
 
 Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
 
@@ -211,13 +210,13 @@ class Contrast(Comparison):
         if self.by == "ratio":
             return f"{shown}, {_times(value)} that of {against}"
         gap = abs(ours - theirs)
-        size = f"{gap * 100:.1f} points" if self.of.is_share else _number(gap)
+        size = f"{gap * 100:.1f} points" if self.of.is_share else amount(gap)
         return f"{shown}, {size} {'higher' if ours > theirs else 'lower'} than {against}"
 
     def _show(self, number: float) -> str:
         if math.isinf(number):
             return self.of.infinite
-        return f"{number:.1%}" if self.of.is_share else _number(number)
+        return f"{number:.1%}" if self.of.is_share else amount(number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,10 +314,6 @@ class Combined(Comparison):
         names = " and ".join(each.of.title for each in self.of)
         word = "at worst" if self.how == "worst" else "on average"
         return f"{group}: {names} lie {value * 100:.1f} points from {reference} {word}"
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}" if abs(number) >= _LARGE else f"{number:.3g}"
 
 
 def _times(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairgauge.metrics.arithmetic import amount
 from fairgauge.metrics.comparisons import Comparison
 from fairgauge.words import Profile, Task
 
@@ -75,9 +76,9 @@ class StandardisedDifference(Comparison):
         word = "above" if value > 0 else "below"
         mean = "selection rate" if self.of == "selection" else f"mean {self.of}"
         return (
-            f"{group}: {mean} {sides[0]:.4g}, "
+            f"{group}: {mean} {amount(sides[0], 4)}, "
             f"{abs(value):.3g} standard deviations {word} "
-            f"{reference} ({sides[1]:.4g})"
+            f"{reference} ({amount(sides[1], 4)})"
         )
 
     @property

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.metrics.arithmetic import amount
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -92,4 +94,4 @@ def nothing(n: int, reason: str) -> Interval:
 
 def by_chance(floor: float) -> str:
     """Return the end of a sentence that says what chance alone would give; empty where unknown."""
-    return "" if np.isnan(floor) else f"; chance alone would give about {floor:.2g}"
+    return "" if np.isnan(floor) else f"; chance alone would give about {amount(floor, 2)}"

@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.metrics.across import Spread
+from fairgauge.metrics.arithmetic import amount
 from fairgauge.metrics.comparisons import Combined, Contrast, Metric
 from fairgauge.words import Status
 
 if TYPE_CHECKING:
     from fairgauge.uncertainty.interval import Interval
 
-_LARGE = 1_000
 _IN_POINTS = ("largest_gap",)
 _IN_PER_CENT = ("minimum", "maximum")
 
@@ -68,7 +68,7 @@ def said(metric: Metric, low: float, high: float, confidence: float) -> str:
 def _signed(number: float) -> str:
     if math.isinf(number):
         return "+infinity" if number > 0 else "-infinity"
-    return f"{number:+,.0f}" if abs(number) >= _LARGE else f"{number:+.3g}"
+    return amount(number, sign="+")
 
 
 def _signed_points(number: float) -> str:
@@ -82,4 +82,4 @@ def _points(number: float) -> str:
 def _number(number: float) -> str:
     if math.isinf(number):
         return "infinity" if number > 0 else "-infinity"
-    return f"{number:,.0f}" if abs(number) >= _LARGE else f"{number:.3g}"
+    return amount(number)
