@@ -91,6 +91,11 @@ def test_a_number_without_an_interval_says_why(kind, design, rows):
         if each.low is None and not each.reason
     ]  # fmt: skip
     assert not mute
+    silent = [
+        each.metric for each in audited(kind, design, rows).estimates
+        if each.value is not None and each.low is None and "; no interval: " not in each.says
+    ]  # fmt: skip
+    assert not silent
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,6 +13,7 @@ from fairgauge.metrics.comparisons import Combined, Comparison, Contrast, Imbala
 from fairgauge.metrics.conditional import ConditionalDisparity
 from fairgauge.metrics.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.metrics.inequality import Inequality
+from fairgauge.metrics.kinds import Blend, Quotient, Rate
 from fairgauge.metrics.standardised import StandardisedDifference
 from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
@@ -231,7 +232,8 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
     if table is None or compared.group.clusters is not None:
         return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
     too_few = few(np.minimum(*metric.sizes(compared.group.cases, compared.other.cases)))
-    if method.resamples and how.spec.reference is not Reference.BEST:  # each has its own best
+    sharing = method.resamples and how.spec.reference is not Reference.BEST  # each has its own
+    if sharing and isinstance(metric.of, (Rate, Quotient, Blend)):
         sides = [each.side for each in (compared.group, compared.other)]
         table = shared_table(table, metric.needs, sides)
     return drawn(metric, table, compared, how.spec, too_few, how.drawn)
