@@ -496,3 +496,29 @@ def test_draws_follow_the_seed_and_nothing_else():
 
     assert low(0, "GE") == low(0, ["KL", "GE"])
     assert low(0, "GE") != low(1, "GE")
+
+
+def test_treatment_equality_without_false_positives_is_bounded_on_one_side():
+    """FN/FP is infinite of a: the lower limit of its odds less the upper of b's is known."""
+    found = pair((30, 0, 20, 30), (20, 20, 10, 30), metrics="error_type_ratio.difference")
+    (low1, high1), (_, high2) = (
+        intervals.wilson_odds(*errors, Z) for errors in ((20, 0), (10, 20))
+    )
+    a, b = (found["error_type_ratio.difference", "g", group] for group in "ab")
+    assert (a.value, a.low, a.high) == (math.inf, pytest.approx(float(low1 - high2)), math.inf)
+    assert (b.value, b.low, b.high) == (-math.inf, -math.inf, pytest.approx(float(high2 - low1)))
+    assert float(high1) == math.inf
+    assert a.p_value < 0.001
+
+
+@pytest.mark.parametrize("method", ["default", "score"])
+def test_score_limits_are_of_shares_alone(method):
+    """F1 is a function of a share: limits of a difference of those shares are not its own."""
+    cells = ((24, 8, 8, 10), (2, 18, 20, 10))  # shares .6 and .05, of fewer than 50 rows each
+    found = pair(*cells, metrics="f1.difference", method=method)["f1.difference", "g", "a"]
+    sides = []
+    for tp, fp, fn, _ in cells:
+        share, ends = tp / (tp + fp + fn), intervals.wilson(tp, tp + fp + fn, Z)
+        sides += [2 * s / (1 + s) for s in (share, *ends)]
+    expected = [float(limit) for limit in contrasts.mover_difference(*sides)]
+    assert [found.low, found.high] == pytest.approx(expected)

@@ -111,11 +111,12 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
     score = np.zeros(len(ours.n), dtype=bool)
-    if ours.share is not None and theirs.share is not None and not ours.clustered:
+    one, two = ours.share, theirs.share
+    if one and two and one.plain and two.plain and not ours.clustered:  # else not of the number
         if spec.method is Method.SCORE:
-            score |= (ours.share.n > 0) & (theirs.share.n > 0)
+            score |= (one.n > 0) & (two.n > 0)
         elif spec.method is Method.DEFAULT:
-            gap = quotient(ours.share.x, ours.share.n) - quotient(theirs.share.x, theirs.share.n)
+            gap = quotient(one.x, one.n) - quotient(two.x, two.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
     return Versus(ours, theirs, np.empty(0), score, few_of(ours, theirs), correlation)
 
