@@ -235,9 +235,8 @@ class View:
             reason = "no stratum has both sides" if math.isnan(sides[0]) else "both sides are 0"
             more: dict[str, Any] = {"status": Status.UNDEFINED, "reason": reason}
             if known:
-                says = metric.sentence(value, name, called(other), sides)
+                says = f"{metric.sentence(value, name, called(other), sides)}, within strata"
                 more = told(metric, sure, i, says, self.spec.confidence)
-                more["says"] += ", within strata"
             yield Estimate(
                 metric=metric.name,
                 set=metric.set,

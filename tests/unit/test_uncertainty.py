@@ -381,7 +381,7 @@ def test_pooled_over_equal_strata_narrows_the_interval():
     assert pooled.method == "stratified score"
     ratio = (inside.high - inside.low) / (pooled.high - pooled.low)
     assert ratio == pytest.approx(math.sqrt(2), rel=0.02)
-    assert pooled.says.endswith("; 95% interval -29.2 to -10.4 points, within strata")
+    assert pooled.says.endswith(", within strata; 95% interval -29.2 to -10.4 points")
 
 
 def test_a_thousand_thin_strata_add_up():

@@ -23,6 +23,7 @@ from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn, drawn_bounds
 from fairgauge.uncertainty.interval import (
+    FEW_OR_UNTOLD,
     UNTOLD,
     Interval,
     NoInterval,
@@ -92,7 +93,7 @@ class Uncertainty:
     ) -> list[tuple[Interval, Share | None]]:
         """Return the limits of statistics of every group, and the shares that they are.
 
-        ``margin`` says which are of all rows: an average over classes is resampled for those alone.
+        ``margin`` says which are of all rows.
         """
         found: list[Bounds | NoInterval] = []
         for statistic in statistics:
@@ -108,7 +109,8 @@ class Uncertainty:
                 limited.append((nothing(every, str(each)), None))
                 continue
             (low, high), method = next(made)
-            limits = Interval(low, high, none, [method] * every, [""] * every, each.reason)
+            reason = each.reason or (FEW_OR_UNTOLD if each.clustered else "")
+            limits = Interval(low, high, none, [method] * every, [""] * every, reason)
             limited.append((limits.holding(each.estimate, statistic.range), each.share))
         return limited
 
@@ -148,6 +150,8 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Interval:
         """Return the interval of a contrast pooled over strata, for every group."""
+        if isinstance(metric.of, DRAWN) and compared.group.clusters is None:
+            return nothing(len(value), "its tables are resampled, and not pooled over strata")
         try:
             if compared.group.clusters is None:
                 found = pooled(metric, compared, weights, self.spec)

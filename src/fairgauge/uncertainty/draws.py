@@ -120,14 +120,16 @@ def drawn_bounds(
     margin: NDArray[np.bool_],
     spec: Spec,
 ) -> Bounds:
-    """Return the limits of a statistic of every group, over all rows, from its drawn tables.
+    """Return the limits of a statistic of every group from its drawn tables.
 
-    At other critical values than that of the confidence, the distances of the limits are scaled.
+    Many strata are left out, since there are many such statistics. At other critical values than
+    that of the confidence, the distances of the limits are scaled.
     """
-    at = np.flatnonzero(margin)
+    cells = _cells(table, evidence)
+    affordable = len(margin) * cells * spec.replicates <= _BLOCK
+    at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
     low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
     rng = generator(spec, statistic.name)
-    cells = _cells(table, evidence)
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]

@@ -25,6 +25,7 @@ UNTOLD = (
     "clusters do not tell how far it may move: it lies on an end of its range, leaving some out "
     "leaves it undefined or as it was, or there are too many strata to leave them out of each"
 )
+FEW_OR_UNTOLD = f"it rests on fewer than {FEWEST_CLUSTERS} clusters, or {UNTOLD}"
 NO_SIGN = "a ratio of numbers that may be 0, or of either sign, has no limits"
 _NOT_HELD = "no limits that hold it are known: it rests on too little, or a profile made it of 0/0"
 _ROUNDING = 1e-9

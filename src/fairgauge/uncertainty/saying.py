@@ -23,11 +23,12 @@ def told(metric: Metric, found: Interval, at: int, says: str, confidence: float)
     few = found.too_few[at]
     note = found.notes[at] if found.notes else ""
     known = not (math.isnan(low) or math.isnan(high))
-    unsure = "" if known or not found.reason else f"; no interval: {found.reason}"
+    reason = few or ("" if known else found.reason)
+    unsure = "" if known or not reason else f"; no interval: {reason}"
     fields: dict[str, Any] = {
         "says": says + note + unsure,
         "status": Status.TOO_FEW if few else Status.OK,
-        "reason": few or (None if known else found.reason) or None,
+        "reason": reason or None,
     }
     if not known:
         return fields

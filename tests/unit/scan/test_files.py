@@ -306,7 +306,7 @@ def test_a_column_that_is_not_there(write):
 
 
 @pytest.mark.parametrize(
-    "content", [b"g,y\na,1\n", b'{"g":"a","y":1}\n', gzip.compress(b"g,y\na,1\n")]
+    "content", [b"g,y\na,1\n", b'{"g":"a","y":1}\n', gzip.compress(b"g,y\na,1\n", mtime=0)]
 )
 def test_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
