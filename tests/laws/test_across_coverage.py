@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from fairgauge.metrics.catalogue import KAPPA
 from fairgauge.metrics.lookup import find_metric
 from fairgauge.metrics.side import Side
 from fairgauge.sides import BOTH
@@ -57,7 +58,20 @@ def _parts(name):
     return study
 
 
+def _kappas(rng, size):
+    """Cohen's kappa of one group, from rare to even labels, predicted badly and well."""
+    for n, base, right in product((50, 200, 2000), (0.1, 0.3, 0.5), (0.6, 0.8, 0.95)):
+        wrong = 1 - right
+        shares = np.array([base * right, (1 - base) * wrong, base * wrong, (1 - base) * right])
+        counts = rng.multinomial(n, shares, size).astype(float)
+        side, whole = (Side(size=c.sum(axis=1), cells={BOTH: c}) for c in (counts, shares[None]))
+        how = Uncertainty(Spec(replicates=500))
+        ((found, _),) = how.of_rates([KAPPA], Evidence(side, side), np.ones(size, dtype=bool))
+        yield covered(found.low, found.high, KAPPA.value(whole, Profile.DOCUMENTED)[0])
+
+
 STUDIES = {
+    "kappa": (_kappas, 1000, 93.0),
     "variance": (_spread_rates(dispersion.variance_limits, np.var), 2000, 94.0),
     "gini": (_spread_rates(dispersion.gini_limits, _gini), 2000, 94.0),
     "between": (_parts("between_group_generalized_entropy"), 1500, 94.0),
