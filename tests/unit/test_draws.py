@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import bootstrap, norm
 
 import fairgauge as fg
+from fairgauge.metrics.catalogue import METRICS
+from fairgauge.metrics.comparisons import Contrast
 
 GROUP, REST = np.repeat([1.0, 0.0], [30, 70]), np.repeat([1.0, 0.0], [40, 60])
 
@@ -81,3 +83,28 @@ def test_metrics_share_what_is_resampled_and_answer_as_alone(missing):
         assert together[name, "g", "a"].interval == alone.interval
     closed = fg.audit(table, metrics="DPL", **asked | {"method": "default"})["DPL", "g", "a"]
     assert together["DPL", "g", "a"].interval == pytest.approx(closed.interval, abs=0.02)
+
+
+CONTRASTS = [
+    m.name
+    for m in METRICS
+    if isinstance(m, Contrast) and "binary" in m.tasks and "score" not in m.needs
+]
+
+
+@pytest.mark.parametrize("reference", ["rest", "overall"])
+@pytest.mark.parametrize("method", ["score", "bayes", "bootstrap", "bootstrap-bca"])
+def test_all_methods_agree_where_rows_are_many(method, reference):
+    """Of 400 rows a group, limits of any contrast lie near the default's, whatever the method."""
+    cells = {
+        "a": {"tp": 120, "fp": 50, "fn": 60, "tn": 170},
+        "b": {"tp": 150, "fp": 40, "fn": 50, "tn": 160},
+    }
+    table = fg.confusion("g", cells)
+    default, other = (
+        fg.audit(table, metrics=CONTRASTS, reference=reference, method=each, replicates=4000)
+        for each in ("default", method)
+    )
+    for one, two in zip(default.estimates, other.estimates, strict=True):
+        off = max(abs(one.low - two.low), abs(one.high - two.high))
+        assert off < 0.16 * (one.high - one.low), (one, two)

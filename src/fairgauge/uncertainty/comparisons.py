@@ -19,6 +19,7 @@ from fairgauge.metrics.symbols import FN, FP, TN, TP
 from fairgauge.stats.contrasts import fold
 from fairgauge.uncertainty.across import across, groups_rest_on, rows_behind
 from fairgauge.uncertainty.bound import Bounds, limits_of
+from fairgauge.uncertainty.bounds import denominator
 from fairgauge.uncertainty.contrasts import Versus, contrast, few, versus
 from fairgauge.uncertainty.distances import distance
 from fairgauge.uncertainty.draws import drawn, drawn_bounds
@@ -231,8 +232,11 @@ def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Int
 @interval.register(Contrast)
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
     method = how.spec.method
-    asked = method is Method.BAYES or method.resamples or isinstance(metric.of, DRAWN)
-    table = table_of(metric.of, how.readings) if asked else None
+    asked = method is Method.BAYES or method.resamples
+    # of sides that share rows, and whose numbers do not add up to that of both
+    overlapping = compared.rest is not None and denominator(metric.of) is None
+    draws = asked or overlapping or isinstance(metric.of, DRAWN)
+    table = table_of(metric.of, how.readings) if draws else None
     if table is None or compared.group.clusters is not None:
         return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
     too_few = few(np.minimum(*metric.sizes(compared.group.cases, compared.other.cases)))
