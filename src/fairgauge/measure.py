@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -96,19 +97,18 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         tallies, note = by_rows.histograms(tallies)
         diagnostics.append(note)
     for each in tallies:
-        view = View(each, reads[0], spec)
+        views = [View(each, reading, spec) for reading in reads]
+        view = views[0]
         if task is Task.MULTICLASS:
-            measured = _multiclass(each, reads, spec, rates, asked)
+            measured = _multiclass(views, rates, asked)
         else:
-            others = [View(each, reading, spec) for reading in reads[1:]]
-            measured = _thresholds([view, *others], rates, asked)
+            measured = _thresholds(views, rates, asked)
         groups += measured[0]
         estimates += measured[1]
         diagnostics += _coverage(view, asked)
         diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
-        for reading in reads:
-            ungrouped = View(each, reading, spec).ungrouped
-            worst |= {key: found for m in ruled for key, found in ungrouped(m).items()}
+        for read, metric in product(views, ruled):
+            worst |= read.ungrouped(metric)
         if task is Task.BINARY and len(each.groups) > 1:
             groups_of = view.all_groups()
             diagnostics += homogeneous(central(rates), groups_of, spec)
@@ -219,14 +219,10 @@ def _thresholds(
 
 
 def _multiclass(
-    counted: Tally,
-    reads: tuple[Reading, ...],
-    spec: Spec,
-    rates: list[Statistic],
-    asked: list[Asked],
+    views: list[View], rates: list[Statistic], asked: list[Asked]
 ) -> tuple[list[Group], list[Estimate]]:
     """Measure each class against the rest, their averages, the worst class, and all at once."""
-    views = [View(counted, reading, spec) for reading in reads]
+    counted, spec, reads = views[0].tally, views[0].spec, [view.reading for view in views]
     at_once = [View(counted, reading, spec, at_once=len(reads)) for reading in reads]
     whole = View(counted, Reading(_none(reads[0].labels), _none(reads[0].predictions)), spec, reads)
     groups = [group for view in views for group in view.groups(rates)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,12 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.metrics.lookup import find_rate
+from fairgauge.metrics.scores import brier_score
+from fairgauge.metrics.side import Side
+from fairgauge.uncertainty import Evidence
+from fairgauge.uncertainty.bounds import bounds
+from fairgauge.uncertainty.interval import NoInterval
 
 BOUNDED = ("roc_auc", "average_precision")
 COMPARED = ("score_ks", "score_wasserstein", "abroca", "bpsn_auc", "bnsp_auc")
@@ -163,3 +170,11 @@ def test_scores_of_the_other_value_are_noticed():
     (message,) = warned(positive=0)
     assert message.startswith("the scores rank positives below negatives (ROC AUC 0.1")
     assert warned(positive=1) == warned(positive=0, score_of=1) == []
+
+
+def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
+    known = find_rate("brier_score")
+    new = replace(known, name="median_score", compute=lambda scores: brier_score(scores) / 2)
+    side = Side(size=np.zeros(0))
+    with pytest.raises(NoInterval, match="no interval is known for median score"):
+        bounds(new, Evidence(side, side))

@@ -26,6 +26,7 @@ from fairgauge.uncertainty.interval import (
     few_clusters,
 )
 from fairgauge.uncertainty.jackknife import clusters_behind, limits_at, refuse_scores
+from fairgauge.uncertainty.pooled import THIN, are_thin
 from fairgauge.words import Profile
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from fairgauge.uncertainty.clusters import Clusters
     from fairgauge.uncertainty.evidence import Comparisons, Evidence
 
-_FEWEST = 5
-_MOST_THIN = 0.1
-_THIN = "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
 _NO_DIVERGENCE = (
     "no cluster-robust interval is known for a divergence: near 0 noise decides it, and clusters "
     "have no chi-square; TVD has one"
@@ -89,10 +87,9 @@ def jackknifed_pool(
     rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
     said = _few(np.minimum(*(each.sum(axis=1) for each in rows)), behind)
     if not isinstance(metric.of, Rate):
-        thin = np.where(np.minimum(*rows) < _FEWEST, weights, 0.0).sum(axis=1)
-        too_thin = quotient(thin, weights.sum(axis=1)) > _MOST_THIN
+        too_thin = are_thin(rows, weights)
         moved = np.where(too_thin, np.nan, moved)
-        said = [_THIN if each else few for each, few in zip(too_thin, said, strict=True)]
+        said = [THIN if each else few for each, few in zip(too_thin, said, strict=True)]
     return _of_values(metric, value, moved, behind, said, spec)
 
 

@@ -23,6 +23,8 @@ from fairgauge.uncertainty.evidence import Comparisons
 from fairgauge.uncertainty.interval import FEWEST_EXPECTED, Interval, NoInterval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fairgauge.metrics.comparisons import Contrast
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 5
 _MOST_THIN = 0.1
-_THIN = "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
+THIN = "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
 
 
 def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) -> Interval:
@@ -54,8 +56,7 @@ def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) 
     ours, theirs = bounds(metric.of, compared.group), bounds(metric.of, compared.other)
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
     found = _mover(metric, (ours, theirs), share, rows, compared, spec)
-    thin = np.where(np.minimum(*rows) < _FEWEST, weights, 0.0).sum(axis=1)
-    too_thin = quotient(thin, weights.sum(axis=1)) > _MOST_THIN
+    too_thin = are_thin(rows, weights)
     if ours.share is not None and theirs.share is not None and ours.share.plain:
         x = [
             np.where(weights > 0, s.x.reshape(weights.shape), 0.0)
@@ -65,8 +66,14 @@ def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) 
         found = _where(enough, _score(metric, x, rows, share, spec), found)
         too_thin &= ~enough
     low, high, p = (np.where(too_thin, np.nan, each) for each in (found.low, found.high, found.p))
-    few_rows = [_THIN if each else said for each, said in zip(too_thin, found.too_few, strict=True)]
+    few_rows = [THIN if each else said for each, said in zip(too_thin, found.too_few, strict=True)]
     return Interval(low, high, p, found.method, few_rows, found.reason)
+
+
+def are_thin(rows: Sequence[Array], weights: Array) -> NDArray[np.bool_]:
+    """Tell for which groups strata of few rows on a side, shape (groups, strata), weigh much."""
+    thin = np.where(np.minimum(*rows) < _FEWEST, weights, 0.0).sum(axis=1)
+    return np.asarray(quotient(thin, weights.sum(axis=1)) > _MOST_THIN)
 
 
 def _score(

@@ -27,6 +27,7 @@ from fairgauge.stats.scores import (
     precision_interval,
 )
 from fairgauge.uncertainty.bound import Bounds, of_mean
+from fairgauge.uncertainty.interval import NoInterval
 from fairgauge.words import Profile
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     Raises
     ------
     NoInterval
-        There are clusters, of which scores are not counted.
+        There are clusters, of which scores are not counted, or nothing is known of how it varies.
     """
     compute = statistic.compute
     if compute in _OF_A_ROW:
@@ -68,6 +69,8 @@ def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
         return of_mean(mean, variance, evidence.rows(statistic.size))
     if compute in _OF_ONE_LABEL:
         return _mean_of_label(_OF_ONE_LABEL[compute], evidence)
+    if compute not in _MADE:
+        raise NoInterval(f"no interval is known for {statistic.title}")
     return _MADE[compute](statistic, evidence)
 
 
