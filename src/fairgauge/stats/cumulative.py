@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
 
 if TYPE_CHECKING:
@@ -165,42 +165,6 @@ def cumulative_radius(
 
     known = np.minimum(a.sum(-1), d.sum(-1)) > 1
     return np.where(known, _blocks(radius, draws, a, d), np.inf)
-
-
-@quiet
-def cumulative_interval(
-    a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, confidence: float,
-    rng: np.random.Generator, draws: int = 2000,
-) -> Limits:  # fmt: skip
-    """Limits of a distance of two cumulative distributions: the distance -/+ `cumulative_radius`.
-
-    A distance cannot be below 0, so that percentile limits would never hold "the same".  This
-    ball is calibrated where the distributions are equal and conservative far from there.
-
-    Parameters
-    ----------
-    a, d, widths, kind, confidence, rng, draws
-        As for `cumulative_radius`.
-
-    Returns
-    -------
-    low, high : array of shape (...)
-        Never below 0, "ks" never above 1; a side of one row or none gives [0, 1] or [0, inf].
-
-    Examples
-    --------
-    >>> a, d = [30, 40, 30, 0], [10, 30, 40, 20]
-    >>> rng = np.random.default_rng(0)
-    >>> low, high = cumulative_interval(a, d, [1, 1, 1], "wasserstein", 0.95, rng)
-    >>> float(low.round(1)), float(high.round(1))
-    (0.5, 0.9)
-    """
-    distance = cumulative_distance(a, d, widths, kind)
-    radius = cumulative_radius(a, d, widths, kind, confidence, rng, draws)
-    unknown = np.isinf(radius) | np.isnan(distance)
-    highest = 1.0 if kind == "ks" else np.inf
-    low = np.where(unknown, 0.0, np.maximum(distance - radius, 0.0))
-    return low, np.where(unknown, highest, np.minimum(distance + radius, highest))
 
 
 def cumulative_floor(

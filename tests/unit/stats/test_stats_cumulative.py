@@ -15,7 +15,6 @@ from fairgauge.stats.cumulative import (
     Cells,
     cumulative_distance,
     cumulative_floor,
-    cumulative_interval,
     cumulative_p,
     cumulative_radius,
 )
@@ -30,6 +29,16 @@ def cells(x, y):
     """Return the counts of two samples over their distinct values, and the steps between them."""
     found = Cells.of(x, y)
     return found.a, found.d, found.widths
+
+
+def interval(a, d, widths, kind, confidence, rng, draws=2000):
+    """Return the limits that metrics make of a distance and its radius, inside its range."""
+    distance = cumulative_distance(a, d, widths, kind)
+    radius = cumulative_radius(a, d, widths, kind, confidence, rng, draws)
+    most = 1.0 if kind == "ks" else math.inf
+    unknown = np.isnan(distance) | np.isinf(radius)
+    low, high = np.maximum(distance - radius, 0.0), np.minimum(distance + radius, most)
+    return np.where(unknown, 0.0, low), np.where(unknown, most, high)
 
 
 def test_values_by_hand():
@@ -128,7 +137,7 @@ def test_the_p_value_is_that_of_permuted_rows(kind):
 
 def test_two_cells_are_one_difference_of_shares():
     """The largest gap of two cells is |p1 - p2|, the norm of two categories."""
-    low, high = cumulative_interval([300, 700], [400, 600], [1], "ks", 0.95, RNG(0), 8000)
+    low, high = interval([300, 700], [400, 600], [1], "ks", 0.95, RNG(0), 8000)
     folded = norm_interval([300, 700], [400, 600], "ks", 0.95, RNG(0))
     assert [low, high] == pytest.approx(folded, abs=0.004)
 
@@ -139,9 +148,7 @@ def test_laws_of_the_limits(kind):
     value = cumulative_distance(a, d, widths, kind)
 
     def limits(times, level):
-        return cumulative_interval(
-            np.multiply(a, times), np.multiply(d, times), widths, kind, level, RNG(0)
-        )
+        return interval(np.multiply(a, times), np.multiply(d, times), widths, kind, level, RNG(0))
 
     low, high = limits(1, 0.95)
     assert 0 <= low < value < high
@@ -149,11 +156,11 @@ def test_laws_of_the_limits(kind):
     assert wide[0] < low
     assert wide[1] > high
     assert high - low == pytest.approx(5 * (narrow[1] - narrow[0]), rel=0.05)
-    turned = cumulative_interval(d, a, widths, kind, 0.95, RNG(0))
+    turned = interval(d, a, widths, kind, 0.95, RNG(0))
     assert turned[1] == pytest.approx(high, rel=0.03)
-    same = cumulative_interval(a, a, widths, kind, 0.95, RNG(0))
+    same = interval(a, a, widths, kind, 0.95, RNG(0))
     assert same[0] == 0 < same[1]
-    scaled = cumulative_interval(a, d, [10.0, 20.0, 10.0], kind, 0.95, RNG(0))
+    scaled = interval(a, d, [10.0, 20.0, 10.0], kind, 0.95, RNG(0))
     times = 1 if kind == "ks" else 10
     assert scaled == pytest.approx((low * times, high * times))
 
@@ -161,7 +168,7 @@ def test_laws_of_the_limits(kind):
 @pytest.mark.parametrize(("kind", "highest"), [("ks", 1.0), ("wasserstein", np.inf)])
 def test_a_side_of_one_row_says_nothing(kind, highest):
     for side in ([1, 0], [0, 0]):
-        limits = cumulative_interval(side, [3, 4], [1], kind, 0.95, RNG(0))
+        limits = interval(side, [3, 4], [1], kind, 0.95, RNG(0))
         assert tuple(map(float, limits)) == (0.0, highest)
     assert np.isnan(cumulative_p([0, 0], [3, 4], [1], kind, RNG(0)))
     assert np.isnan(cumulative_floor([0, 0], [3, 4], [1], kind, RNG(0)))
@@ -175,7 +182,7 @@ def test_strata_are_worked_off_in_blocks(function, monkeypatch):
     assert whole.shape == (2, 3)
     monkeypatch.setattr(cumulative, "BLOCK", 50_000)
     assert function(a, d, np.ones(5), "ks", RNG(1), 4000) == pytest.approx(whole, abs=0.04)
-    limits = cumulative_interval(a, d, np.ones(5), "ks", 0.95, RNG(0), 4000)
+    limits = interval(a, d, np.ones(5), "ks", 0.95, RNG(0), 4000)
     assert limits[0].shape == (2, 3)
 
 
@@ -205,7 +212,7 @@ def test_coverage(kind, shift):
         for _ in range(SETS):
             x, y = rng.normal(0, 1, n), rng.normal(shift, 1, m)
             sides = cells(np.round(x * 2) / 2, np.round(y * 2) / 2) if rounded else cells(x, y)
-            low, high = cumulative_interval(*sides, kind, 0.95, rng, 300)
+            low, high = interval(*sides, kind, 0.95, rng, 300)
             held += bool(low <= truth + 1e-12 <= high + 2e-12)
             rejected += bool(cumulative_p(*sides, kind, rng, 300) <= 0.05)
         error = math.sqrt(0.95 * 0.05 / SETS)
