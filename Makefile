@@ -27,7 +27,7 @@ test: check  ## run every test
 	$(BIN)/python -m pytest -n auto -q --ignore tests/house
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
-	$(BIN)/python -m fairgauge.reference docs/metrics docs/peers.md
+	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 
 check: $(BIN)/.dev  ## lint, types, layers, house rules, docs drift
 	$(BIN)/ruff check .

@@ -137,9 +137,9 @@ def audit_input(rows: int, kind: str, sure: str) -> Work:
 
 def _say_nothing_of_certainty() -> None:
     """Let fairgauge answer "nothing is known" wherever it would say how sure a number is."""
-    from fairgauge import measure
-    from fairgauge.uncertainty.comparisons import Uncertainty
-    from fairgauge.uncertainty.interval import nothing
+    from fairgauge.inference.comparison_intervals import Uncertainty
+    from fairgauge.inference.interval import nothing
+    from fairgauge.measure.measure import measure
 
     answers: dict[str, Callable[..., Any]] = {
         "of_rates": lambda _, every, __, margin: [(nothing(len(margin), ""), None) for _ in every],

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from fairgauge.demo import examples
+from fairgauge.cli.demo_data import examples
 
 PICTURE = Path(__file__).with_name("report.png")
 WIDTH, MARGIN = 1280, 24

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.words import Status
+from fairgauge.enums import Status
 
 if TYPE_CHECKING:
-    from fairgauge.report import Report
+    from fairgauge.report.report import Report
 
 _BERKELEY = {  # admitted and rejected, by department: women, men (Bickel, Hammel, O'Connell 1975)
     "A": ((89, 19), (512, 313)),

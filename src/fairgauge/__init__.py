@@ -8,54 +8,52 @@ F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%); 95% interv
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from fairgauge.audit import audit, count
-    from fairgauge.catalogue import metric, metrics
-    from fairgauge.compare import compare
-    from fairgauge.comparison import Comparison
-    from fairgauge.confusion import confusion
-    from fairgauge.cube import Cube
+    from fairgauge.catalogue.descriptions import metric, metrics
+    from fairgauge.comparison.compare_reports import compare
+    from fairgauge.comparison.comparison import Comparison
+    from fairgauge.cube.confusion import confusion
+    from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
-    from fairgauge.estimate import Estimate
-    from fairgauge.feature import above, cut
-    from fairgauge.load import load
+    from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
-    from fairgauge.report import Report
-    from fairgauge.rule import Rule, rule
-    from fairgauge.scan.query import sql
-    from fairgauge.spec import Spec
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.loading import load
+    from fairgauge.report.report import Report
+    from fairgauge.scan.sql_query import sql
+    from fairgauge.spec.features import above, cut
+    from fairgauge.spec.rules import Rule, rule
+    from fairgauge.spec.specification import Spec
 
 _HOME = {
-    "Comparison": "comparison",
-    "Cube": "cube",
+    "Comparison": "comparison.comparison",
+    "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
-    "Estimate": "estimate",
+    "Estimate": "report.estimates",
     "FairgaugeError": "errors",
     "MissingExtra": "errors",
-    "Report": "report",
-    "Rule": "rule",
-    "Spec": "spec",
+    "Report": "report.report",
+    "Rule": "spec.rules",
+    "Spec": "spec.specification",
     "SpecError": "errors",
-    "above": "feature",
-    "audit": "audit",
-    "compare": "compare",
-    "confusion": "confusion",
-    "count": "audit",
-    "cut": "feature",
-    "load": "load",
-    "metric": "catalogue",
-    "metrics": "catalogue",
+    "above": "spec.features",
+    "audit": "pipeline",
+    "compare": "comparison.compare_reports",
+    "confusion": "cube.confusion",
+    "count": "pipeline",
+    "cut": "spec.features",
+    "load": "report.loading",
+    "metric": "catalogue.descriptions",
+    "metrics": "catalogue.descriptions",
     "plan": "planning",
-    "rule": "rule",
-    "sql": "scan.query",
+    "rule": "spec.rules",
+    "sql": "scan.sql_query",
 }
 
 __all__ = [
@@ -97,15 +95,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class _Package(ModuleType):
-    """A package whose public functions win over the submodules of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Ignore that importing ``fairgauge.rule`` binds the module to ``rule``, as Python does."""
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

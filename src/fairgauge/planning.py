@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from fairgauge.audit import audit
 from fairgauge.errors import Problem, SpecError
+from fairgauge.inference.sample_size import POWER, smallest_shown
+from fairgauge.pipeline import audit
 from fairgauge.stats.power import (
     design_effect,
     n_to_detect,
     n_to_pass_difference,
     n_to_pass_ratio,
 )
-from fairgauge.uncertainty.needs import POWER, smallest_shown
 
 _RATIO = 0.8
 _TOLERANCE = 0.1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from clarify_cases import after, both, config
 
-from fairgauge.compat.clarify.config import ConfigError, read_config
+from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
 
 
 def mistakes(asked: Any, **given: bool) -> dict[str, str]:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from clarify_cases import MONITORED, cases
 
-from fairgauge.compat.clarify.exported import cloudwatch_value, to_openmetrics
+from fairgauge.compat.clarify.analysis_files import Value, values_of
+from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
 from fairgauge.compat.clarify.monitor import Check, compare, drifted
-from fairgauge.compat.clarify.results import Value, values_of
-from fairgauge.compat.wording import read
+from fairgauge.compat.service_texts import read
 
 
 def value(metric: str, number: float | None, interval: Any = None) -> Value:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
+from fairgauge.catalogue.lookup import find_metric
 from fairgauge.cli import main
-from fairgauge.metrics.lookup import find_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

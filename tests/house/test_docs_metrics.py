@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from fairgauge.metrics.catalogue import METRICS, RATES
-from fairgauge.metrics.names import NAMES
-from fairgauge.reference import pages, peers
+from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.synonyms import NAMES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-WRITE = "written anew by: python -m fairgauge.reference docs/metrics docs/peers.md"
+sys.path.insert(0, str(DOCS))
+
+from make_metric_pages import pages, peers  # noqa: E402 - a script beside the pages
+
+WRITE = "written anew by: python docs/make_metric_pages.py docs/metrics docs/peers.md"
 
 
 @pytest.fixture(scope="module")

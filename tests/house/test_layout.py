@@ -18,7 +18,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
 FILES = sorted(SOURCE.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-LONGEST = 400
 
 ONLY_IN = {
     "narwhals": ("scan/",),
@@ -29,7 +28,7 @@ ONLY_IN = {
     "altair": ("render/",),
     "click": ("cli/",),
     "jinja2": ("render/",),
-    "pydantic": ("spec_file/", "compat/"),
+    "pydantic": ("spec/spec_file.py", "compat/"),
     "scipy": ("stats/",),
 }
 """Libraries, and the only places that may import them, also when imported late."""
@@ -61,10 +60,8 @@ def test_layers_hold() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_files_are_short_and_say_what_they_are(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= LONGEST, "a file has one subject; split it"
-    assert ast.get_docstring(ast.parse(text)), "say in the first line what the file is"
+def test_modules_have_docstrings(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

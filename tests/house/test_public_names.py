@@ -43,13 +43,13 @@ CLASSES = [name for name in PUBLIC if name[0].isupper()]
 FUNCTIONS = [name for name in PUBLIC if name[0].islower()]
 MODULES = [
     "fairgauge",
-    "fairgauge.audit",
-    "fairgauge.catalogue",
-    "fairgauge.compare",
-    "fairgauge.confusion",
-    "fairgauge.feature",
-    "fairgauge.load",
-    "fairgauge.rule",
+    "fairgauge.pipeline",
+    "fairgauge.catalogue.descriptions",
+    "fairgauge.comparison.compare_reports",
+    "fairgauge.cube.confusion",
+    "fairgauge.spec.features",
+    "fairgauge.report.loading",
+    "fairgauge.spec.rules",
     "fairgauge.values",
 ]
 """The modules that hold the examples of the public functions."""
@@ -66,7 +66,7 @@ def test_names_are_no_modules() -> None:
     for name in fg.__all__:
         assert not isinstance(getattr(fg, name), ModuleType), name
     program = (
-        "import fairgauge.rule, fairgauge.audit, fairgauge.confusion, fairgauge.metrics.lookup\n"
+        "import fairgauge.spec.rules, fairgauge.pipeline, fairgauge.catalogue.lookup\n"
         "import fairgauge as fg\n"
         "assert all(callable(each) for each in (fg.rule, fg.audit, fg.confusion, fg.metrics))\n"
     )

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.demo import examples
+from fairgauge.cli.demo_data import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

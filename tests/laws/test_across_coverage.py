@@ -7,14 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.metrics.catalogue import KAPPA
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.metrics.side import Side
-from fairgauge.sides import BOTH
-from fairgauge.spec import Spec
+from fairgauge.catalogue.catalogue import KAPPA
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.enums import Profile
+from fairgauge.inference import Evidence, Uncertainty
+from fairgauge.resolve.sides import BOTH
+from fairgauge.spec.specification import Spec
 from fairgauge.stats import dispersion, intervals
-from fairgauge.uncertainty import Evidence, Uncertainty
-from fairgauge.words import Profile
 
 Z = intervals.critical(0.95)
 

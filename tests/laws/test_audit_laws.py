@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from test_catalogue_laws import COUNTED, exact
 
 import fairgauge as fg
-from fairgauge.load import load
-from fairgauge.metrics.catalogue import METRICS, RATES
-from fairgauge.metrics.comparisons import Contrast
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.report import Report
+from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.report.loading import load
+from fairgauge.report.report import Report
 
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
 LAWS = settings(

@@ -17,17 +17,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairgauge.metrics.catalogue import METRICS, RATES
-from fairgauge.metrics.kinds import Blend, Quotient, Rate
-from fairgauge.metrics.lookup import SETS, expand, find_metric, find_rate
-from fairgauge.metrics.names import NAMES, plain
-from fairgauge.metrics.side import Side
-from fairgauge.metrics.symbols import Cells
-from fairgauge.words import Better, Profile, Task
+from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.cells import Cells
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.synonyms import NAMES, plain
+from fairgauge.enums import Better, Profile, Task
 
 if TYPE_CHECKING:
-    from fairgauge.metrics.comparisons import Metric
-    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
 
 DOCUMENTED, CLARIFY = Profile.DOCUMENTED, Profile.CLARIFY
 BOTH = frozenset({"label", "prediction"})

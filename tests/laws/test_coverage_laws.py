@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.metrics.comparisons import Contrast
-from fairgauge.metrics.kinds import Blend, Quotient, Rate
-from fairgauge.metrics.side import Side
-from fairgauge.sides import BOTH, LABEL, PREDICTION
-from fairgauge.spec import Spec
-from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
-from fairgauge.words import Profile
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.enums import Profile
+from fairgauge.inference import Comparisons, Evidence, Uncertainty
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.spec.specification import Spec
 
 SETS = 3_000
 FLOOR = 0.935 - 3 * np.sqrt(0.05 * 0.95 / SETS)

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.counted import Counted, build
-from fairgauge.cube import Cube, read_cube
-from fairgauge.plan import plan
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.cube import Cube, read_cube
+from fairgauge.cube.plan import plan
 from fairgauge.scan import open_source
-from fairgauge.spec import ask
+from fairgauge.spec.specification import ask
 
 VALUES = st.sampled_from(["a", "b", "c ", "", None])
 NUMBERS = st.sampled_from([0, 1, 2, 2.5, None])

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.words import Status
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.enums import Status
 
 BINARY = [m.name for m in METRICS if "binary" in m.tasks]
 SHORT = ("accuracy.", "error_type_ratio.", "cohen_kappa.", "prediction.", "equalized_odds.")

@@ -10,15 +10,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairgauge.metrics.catalogue import RATES
-from fairgauge.metrics.comparisons import Contrast
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.metrics.moments import MomentStatistic
-from fairgauge.metrics.side import Scores, Side
-from fairgauge.sides import PREDICTION
-from fairgauge.spec import Spec
-from fairgauge.uncertainty import Comparisons, Evidence, Uncertainty
-from fairgauge.words import Profile
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.confusion_counts import Scores, Side
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.moments import MomentStatistic
+from fairgauge.enums import Profile
+from fairgauge.inference import Comparisons, Evidence, Uncertainty
+from fairgauge.resolve.sides import PREDICTION
+from fairgauge.spec.specification import Spec
 
 RATE = {row.name: row for row in RATES if isinstance(row, MomentStatistic)}
 SQUARES = ("mean_squared_error", "root_mean_squared_error", "residual_spread", "r2")

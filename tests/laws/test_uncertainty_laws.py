@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.metrics.comparisons import Contrast
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.words import Status
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.enums import Status
 
 FEW = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True

@@ -14,7 +14,7 @@ from ledger import number
 from test_fairlearn import RATES, TABLES, frames
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import RATES as RATE_ROWS
+from fairgauge.catalogue.catalogue import RATES as RATE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

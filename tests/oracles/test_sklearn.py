@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from fairgauge.metrics.catalogue import RATES
-from fairgauge.metrics.kinds import Blend, Quotient, Rate
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 
 TABLES = ["compas_pred", "adult_pred", "hmda_pred"]
 

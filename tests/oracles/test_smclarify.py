@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import METRICS
+from fairgauge.catalogue.catalogue import METRICS
 
 TABLES = {
     "adult__smclarify_pre": "adult.csv.gz",

@@ -9,11 +9,11 @@ import pytest
 from polars.io.plugins import register_io_source
 
 import fairgauge as fg
+from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
-from fairgauge.plan import plan
-from fairgauge.scan import duck, open_source
+from fairgauge.scan import duckdb_connection, open_source
 from fairgauge.scan.sql import select
-from fairgauge.spec import ask
+from fairgauge.spec.specification import ask
 
 ASKED = {
     "label": "y", "sensitive": ["a", "b", "c", "d"], "intersections": [("a", "b"), ("c", "d")],
@@ -25,7 +25,7 @@ def test_a_parquet_file_is_scanned_once(tmp_path):
     pq.write_table(ROWS, tmp_path / "rows.parquet")
     source = open_source(tmp_path / "rows.parquet")
     query = select(plan(ask(**ASKED)), source.relation, source.written)
-    shown = "".join(record[1] for record in duck.run(f"EXPLAIN {query}", "plan"))
+    shown = "".join(record[1] for record in duckdb_connection.run(f"EXPLAIN {query}", "plan"))
     assert shown.count("Function:") == 1  # of reading
     assert "GROUPING SETS" in query
 

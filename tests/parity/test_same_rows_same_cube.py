@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from fairgauge.cube.plan import plan
 from fairgauge.errors import DataError
-from fairgauge.plan import plan
 from fairgauge.scan import open_source
-from fairgauge.spec import ask
+from fairgauge.spec.specification import ask
 
 if TYPE_CHECKING:
-    from fairgauge.cube import Cube
+    from fairgauge.cube.cube import Cube
 
 
 def count(data: Any, limit: int = 1_000, **options: Any) -> Cube:

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.uncertainty import clusters
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.inference import clusters
 
 CLUSTERS = 30
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.lookup import find_metric
-from fairgauge.metrics.rowwise import RowMetric
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.effective import clustered_n
 from fairgauge.stats.intervals import critical, critical_t, wilson

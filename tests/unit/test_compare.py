@@ -21,13 +21,13 @@ from click.testing import CliRunner
 
 import compared_reports as pairs
 import fairgauge as fg
-from fairgauge.change import changes
 from fairgauge.cli import main
-from fairgauge.estimate import Estimate
-from fairgauge.flips import turned
+from fairgauge.comparison.changes import changes
+from fairgauge.comparison.verdict_changes import turned
+from fairgauge.enums import Direction, Outcome, Status, Turn
 from fairgauge.render.compared import render
+from fairgauge.report.estimates import Estimate
 from fairgauge.stats.contrasts import mover_difference, newcombe
-from fairgauge.words import Direction, Outcome, Status, Turn
 
 
 def estimate(value, low=None, high=None, metric="RD", **more):

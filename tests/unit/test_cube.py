@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.counted import Counted, build
-from fairgauge.cube import Cube, _digest, aggregate, read_cube
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.cube import Cube, _digest, aggregate, read_cube
+from fairgauge.cube.plan import plan
+from fairgauge.enums import Role
 from fairgauge.errors import CubeError, DataError
-from fairgauge.plan import plan
-from fairgauge.spec import ask
-from fairgauge.words import Role
+from fairgauge.spec.specification import ask
 
 ASKED = {"label": "y", "sensitive": "g"}
 

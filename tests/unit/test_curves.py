@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.curves import at_threshold, edges, reliability, roc, steps, sweep
 from fairgauge.errors import DataError
-from fairgauge.estimate import ScoreCounts
+from fairgauge.report.curves import at_threshold, edges, reliability, roc, steps, sweep
+from fairgauge.report.estimates import ScoreCounts
 
 GRID = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import bootstrap, norm
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.metrics.comparisons import Contrast
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Contrast
 
 GROUP, REST = np.repeat([1.0, 0.0], [30, 70]), np.repeat([1.0, 0.0], [40, 60])
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.report import Report
+from fairgauge.report.report import Report
 
 CUBE = fg.confusion(
     "sex",

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.arithmetic import divide, subtract
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.metrics.distances import DISTANCES
-from fairgauge.metrics.lookup import expand, find_metric, find_rate
-from fairgauge.metrics.symbols import ALL, FN, FP, TN, TP, Cells
-from fairgauge.words import Profile
+from fairgauge.catalogue.arithmetic import divide, subtract
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.distances import DISTANCES
+from fairgauge.catalogue.lookup import expand, find_metric, find_rate
+from fairgauge.enums import Profile
 
 DOCUMENTED, CLARIFY = Profile.DOCUMENTED, Profile.CLARIFY
 

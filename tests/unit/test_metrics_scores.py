@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.lookup import find_rate
-from fairgauge.metrics.scores import brier_score
-from fairgauge.metrics.side import Side
-from fairgauge.uncertainty import Evidence
-from fairgauge.uncertainty.bounds import bounds
-from fairgauge.uncertainty.interval import NoInterval
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.score_statistics import brier_score
+from fairgauge.inference import Evidence
+from fairgauge.inference.bounds import bounds
+from fairgauge.inference.interval import NoInterval
 
 BOUNDED = ("roc_auc", "average_precision")
 COMPARED = ("score_ks", "score_wasserstein", "abroca", "bpsn_auc", "bnsp_auc")

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import RATES
-from fairgauge.metrics.side import Side
-from fairgauge.report import Report
-from fairgauge.sides import BOTH, LABEL, PREDICTION
-from fairgauge.spec import Spec
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.enums import Status
+from fairgauge.inference import Evidence
+from fairgauge.inference.pairwise import MOST_LISTED, Groups, left_out, pairwise
+from fairgauge.report.report import Report
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.spec.specification import Spec
 from fairgauge.stats import many
-from fairgauge.uncertainty import Evidence
-from fairgauge.uncertainty.pairs import MOST_LISTED, Groups, left_out, pairwise
-from fairgauge.words import Status
 
 COUNTS = {"a": (40, 100), "b": (62, 90), "c": (11, 60), "d": (150, 400)}
 SELECTED = next(rate for rate in RATES if rate.name == "selection_rate")

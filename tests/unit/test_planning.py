@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import fairgauge as fg
-from fairgauge.cli.group import Commands
+from fairgauge.cli.command_group import Commands
 from fairgauge.planning import Needed
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import fairgauge as fg
-from fairgauge.metrics.lookup import find_metric
+from fairgauge.catalogue.lookup import find_metric
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import square_limits, tail_weight
 

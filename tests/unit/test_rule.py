@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.rule import Rule, check_rule, parse_rule
+from fairgauge.spec.rules import Rule, check_rule, parse_rule
 
 
 @pytest.mark.parametrize(

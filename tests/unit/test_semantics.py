@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import CLARIFY
-from fairgauge.metrics.lookup import find_metric, find_rate
+from fairgauge.catalogue.catalogue import CLARIFY
+from fairgauge.catalogue.lookup import find_metric, find_rate
 
 DOCUMENTED, SMCLARIFY = "documented", "clarify"
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.feature import Feature
-from fairgauge.options import Options
-from fairgauge.spec import Spec, ask
-from fairgauge.words import Profile, Reference, Task
+from fairgauge.enums import Profile, Reference, Task
+from fairgauge.spec.features import Feature
+from fairgauge.spec.options import Options
+from fairgauge.spec.specification import Spec, ask
 
 
 def problems(columns=None, **options):

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.metrics.catalogue import METRICS
-from fairgauge.options import Options
-from fairgauge.spec import Spec
-from fairgauge.spec_file import Document, check, load_spec, read_options, schema
-from fairgauge.words import Reference
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.enums import Reference
+from fairgauge.spec.options import Options
+from fairgauge.spec.spec_file import Document, check, load_spec, read_options, schema
+from fairgauge.spec.specification import Spec
 
 TOML = """\
 label = "approved"

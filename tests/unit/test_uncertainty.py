@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import Status
 from fairgauge.stats import contrasts, divergences, intervals, many, scores, significance
 from fairgauge.stats.effective import weighted_n
-from fairgauge.words import Status
 
 Z = intervals.critical(0.95)
 

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.individual import view
-from fairgauge.metrics.lookup import find_metric
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.enums import Status
+from fairgauge.rowwise import row_slices
 from fairgauge.stats.cumulative import cumulative_radius
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
 from fairgauge.stats.rankings import top_ratio
-from fairgauge.words import Status
 
 Z = critical(0.95)
 CLASSES = {"prediction": "p", "features": ["x", "z"], "metrics": ["FT", "consistency"]}
@@ -128,7 +128,7 @@ def test_profile_clarify_turns_the_limits_of_a_flip_test() -> None:
 
 def test_a_flip_test_of_a_sample_rests_on_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = audited("classes")["FT", "g", "a"]
-    monkeypatch.setattr(view, "MOST_QUERIES", 50)
+    monkeypatch.setattr(row_slices, "MOST_QUERIES", 50)
     sample = audited("classes")["FT", "g", "a"]
     assert sample.n_group == 50
     assert sample.high - sample.low > 1.2 * (whole.high - whole.low)  # type: ignore[operator]

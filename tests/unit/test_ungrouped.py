@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.words import Level, Outcome
+from fairgauge.enums import Level, Outcome
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}

@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.estimate import Estimate
+from fairgauge.enums import Outcome, Status
+from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.measure.decide import judge
+from fairgauge.report.estimates import Estimate
+from fairgauge.report.verdicts import Verdict, overall
 from fairgauge.stats.power import n_to_decide
-from fairgauge.uncertainty.needs import rows_to_decide, smallest_shown
-from fairgauge.verdict import Verdict, judge, overall
-from fairgauge.words import Outcome, Status
 
 
 def audited(rule, a=(60, 140), b=(59, 141), **options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairgauge.cli.data import CUBE_SUFFIX, STANDARD_INPUT, files
+from fairgauge.cli.data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

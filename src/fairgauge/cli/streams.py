@@ -46,7 +46,7 @@ def looks(format_: str) -> dict[str, Any]:
     """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
-    from fairgauge.render.text import wants_colour
+    from fairgauge.render.terminal import wants_colour
 
     colour = wants_colour(sys.stdout)
     return {"colour": colour, "width": min(max(shutil.get_terminal_size().columns, 80), 120)}

@@ -6,11 +6,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.atomic_files import write_whole
 from fairgauge.errors import DataError, nearest, quote
-from fairgauge.files import write_whole
 
 if TYPE_CHECKING:
-    from fairgauge.report import Report
+    from fairgauge.report.report import Report
 
 _WRITERS = {
     "text": ("text", "to_text"),

@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.render.meaning import metric_row, rate_row
-from fairgauge.words import Better
+from fairgauge.enums import Better
+from fairgauge.render.metric_meanings import metric_row, rate_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.metrics.comparisons import Metric
-    from fairgauge.metrics.kinds import Statistic
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
 
 _BETTER = {
     Better.HIGHER: "A higher value favours the group.",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from fairgauge.render.asked import source
-from fairgauge.render.names import printable, shorten
-from fairgauge.words import Outcome
+from fairgauge.enums import Outcome
+from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.question import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.report import Report
-    from fairgauge.verdict import Verdict
+    from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import Verdict
 
 _LONGEST = 300
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairgauge.render import asked, numbers, pairs
-from fairgauge.render.card import metadata
-from fairgauge.render.meaning import distance, is_signed, rate_title, title
-from fairgauge.render.methods import explained
-from fairgauge.render.names import printable, shorten
+from fairgauge.enums import Outcome, Status
+from fairgauge.render import numbers, pairwise_section, question
+from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.method_descriptions import explained
+from fairgauge.render.metric_meanings import distance, is_signed, rate_title, title
+from fairgauge.render.model_card import metadata
 from fairgauge.render.outline import outline, verdicts_by_rule
-from fairgauge.render.wording import (
+from fairgauge.render.short_sentences import (
     TOO_FEW,
     central_rates,
     certainty,
@@ -23,14 +24,13 @@ from fairgauge.render.wording import (
     value,
     words,
 )
-from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.estimate import Estimate
     from fairgauge.render.outline import Section
-    from fairgauge.report import Report
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.report import Report
 
 _SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
 _OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")
@@ -74,18 +74,18 @@ def escape(text: object) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     told = outline(report)
-    yield f"# Fairness audit of {_name(asked.source(report))}"
+    yield f"# Fairness audit of {_name(question.source(report))}"
     yield from _verdicts(report)
-    column = asked.name(report.spec.get("strata") or "the stratum")
+    column = question.name(report.spec.get("strata") or "the stratum")
     said = in_short(told.sections, column)
     if said:
         yield ""
         yield from (f"- {escape(each)}" for each in said)
     yield ""
     yield from _table(
-        ["asked", ""], [[word, escape(text)] for word, text in asked.question(report)]
+        ["asked", ""], [[word, escape(text)] for word, text in question.question(report)]
     )
-    excluded = asked.excluded(report)
+    excluded = question.excluded(report)
     if excluded:
         yield ""
         rows = [[escape(why), numbers.count(n)] for why, n in excluded]
@@ -109,7 +109,7 @@ def _verdicts(report: Report) -> Iterator[str]:
     yield ""
     rows = []
     for rule, found in verdicts_by_rule(report):
-        rows.append([f"**{escape(asked.name(rule))}**", "", tallied(found)])
+        rows.append([f"**{escape(question.name(rule))}**", "", tallied(found)])
         for each in found:
             where = f"{_name(each.feature)} " if each.feature else ""
             if each.outcome is not Outcome.PASS:
@@ -206,10 +206,10 @@ def _every_pair(section: Section) -> Iterator[str]:
     """Yield how many pairs of groups differ in each rate, and the few that do most."""
     if section.pairs:
         yield ""
-        yield f"{pairs.heading(section.pairs)}:"
+        yield f"{pairwise_section.heading(section.pairs)}:"
         yield ""
-        for found in pairs.by_rate(section).values():
-            told, lines = pairs.named(found, _NAME)
+        for found in pairwise_section.by_rate(section).values():
+            told, lines = pairwise_section.named(found, _NAME)
             yield f"- {escape(told)}"
             yield from (f"  - {escape(each)}" for each in lines)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.render import asked, numbers, pairs
-from fairgauge.render.meaning import is_signed, rate_title, title
-from fairgauge.render.methods import explained
+from fairgauge.render import numbers, pairwise_section, question
+from fairgauge.render.html import environment
+from fairgauge.render.method_descriptions import explained
+from fairgauge.render.metric_meanings import is_signed, rate_title, title
 from fairgauge.render.outline import outline, verdicts_by_rule
-from fairgauge.render.page import environment
-from fairgauge.render.wording import (
+from fairgauge.render.short_sentences import (
     central_rates,
     certainty,
     in_short,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from fairgauge.render.outline import Section
-    from fairgauge.report import Report
+    from fairgauge.report.report import Report
 
 _MOST_SECTIONS = 4
 _MOST_GROUPS = 12
@@ -34,13 +34,13 @@ _NAME = 40
 def to_notebook(report: Report) -> str:
     """Write the report as a fragment of HTML."""
     told = outline(report)
-    column = asked.name(report.spec.get("strata") or "the stratum")
+    column = question.name(report.spec.get("strata") or "the stratum")
     return (
         environment()
         .get_template("notebook.html.j2")
         .render(
             report=report,
-            source=asked.source(report),
+            source=question.source(report),
             verdicts=[(rule, tallied(found)) for rule, found in verdicts_by_rule(report)],
             short=in_short(told.sections, column),
             sections=[_section(section) for section in told.sections[:_MOST_SECTIONS]],
@@ -86,6 +86,9 @@ def _section(section: Section) -> dict[str, Any]:
             }
             for each in farthest
         ],
-        "pairs": [pairs.named(found, _NAME) for found in pairs.by_rate(section).values()],
-        "every_pair": pairs.heading(section.pairs) if section.pairs else "",
+        "pairs": [
+            pairwise_section.named(found, _NAME)
+            for found in pairwise_section.by_rate(section).values()
+        ],
+        "every_pair": pairwise_section.heading(section.pairs) if section.pairs else "",
     }

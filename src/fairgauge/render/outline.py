@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fairgauge.metrics.comparisons import Contrast
-from fairgauge.render.meaning import (
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.enums import Outcome, Status
+from fairgauge.render.metric_meanings import (
     compared,
     distance,
     has_margin,
@@ -16,14 +17,13 @@ from fairgauge.render.meaning import (
     is_of_feature,
     metric_row,
 )
-from fairgauge.words import Outcome, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.estimate import Estimate, Group, Pair
-    from fairgauge.report import Report
-    from fairgauge.verdict import Verdict
+    from fairgauge.report.estimates import Estimate, Group, Pair
+    from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import Verdict
 
 POOLED = "pooled"
 _MOST_HEADLINES = 3

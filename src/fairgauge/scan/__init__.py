@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError
-from fairgauge.scan.query import Query
+from fairgauge.scan.sql_query import Query
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
@@ -24,7 +24,7 @@ def open_source(data: Any) -> Source:
     if isinstance(data, (str, Path)) or (
         isinstance(data, Sequence) and data and all(isinstance(d, (str, Path)) for d in data)
     ):
-        from fairgauge.scan.files import open_files
+        from fairgauge.scan.input_files import open_files
 
         return open_files(data)
     if isinstance(data, Query):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
-from fairgauge.scan.duck import reason
+from fairgauge.scan.duckdb_connection import reason
+from fairgauge.scan.duckdb_files import check_same_columns
 from fairgauge.scan.frames import open_frame
-from fairgauge.scan.tables import check_same_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.relation import not_a_number, text_as_number
+from fairgauge.scan.duckdb_files import DuckFiles, check_no_twins, check_same_columns, listed
+from fairgauge.scan.duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan.sql import Columns, literal
-from fairgauge.scan.tables import DuckFiles, check_no_twins, check_same_columns, listed
 
 if TYPE_CHECKING:
     from pathlib import Path

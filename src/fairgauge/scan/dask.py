@@ -11,8 +11,8 @@ from fairgauge.scan.pandas import PandasFrame, Scanned, joined
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
 
 
 @dataclass(frozen=True)

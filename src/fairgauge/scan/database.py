@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, quote
-from fairgauge.scan.duck import FETCHED, reason
+from fairgauge.scan.duckdb_connection import FETCHED, reason
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
     from fairgauge.scan.source import Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
@@ -68,7 +68,7 @@ def open_table(table: Any, name: str | None = None) -> Source:
     shown = name or f"{backend.name} table"
     query = str(ibis.to_sql(table))
     if backend.name == "duckdb":
-        from fairgauge.scan.relation import open_relation
+        from fairgauge.scan.duckdb_relation import open_relation
 
         return open_relation(backend.con.sql(query), shown)
     if backend.name in _DOUBLE:
@@ -164,7 +164,7 @@ def _is_query(rows: str) -> bool:
 def _open_duckdb(url: str, rows: str, shown: str) -> Source:
     import duckdb
 
-    from fairgauge.scan.relation import open_relation
+    from fairgauge.scan.duckdb_relation import open_relation
 
     with _told(shown, url):
         connection = duckdb.connect(_file(url), read_only=True)

@@ -26,7 +26,7 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     """
     package = type(data).__module__.partition(".")[0]
     if package in ("duckdb", "_duckdb"):
-        from fairgauge.scan.relation import open_relation
+        from fairgauge.scan.duckdb_relation import open_relation
 
         return open_relation(data, name)
     if package == "ibis":

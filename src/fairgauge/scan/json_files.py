@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.relation import not_a_number, text_as_number
+from fairgauge.scan.duckdb_files import DuckFiles, check_no_twins, listed
+from fairgauge.scan.duckdb_relation import not_a_number, text_as_number
 from fairgauge.scan.sql import Columns, literal
-from fairgauge.scan.tables import DuckFiles, check_no_twins, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
     from fairgauge.scan.source import Fetched, Source
 
 _SNIFFED = 1 << 20

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from fairgauge.counted import Counted, build
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.plan import LARGEST
 from fairgauge.errors import DataError, FairgaugeError, quote
-from fairgauge.plan import LARGEST
-from fairgauge.scan.duck import reason
+from fairgauge.scan.duckdb_connection import reason
 from fairgauge.scan.source import (
     LEAST_LOG,
     Seen,
@@ -27,8 +27,8 @@ from fairgauge.scan.source import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Factor, Moment, Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Factor, Moment, Plan
     from fairgauge.scan.source import Fetched
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from fairgauge.counted import Counted, build
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.plan import LARGEST
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.plan import LARGEST
-from fairgauge.scan.codes import Factor, factor, parts
+from fairgauge.scan.pandas_codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Moment, Plan
-    from fairgauge.plan import Factor as MomentFactor
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Moment, Plan
+    from fairgauge.cube.plan import Factor as MomentFactor
     from fairgauge.scan.source import Fetched
 
     Floats = NDArray[np.float64]

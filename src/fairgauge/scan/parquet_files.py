@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.duck import run
-from fairgauge.scan.relation import typed_columns
-from fairgauge.scan.tables import DuckFiles, check_no_twins, check_same_columns, listed
+from fairgauge.scan.duckdb_connection import run
+from fairgauge.scan.duckdb_files import DuckFiles, check_no_twins, check_same_columns, listed
+from fairgauge.scan.duckdb_relation import typed_columns
 
 if TYPE_CHECKING:
     from pathlib import Path

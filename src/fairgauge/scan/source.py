@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from fairgauge.cube.levels import check_levels, levels_of
+from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
-from fairgauge.levels import check_levels, levels_of
-from fairgauge.words import Role
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Plan
 
 
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[Any]]]

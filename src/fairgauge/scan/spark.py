@@ -7,14 +7,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
-from fairgauge.scan.duck import reason
+from fairgauge.scan.duckdb_connection import reason
 from fairgauge.scan.sql import Columns, count_by_sql, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
 
 _VIEW = "fairgauge_rows"
 _WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.counted import Counted, build
-from fairgauge.plan import LARGEST
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.plan import LARGEST
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -24,8 +24,8 @@ from fairgauge.scan.source import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.cube import Cube
-    from fairgauge.plan import Axis, Factor, Moment, Plan
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis, Factor, Moment, Plan
 
 Run = Callable[[str], Iterator[tuple[Any, ...]]]
 

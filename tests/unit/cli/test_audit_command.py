@@ -13,10 +13,10 @@ from loan_cases import BASIC, SEX
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.cli.commands.audit import FORMATS, exit_code
-from fairgauge.cli.question import question
-from fairgauge.options import Options
-from fairgauge.words import Outcome
+from fairgauge.cli.commands.audit_command import FORMATS, exit_code
+from fairgauge.cli.spec_flags import question
+from fairgauge.enums import Outcome
+from fairgauge.spec.options import Options
 
 
 def spec_of(run, *args):

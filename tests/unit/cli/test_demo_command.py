@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fairgauge as fg
-from fairgauge.demo import admissions, loans
+from fairgauge.cli.demo_data import admissions, loans
 
 
 def test_it_prints_two_audits_and_writes_reports(run, tmp_path, monkeypatch):

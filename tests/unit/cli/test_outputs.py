@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from loan_cases import SEX, table
 
+from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError
-from fairgauge.files import write_all, write_whole
 
-LINE = import_module("fairgauge.audit")  # the package has a function of that name
+LINE = import_module("fairgauge.pipeline")  # the package has a function of that name
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="needs /dev/full")
 no_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from fairgauge.cli import progress as module
-from fairgauge.cli.progress import progress
+from fairgauge.cli import progress_bar as module
+from fairgauge.cli.progress_bar import progress
 
 
 class Terminal(io.StringIO):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairgauge.cli import written
+from fairgauge.cli import argument_syntax
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from fairgauge.cli import written
     ],
 )
 def test_a_backslash_escapes_four_characters(text, meant):
-    assert written.unescape(text) == meant
+    assert argument_syntax.unescape(text) == meant
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_a_backslash_escapes_four_characters(text, meant):
 )
 def test_sensitive(text, meant):
     problems = []
-    assert written.sensitive(text, "sensitive[0]", problems) == meant
+    assert argument_syntax.sensitive(text, "sensitive[0]", problems) == meant
     assert problems == []
 
 
 @pytest.mark.parametrize("text", ["age:a", "age:", "age:1,,2", "age:nan", "age:inf", "time:a=b"])
 def test_cuts_that_are_no_numbers(text):
     problems = []
-    written.sensitive(text, "sensitive[0]", problems)
+    argument_syntax.sensitive(text, "sensitive[0]", problems)
     (problem,) = problems
     assert problem.path == "sensitive[0]"
     column, _, rest = text.partition(":")
@@ -73,13 +73,13 @@ def test_cuts_that_are_no_numbers(text):
 )
 def test_positive(texts, meant):
     problems = []
-    assert written.positive(texts, "positive", problems) == meant
+    assert argument_syntax.positive(texts, "positive", problems) == meant
     assert problems == []
 
 
 def test_a_cut_stands_alone():
     problems = []
-    written.positive([">50,000"], "positive", problems)
+    argument_syntax.positive([">50,000"], "positive", problems)
     assert str(problems[0]) == "positive: a cut such as '>50' stands alone, without other values"
 
 
@@ -95,14 +95,14 @@ def test_a_cut_stands_alone():
 )
 def test_reference(texts, meant):
     problems = []
-    assert written.reference(texts, "reference", problems) == meant
+    assert argument_syntax.reference(texts, "reference", problems) == meant
     assert problems == []
 
 
 @pytest.mark.parametrize("texts", [["race=White", "rest"], ["race=White", "race=Black"]])
 def test_references_that_do_not_go_together(texts):
     problems = []
-    written.reference(texts, "reference", problems)
+    argument_syntax.reference(texts, "reference", problems)
     assert str(problems[0]) == (
         f"reference: cannot use {texts[1]!r} here; say either one word, or COL=VALUE once for each "
         "column"
@@ -111,7 +111,9 @@ def test_references_that_do_not_go_together(texts):
 
 def test_rules_say_which_of_them_is_wrong():
     problems = []
-    (rule,) = written.rules(["DI>=0.8", "DI => 1", "QQQ <= 1", "2 <= AD <= 1"], "rules", problems)
+    (rule,) = argument_syntax.rules(
+        ["DI>=0.8", "DI => 1", "QQQ <= 1", "2 <= AD <= 1"], "rules", problems
+    )
     assert str(rule) == "DI >= 0.8"
     assert [problem.path for problem in problems] == ["rules[1]", "rules[2].metric", "rules[3]"]
 
@@ -120,5 +122,5 @@ def test_rules_say_which_of_them_is_wrong():
     ("text", "meant"), [("7", 7), ("0.5", 0.5), ("1e3", 1000.0), ("x", "x"), ("", "")]
 )
 def test_numbers(text, meant):
-    assert written.number(text) == meant
-    assert type(written.number(text)) is type(meant)
+    assert argument_syntax.number(text) == meant
+    assert type(argument_syntax.number(text)) is type(meant)

@@ -94,7 +94,7 @@ def test_without_altair_it_says_what_to_install(monkeypatch):
             raise ImportError(name)
         return real(name, *rest)
 
-    monkeypatch.setattr("fairgauge.render.charts.import_module", absent)
+    monkeypatch.setattr("fairgauge.render.altair_charts.import_module", absent)
     with pytest.raises(MissingExtra) as error:
         sample_reports.small().plot()
     assert str(error.value) == ("a chart needs an optional library: pip install 'fairgauge[viz]'")

@@ -12,8 +12,8 @@ import yaml
 
 import sample_reports
 from fairgauge.errors import DataError, MissingExtra
-from fairgauge.render import FORMATS, frames, render, save, suffixes
-from fairgauge.render.rows import COLUMNS
+from fairgauge.render import FORMATS, data_frames, render, save, suffixes
+from fairgauge.render.estimate_rows import COLUMNS
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_report_saves_itself(small, tmp_path):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_have_a_row_for_every_estimate_and_fixed_types(library):
-    to_frame = getattr(frames, f"to_{library}")
+    to_frame = getattr(data_frames, f"to_{library}")
     full, empty = to_frame(sample_reports.several()), to_frame(sample_reports.berkeley())
     assert list(full.columns) == list(COLUMNS)
     assert len(full) == len(sample_reports.several().estimates)
@@ -77,11 +77,11 @@ def test_frames_need_their_library(small, monkeypatch):
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(frames, "import_module", refuse)
+    monkeypatch.setattr(data_frames, "import_module", refuse)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[pandas\]'"):
-        frames.to_pandas(small)
+        data_frames.to_pandas(small)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
-        frames.to_polars(small)
+        data_frames.to_polars(small)
 
 
 def test_junit_counts_its_cases():

@@ -12,10 +12,10 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
+from fairgauge.enums import Method
 from fairgauge.render import render
-from fairgauge.render.methods import PARTS, explained, methods, parts
-from fairgauge.render.wording import words
-from fairgauge.words import Method
+from fairgauge.render.method_descriptions import PARTS, explained, methods, parts
+from fairgauge.render.short_sentences import words
 
 BINARY = {"label": "y", "prediction": "p", "score": "s", "task": "binary"}
 CLASSES = {"label": "y3", "prediction": "p3", "task": "multiclass"}

@@ -13,7 +13,7 @@ import pytest
 
 import sample_reports
 from fairgauge.render import render
-from fairgauge.render.names import printable, shorten, width
+from fairgauge.render.display_names import printable, shorten, width
 
 OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
@@ -71,7 +71,7 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.rows import cell
+    from fairgauge.render.estimate_rows import cell
 
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"

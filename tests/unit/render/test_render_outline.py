@@ -10,11 +10,11 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.estimate import Estimate
-from fairgauge.render import asked
-from fairgauge.render.meaning import distance, has_margin, headline_rank, is_signed, title
+from fairgauge.enums import Status
+from fairgauge.render import question
+from fairgauge.render.metric_meanings import distance, has_margin, headline_rank, is_signed, title
 from fairgauge.render.outline import outline
-from fairgauge.words import Status
+from fairgauge.report.estimates import Estimate
 
 
 def estimate(metric, value, low=None, high=None, group="g", **more):
@@ -131,11 +131,11 @@ def test_names_that_the_catalogue_does_not_have_are_shown_bare():
     ],
 )
 def test_references_in_words(given, words):
-    assert asked.reference(given) == words
+    assert question.reference(given) == words
 
 
 def test_positive_values_in_words():
-    assert asked.positive({"above": 50_000.0}) == "above 50000"
-    assert asked.positive([1.0, "yes", True]) == "1 or yes or true"
-    assert asked.positive([]) == "1 or true"
-    assert asked.positive(list(range(20))).endswith("7 or 12 more")
+    assert question.positive({"above": 50_000.0}) == "above 50000"
+    assert question.positive([1.0, "yes", True]) == "1 or yes or true"
+    assert question.positive([]) == "1 or true"
+    assert question.positive(list(range(20))).endswith("7 or 12 more")

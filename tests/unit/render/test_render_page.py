@@ -13,8 +13,8 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
-from fairgauge.render.command import command
-from fairgauge.render.plots import Scale, scale, ticks
+from fairgauge.render.axis_geometry import Scale, scale, ticks
+from fairgauge.render.command_line import command
 
 VOID = {"meta", "link", "br", "input", "circle", "line", "rect", "path"}
 

@@ -12,7 +12,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.outline import outline
-from fairgauge.render.pairs import by_rate, counted, pair_panels
+from fairgauge.render.pairwise_section import by_rate, counted, pair_panels
 
 COUNTS = {"low": (20, 100), "middle": (50, 100), "high": (90, 120), "few": (3, 12)}
 

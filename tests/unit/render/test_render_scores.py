@@ -12,14 +12,14 @@ import pytest
 
 import fairgauge as fg
 import sample_reports
-from fairgauge.curves import at_threshold
-from fairgauge.metrics.catalogue import RATES
-from fairgauge.metrics.side import Side
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.enums import Profile
 from fairgauge.render import render
-from fairgauge.render.lines import labels, path
-from fairgauge.render.scored import scored
-from fairgauge.render.sliding import quotients, slider
-from fairgauge.words import Profile
+from fairgauge.render.line_charts import labels, path
+from fairgauge.render.score_sections import scored
+from fairgauge.render.threshold_slider import quotients, slider
+from fairgauge.report.curves import at_threshold
 
 NEEDS = {
     "both": frozenset({"label", "prediction"}),

@@ -11,7 +11,7 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
-from fairgauge.render.text import wants_colour
+from fairgauge.render.terminal import wants_colour
 
 
 def test_it_says_what_was_asked():

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from fairgauge.scan import progress
+from fairgauge.scan import scan_progress
 
 LONG = "SELECT sum(hash(i)) FROM range(20000000000) AS t(i)"  # half a minute
 
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 
 def shown(monkeypatch, stream, share=lambda: 0.5, rows=lambda: 1_000):
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(scan_progress, "_PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", stream)
     seen = threading.Event()
 
@@ -30,7 +30,7 @@ def shown(monkeypatch, stream, share=lambda: 0.5, rows=lambda: 1_000):
         seen.set()
         return share()
 
-    with progress.watched(seen_share, rows):
+    with scan_progress.watched(seen_share, rows):
         seen.wait(1)
         deadline = time.monotonic() + 5
         while isinstance(stream, Terminal) and "%" not in stream.getvalue():
@@ -50,21 +50,21 @@ def test_nothing_where_nobody_watches(monkeypatch):
 
 def test_nothing_for_a_short_scan(monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    with progress.watched(lambda: 0.5, lambda: None):
+    with scan_progress.watched(lambda: 0.5, lambda: None):
         pass
     assert terminal.getvalue() == ""
 
 
 def test_what_is_not_known_is_not_said():
-    assert progress.line(0.0, 1.0, None) == f"counting [{' ' * 24}]   0 %"
-    assert "M rows/s" not in progress.line(0.5, 1.0, None)
-    assert progress.line(0.5, 3.0, 60_000_000).endswith("50 %  10.0 M rows/s  3 s left")
+    assert scan_progress.line(0.0, 1.0, None) == f"counting [{' ' * 24}]   0 %"
+    assert "M rows/s" not in scan_progress.line(0.5, 1.0, None)
+    assert scan_progress.line(0.5, 3.0, 60_000_000).endswith("50 %  10.0 M rows/s  3 s left")
 
 
 SCRIPT = """
 import duckdb
 from fairgauge.scan import duck
-from fairgauge.scan.relation import open_relation
+from fairgauge.scan.duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:
     print("ready", flush=True)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairgauge.metrics.scores import score_ks, score_wasserstein
-from fairgauge.metrics.side import Scores
+from fairgauge.catalogue.confusion_counts import Scores
+from fairgauge.catalogue.score_statistics import score_ks, score_wasserstein
 from fairgauge.stats import cumulative
 from fairgauge.stats.cumulative import (
     Cells,

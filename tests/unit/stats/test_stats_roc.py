@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairgauge.metrics.scores import _between_curves
+from fairgauge.catalogue.score_statistics import _between_curves
 from fairgauge.stats import roc
 
 A = np.array([[5.0, 10, 25, 30], [30, 25, 10, 5]])

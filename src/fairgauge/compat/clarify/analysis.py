@@ -7,22 +7,22 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.clarify.inputs import load_dataset
 from fairgauge.compat.clarify.job import Job
-from fairgauge.compat.clarify.load import load_dataset
 from fairgauge.compat.clarify.segments import segments_of
+from fairgauge.compat.service_texts import CONDITIONAL, read, spelled
 from fairgauge.compat.smclarify.bias.performance import performance
-from fairgauge.compat.wording import CONDITIONAL, read, spelled
-from fairgauge.estimate import POOLED
+from fairgauge.enums import Profile
+from fairgauge.report.estimates import POOLED
 from fairgauge.version import __version__
-from fairgauge.words import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.compat.clarify.config import AnalysisConfig
-    from fairgauge.compat.models import Model
-    from fairgauge.compat.places import Places
-    from fairgauge.report import Report
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.local_models import Model
+    from fairgauge.compat.uri_paths import Places
+    from fairgauge.report.report import Report
 
 VERSION = "1.0"
 _SECTIONS = {

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import tables
+from fairgauge.compat import whole_tables
 from fairgauge.compat.columns import Column, from_values
-from fairgauge.compat.places import STANDARD_INPUT
+from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from fairgauge.compat.clarify.config import AnalysisConfig
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 
 WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
 PREDICTED = "predicted_label"
@@ -92,7 +92,7 @@ def read_dataset(config: AnalysisConfig, files: list[Path], limit: int) -> Datas
         predicted = None if config.predicted_label is None else find(names, config.predicted_label)
         return Dataset(_shown(files), tuple(columns), label, predicted, notices)
     if kind.endswith("parquet"):
-        columns = tables.parquet_columns(files, limit)
+        columns = whole_tables.parquet_columns(files, limit)
         columns = _renamed(columns, config.headers)
         names = [column.name for column in columns]
         label = find(names, config.label) if config.label is not None else None
@@ -120,7 +120,7 @@ def read_csv(
     parts = []
     notices: list[str] = []
     for path in files:
-        rows = tables.csv_rows(path, limit)
+        rows = whole_tables.csv_rows(path, limit)
         first = rows[0]
         if headers is not None:
             names, body = headers, rows[1:] if first == headers else rows
@@ -134,8 +134,8 @@ def read_csv(
                 f"headers: {WRONG_HEADERS} {len(names)} names, but {quote(path)} has "
                 f"{len(first)} columns"
             )
-        parts.append(tables.csv_columns(names, body))
-    return tables.stack(parts), notices
+        parts.append(whole_tables.csv_columns(names, body))
+    return whole_tables.stack(parts), notices
 
 
 def _is_header(first: Sequence[str], asked: Sequence[str | int | None]) -> bool:
@@ -168,7 +168,7 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     assert config.features is not None
     lines = config.dataset_type == "application/jsonlines"
     parts = [(_lines if lines else _document)(config, path, limit) for path in files]
-    features = tables.stack([part[0] for part in parts])
+    features = whole_tables.stack([part[0] for part in parts])
     more = {
         key: [value for part in parts for value in part[1][key]]
         for key in ("label", PREDICTED)
@@ -204,9 +204,9 @@ _Rows = tuple[list[Column], dict[str, Any]]
 
 def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     """Take features and labels out of every line."""
-    records = list(tables.json_lines(path, limit))
+    records = list(whole_tables.json_lines(path, limit))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
-    features = tables.search(str(config.features), "features")
+    features = whole_tables.search(str(config.features), "features")
     rows = []
     for number, record in enumerate(records, start=1):
         found = features.search(record)
@@ -217,15 +217,15 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     more: dict[str, Any] = dict.fromkeys(paths)
     for key, each in paths.items():
         if isinstance(each, str):
-            compiled = tables.search(each, key)
+            compiled = whole_tables.search(each, key)
             more[key] = _known([compiled.search(record) for record in records], key, each, path)
     return _matrix(rows, path), more
 
 
 def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     """Take features and labels out of one document."""
-    document = tables.json_document(path)
-    rows = tables.search(str(config.features), "features").search(document)
+    document = whole_tables.json_document(path)
+    rows = whole_tables.search(str(config.features), "features").search(document)
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         what = f"{quote(config.features)} is no list of lists in {quote(path)}"
         raise DataError(f"features: {what}. Data must contain features.")
@@ -233,7 +233,7 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
         if not isinstance(each, str):
             continue
-        values = tables.search(each, key).search(document)
+        values = whole_tables.search(each, key).search(document)
         if not isinstance(values, list) or len(values) != len(rows):
             count = f"{len(values)} values" if isinstance(values, list) else "no list"
             raise DataError(
@@ -258,7 +258,7 @@ def _matrix(rows: list[list[Any]], path: Path) -> list[Column]:
         if len(row) != width:
             message = f"row {number:,} has {len(row)} features, the first {width}"
             raise DataError(f"{quote(path)} is ragged: {message}")
-    return tables.matrix_columns([f"column_{i}" for i in range(width)], rows)
+    return whole_tables.matrix_columns([f"column_{i}" for i in range(width)], rows)
 
 
 def find(names: Sequence[str], asked: str | int | None) -> str | None:

@@ -6,21 +6,28 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.audit import audit
-from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, favoured, outcome, predicted
-from fairgauge.compat.counted import Question, count_question
-from fairgauge.compat.flip import Features
-from fairgauge.compat.guess import DataType, looks_misread
-from fairgauge.compat.measured import Measured, unsortable
-from fairgauge.compat.wording import result
+from fairgauge.compat.column_reading import DataType, looks_misread
+from fairgauge.compat.facet_blocks import (
+    Blocks,
+    Outcome,
+    facet_blocks,
+    favoured,
+    outcome,
+    predicted,
+)
+from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.flip_test import Features
+from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_texts import result
+from fairgauge.enums import Profile
 from fairgauge.errors import DataError, quote
-from fairgauge.words import Profile
+from fairgauge.pipeline import audit
 
 if TYPE_CHECKING:
-    from fairgauge.compat.clarify.config import AnalysisConfig, Facet
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.cube import Cube
-    from fairgauge.report import Report
+    from fairgauge.cube.cube import Cube
+    from fairgauge.report.report import Report
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.wording import spelled
+from fairgauge.compat.service_texts import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairgauge.compat.clarify.results import Value
+    from fairgauge.compat.clarify.analysis_files import Value
 
     Values = Mapping[tuple[str, str, str, str], Value]
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import tables
+from fairgauge.compat import whole_tables
 from fairgauge.compat.clarify.dataset import PREDICTED
 from fairgauge.compat.columns import Column, Kind, from_values
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
@@ -15,9 +15,9 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.compat.clarify.config import AnalysisConfig, Predictor
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Predictor
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.models import Model
+    from fairgauge.compat.local_models import Model
 
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"
 
@@ -210,9 +210,9 @@ class Reading:
         if isinstance(where, int):
             found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
         elif self._accept == JSON and not self.one_by_one:
-            found = tables.search(where, f"predictor.{name}").search(answers)
+            found = whole_tables.search(where, f"predictor.{name}").search(answers)
         else:
-            path = tables.search(where, f"predictor.{name}")
+            path = whole_tables.search(where, f"predictor.{name}")
             found = [path.search(answer) for answer in answers]
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"

@@ -13,7 +13,7 @@ from fairgauge.errors import Problem, SpecError, quote
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairgauge.compat.clarify.config import Segments
+    from fairgauge.compat.clarify.clarify_config import Segments
     from fairgauge.compat.clarify.job import Job
     from fairgauge.compat.columns import Column
 

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.audit import audit
-from fairgauge.compat.blocks import Blocks, Outcome
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.compat.column_reading import DataType
 from fairgauge.compat.columns import Column, Kind
-from fairgauge.compat.counted import Question, count_question
-from fairgauge.compat.guess import DataType
-from fairgauge.compat.vertex.config import ARGMAX
+from fairgauge.compat.facet_blocks import Blocks, Outcome
+from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.service_texts import spelled
 from fairgauge.compat.vertex.records import Records, Scored, read_data, read_predictions, scores_of
-from fairgauge.compat.wording import spelled
+from fairgauge.compat.vertex.vertex_config import ARGMAX
+from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
-from fairgauge.metrics.lookup import find_metric
+from fairgauge.pipeline import audit
 from fairgauge.values import canonical, matches, name_of
-from fairgauge.words import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.compat.columns import Codes
-    from fairgauge.compat.places import Places
-    from fairgauge.compat.vertex.config import VertexConfig
-    from fairgauge.compat.vertex.slices import BiasConfig, Mask
-    from fairgauge.report import Report
+    from fairgauge.compat.uri_paths import Places
+    from fairgauge.compat.vertex.vertex_config import VertexConfig
+    from fairgauge.compat.vertex.vertex_slices import BiasConfig, Mask
+    from fairgauge.report.report import Report
 
 SLICE_A, SLICE_B = "slice_a", "slice_b"
 REST = f"not {SLICE_A}"

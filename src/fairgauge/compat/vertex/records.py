@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import tables
+from fairgauge.compat import whole_tables
 from fairgauge.compat.columns import Column, from_values
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from fairgauge.compat.vertex.config import Parameters
+    from fairgauge.compat.vertex.vertex_config import Parameters
 
 INSTANCE, PREDICTION = "instance", "prediction"
 _CLASS_KEYS = ("value", "class", "label", "displayName", "display_name")
@@ -179,7 +179,7 @@ def _score(found: dict[str, Any]) -> float:
 def _lines(files: Sequence[Path]) -> Records:
     rows: list[Any] = []
     for path in files:
-        for record in tables.json_lines(path):
+        for record in whole_tables.json_lines(path):
             if not isinstance(record, dict):
                 raise DataError(f"{quote(path)} must hold an object a line, not {quote(record)}")
             rows.append(record)
@@ -191,18 +191,18 @@ def _lines(files: Sequence[Path]) -> Records:
 def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
     parts = []
     for path in files:
-        rows = tables.csv_rows(path)
+        rows = whole_tables.csv_rows(path)
         names, body = (list(columns), rows) if columns else (rows[0], rows[1:])
         if len(names) != len(rows[0]):
             message = f"names {len(names)} columns, but {quote(path)} has {len(rows[0])}"
             raise SpecError(Problem("columns", message))
-        parts.append(tables.csv_columns(names, body))
-    made = {column.name: column for column in tables.stack(parts)}
+        parts.append(whole_tables.csv_columns(names, body))
+    made = {column.name: column for column in whole_tables.stack(parts)}
     return Records(str(files[0]), made, [])
 
 
 def _parquet(files: Sequence[Path]) -> Records:
-    made = {column.name: column for column in tables.parquet_columns(files)}
+    made = {column.name: column for column in whole_tables.parquet_columns(files)}
     return Records(str(files[0]), made, [])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.guess import DataType
+from fairgauge.compat.column_reading import DataType
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 from fairgauge.compat.smclarify.bias.results import MetricResult, ModelPerformanceReport
@@ -12,7 +12,7 @@ from fairgauge.compat.smclarify.bias.results import MetricResult, ModelPerforman
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.compat.blocks import Outcome
+    from fairgauge.compat.facet_blocks import Outcome
 
 
 def performance(name: str, label: Outcome, prediction: Outcome) -> dict[str, Any]:

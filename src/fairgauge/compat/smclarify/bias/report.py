@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import wording
-from fairgauge.compat.blocks import Blocks, Outcome, facet_blocks, outcome, predicted
+from fairgauge.compat import service_texts
+from fairgauge.compat.column_reading import NOT_A_THRESHOLD
 from fairgauge.compat.columns import from_frame, from_series
-from fairgauge.compat.counted import Question, count_question
-from fairgauge.compat.flip import Features
-from fairgauge.compat.guess import NOT_A_THRESHOLD
-from fairgauge.compat.measured import Measured, unsortable
-from fairgauge.compat.smclarify import doubts
+from fairgauge.compat.facet_blocks import Blocks, Outcome, facet_blocks, outcome, predicted
+from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.flip_test import Features
+from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import POSTTRAINING_METRICS, PRETRAINING_METRICS
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
@@ -29,8 +29,8 @@ from fairgauge.compat.smclarify.bias.results import (
     StageType,
     inf_as_str,
 )
-from fairgauge.compat.smclarify.notice import SmclarifyWarning, warn_once
-from fairgauge.words import Profile
+from fairgauge.compat.smclarify.warning import SmclarifyWarning, warn_once
+from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,7 +80,7 @@ def fetch_metrics_to_run(
     """
     known = tuple(metric.__name__ for metric in full_metrics)
     if not set(metric_names) <= set(known):
-        raise ValueError(wording.unknown_metric(known))
+        raise ValueError(service_texts.unknown_metric(known))
     return [metric for metric in full_metrics if metric.__name__ in metric_names]
 
 
@@ -156,7 +156,7 @@ def bias_report(
         }
         for i, block in enumerate(made.facet.names)
     ]
-    warn_once([*made.doubts(), *doubts.of_results(found)])
+    warn_once([*made.doubts(), *known_errors.of_results(found)])
     return found
 
 
@@ -198,7 +198,7 @@ def model_performance_report(
     label, listed = outcome(from_series(label_column.series), positive)
     prediction = predicted(from_series(predicted_label_column.series), label, listed)
     report = performance(label_column.name, label, prediction)
-    warn_once(doubts.of_reading(label.column, label_column.positive_label_values, label.of))
+    warn_once(known_errors.of_reading(label.column, label_column.positive_label_values, label.of))
     return report
 
 
@@ -252,9 +252,9 @@ class _Asked:
 
     def doubts(self) -> Iterator[str]:
         """Say what is doubtful in how the columns were read."""
-        yield from doubts.of_reading(self._column, self._listed[0], self.facet.of)
-        yield from doubts.of_reading(self.label.column, self._listed[1], self.label.of)
-        yield from doubts.of_missing([self.label, self.prediction])
+        yield from known_errors.of_reading(self._column, self._listed[0], self.facet.of)
+        yield from known_errors.of_reading(self.label.column, self._listed[1], self.label.of)
+        yield from known_errors.of_missing([self.label, self.prediction])
 
 
 def _check(

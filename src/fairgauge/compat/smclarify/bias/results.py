@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.wording import spelled
+from fairgauge.compat.service_texts import spelled
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.lookup import find_rate
 from fairgauge.compat.columns import Column, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide
-from fairgauge.metrics.lookup import find_rate
-from fairgauge.metrics.side import Side
-from fairgauge.words import Profile
+from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.column_reading import DataType, as_type, converted, data_type
 from fairgauge.compat.columns import from_series
-from fairgauge.compat.guess import DataType, as_type, converted, data_type
+from fairgauge.compat.service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
 from fairgauge.compat.smclarify.bias.metrics.flags import flag, measure
-from fairgauge.compat.wording import DESCRIPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

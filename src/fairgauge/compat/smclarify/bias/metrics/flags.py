@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.compat.blocks import REST, Blocks, Outcome
+from fairgauge.compat.column_reading import DataType
 from fairgauge.compat.columns import Column, Kind, from_series
-from fairgauge.compat.counted import Question, count_question
-from fairgauge.compat.guess import DataType
-from fairgauge.compat.measured import Measured, unsortable
-from fairgauge.compat.wording import read
-from fairgauge.words import Profile
+from fairgauge.compat.facet_blocks import REST, Blocks, Outcome
+from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_texts import read
+from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.distances import DISTANCES, Distances
 from fairgauge.compat.columns import from_series
+from fairgauge.compat.service_texts import NO_SHARED
 from fairgauge.compat.smclarify.bias.metrics import common
 from fairgauge.compat.smclarify.bias.metrics.common import require
 from fairgauge.compat.smclarify.bias.metrics.flags import facet, flag, measure
-from fairgauge.compat.wording import NO_SHARED
-from fairgauge.metrics.distances import DISTANCES, Distances
-from fairgauge.words import Profile
+from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.service_texts import REGISTERED_POST, REGISTERED_PRE
 from fairgauge.compat.smclarify.bias.metrics import posttraining, pretraining
-from fairgauge.compat.wording import REGISTERED_POST, REGISTERED_PRE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

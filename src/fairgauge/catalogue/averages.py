@@ -1,0 +1,180 @@
+"""Multiclass: a rate of each class against the rest, brought to one number per group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.cells import ALL, FN, FP, TP
+from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Better, Profile, Task
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array, Need
+
+Average = Literal["macro", "micro", "weighted"]
+AVERAGES: tuple[Average, ...] = ("macro", "micro", "weighted")
+_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Averaged(Statistic):
+    """A statistic averaged over classes.
+
+    ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
+    summed cells, ``weighted`` weighs classes by their labels.
+    """
+
+    of: Statistic
+    how: Average
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
+
+    @property
+    def is_share(self) -> bool:  # type: ignore[override]
+        return self.of.is_share
+
+    @property
+    def title(self) -> str:
+        return f"{self.how} {self.of.title}"
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.of.needs
+
+    @property
+    def formula(self) -> str:
+        return f"{self.how} average of {self.of.formula} over classes"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.of.range
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        if self.how == "micro":
+            return self.of.value(_summed(side), profile)
+        values = np.stack([self.of.value(each, profile) for each in side.per_class])
+        known = ~np.isnan(values)
+        weights = np.ones_like(values)
+        if self.how == "weighted":
+            labels = [_labels(each) for each in side.per_class]
+            weights = np.stack(labels)
+        weights = np.where(known, weights, 0.0)
+        total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
+        return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
+
+    def size(self, side: Side) -> Array:
+        return ALL.count(side.counts(_BOTH))
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        return f"no class in which it is defined ({self.of.why_undefined(side, at)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Statistic):
+    """Overall multiclass accuracy: the share of rows whose prediction is their label."""
+
+    is_share: ClassVar[bool] = True
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTICLASS})
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return _BOTH
+
+    @property
+    def formula(self) -> str:
+        return "sum of TP over classes / n"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, 1.0)
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        return divide(self.agreed(side), self.size(side), profile)
+
+    def agreed(self, side: Side) -> Array:
+        """Return the rows whose prediction is their label."""
+        total: Array = np.sum([TP.count(each.counts(_BOTH)) for each in side.per_class], axis=0)
+        return total
+
+    def size(self, side: Side) -> Array:
+        return ALL.count(side.counts(_BOTH))
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        del side, at
+        return "no rows with a label and a prediction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kappa(Statistic):
+    """Cohen's kappa: agreement of predictions and labels beyond what their shares give by chance.
+
+    Over all classes where there are several, else over the positive and the negative.
+    """
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return _BOTH
+
+    @property
+    def formula(self) -> str:
+        return "(accuracy - c) / (1 - c),  c = sum_y share of labels y x share of predictions y"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-1.0, 1.0)
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        classes = [each.counts(_BOTH) for each in side.per_class]
+        if not classes:  # the positive class, and the negative one with its cells turned round
+            cells = side.counts(_BOTH)
+            classes = [cells, cells[..., ::-1]]
+        rows = self.size(side)
+        agreed = np.sum([TP.count(each) for each in classes], axis=0)
+        pairs = [(TP + FN).count(each) * (TP + FP).count(each) for each in classes]
+        chance = np.sum(pairs, axis=0)
+        return divide(rows * agreed - chance, rows**2 - chance, profile)
+
+    def size(self, side: Side) -> Array:
+        return ALL.count(side.counts(_BOTH))
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        if self.size(side)[at] == 0:
+            return "no rows with a label and a prediction"
+        return "labels and predictions of one class alone"
+
+
+def averaged(of: Statistic, how: Average) -> Averaged:
+    """Average a statistic over classes."""
+    return Averaged(
+        name=of.name,
+        of=of,
+        how=how,
+        better=of.better,
+        says=f"the {how} average over classes of {of.says}",
+        cite=of.cite,
+    )
+
+
+def agreement() -> Agreement:
+    """Return overall accuracy."""
+    says = "the share of rows whose predicted class is their label"
+    return Agreement(name="accuracy", better=Better.HIGHER, says=says, cite=("clarify:AD",))
+
+
+def _summed(side: Side) -> Side:
+    """Add the cells of all classes."""
+    cells = {
+        needs: np.sum([each.counts(needs) for each in side.per_class], axis=0)
+        for needs in side.per_class[0].cells
+    }
+    return Side(size=side.size, cells=cells)
+
+
+def _labels(side: Side) -> Array:
+    counts = side.counts(frozenset({"label"}))
+    total: Array = counts[..., 0]
+    return total

@@ -1,0 +1,320 @@
+"""The few ways to compare a group with its reference: the kinds of metric.
+
+A ``Comparison`` turns two `Side` values into one number per comparison. Vendors disagree on the
+sign of the same comparison, so every row carries its orientation.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import amount, divide, subtract
+from fairgauge.enums import Profile, Task
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.statistics import Statistic
+
+Order = Literal["group - reference", "reference - group"]
+Set = Literal["clarify", "vertex", "native"]
+
+Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric(ABC):
+    """A number that compares groups.
+
+    Attributes
+    ----------
+    name : the catalogue name: ``AD``, ``vertex.recall_difference``, ``accuracy.difference``.
+    set : whose metric it is.
+    title : its name in words.
+    says : what it measures, in a sentence.
+    positive : how a positive value (or a value above the neutral one) reads.
+    aka : other names that mean exactly this, sign included.
+    cite : where it is defined.
+    standard : whether ``metrics="standard"`` includes it.
+    """
+
+    name: str
+    set: Set
+    title: str
+    says: str
+    positive: str
+    aka: tuple[str, ...] = ()
+    cite: tuple[str, ...]
+    standard: bool = False
+
+    scope: ClassVar[Scope] = "group"
+    """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
+    tasks: ClassVar[frozenset[Task]] = frozenset(Task)
+    """The tasks that it can be asked in."""
+
+    @property
+    @abstractmethod
+    def needs(self) -> frozenset[Need]:
+        """Return the columns that a row must have to count."""
+
+    @property
+    @abstractmethod
+    def formula(self) -> str:
+        """Return the formula in plain text, d for the group and a for the reference."""
+
+    @property
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """Return the smallest and the largest possible value."""
+
+    @property
+    def neutral(self) -> float:
+        """Return the value that means "no difference"."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def edges(self) -> str:
+        """Say what happens where the formula divides by zero."""
+
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``.
+
+        Raises
+        ------
+        LookupError
+            The metric has no such parameter, or it does not allow the value.
+        """
+        raise LookupError(f"{self.name} has no {parameter}, asked to be {value:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Metric):
+    """A metric of two sides, a group and its reference."""
+
+    @abstractmethod
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        """Return one number per comparison, NaN where undefined; array of shape (n,)."""
+
+    @abstractmethod
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        """Return the rows that group and reference rest on; two arrays of shape (n,)."""
+
+    @abstractmethod
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        """Say why `value` is NaN at one comparison."""
+
+    @abstractmethod
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        """Say a value in words; ``sides`` are what `side_values` gave for it."""
+
+    def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
+        """Return the number of each side that the comparison is made of."""
+        del profile
+        return group.size, reference.size
+
+    def error(self, group: Side, reference: Side) -> Array | None:
+        """Return the most that `value` can be off by its own making; None where it is exact."""
+        del group, reference
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast(Comparison):
+    """A difference or a ratio of one statistic of the two sides."""
+
+    of: Statistic
+    by: Literal["difference", "ratio"]
+    order: Order = "group - reference"
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return self.of.tasks
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.of.needs
+
+    @property
+    def formula(self) -> str:
+        first, second = ("d", "a") if self.order == "group - reference" else ("a", "d")
+        sign = "-" if self.by == "difference" else ":"
+        return f"[{self.of.formula}]_{first} {sign} [{self.of.formula}]_{second}"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        low, high = self.of.range
+        if self.by == "difference":
+            return (low - high, high - low)
+        return (0.0 if low >= 0 else -math.inf, math.inf)
+
+    @property
+    def neutral(self) -> float:
+        return 0.0 if self.by == "difference" else 1.0
+
+    @property
+    def edges(self) -> str:
+        if self.by == "ratio":
+            return "x/0 is Infinity; 0/0, or a side without rows to rest on, is undefined"
+        if math.isinf(self.of.range[1]):
+            return "x/0 on one side is a signed Infinity; 0/0 and Infinity - Infinity are undefined"
+        return "undefined when either side has no rows to rest on"
+
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        ours, theirs = self.side_values(group, reference, profile)
+        if self.order == "reference - group":
+            ours, theirs = theirs, ours
+        if self.by == "difference":
+            return subtract(ours, theirs, profile)
+        return divide(ours, theirs, profile)
+
+    def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
+        return self.of.value(group, profile), self.of.value(reference, profile)
+
+    def error(self, group: Side, reference: Side) -> Array | None:
+        ours, theirs = self.of.error(group), self.of.error(reference)
+        if ours is None or theirs is None:
+            return None
+        if self.by == "difference":
+            return ours + theirs
+        over, under = self.side_values(group, reference, Profile.DOCUMENTED)
+        furthest = divide(over + ours, np.maximum(under - theirs, 0.0), Profile.DOCUMENTED)
+        return subtract(furthest, divide(over, under, Profile.DOCUMENTED), Profile.DOCUMENTED)
+
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        return self.of.size(group), self.of.size(reference)
+
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        ours, theirs = self.side_values(group, reference, Profile.DOCUMENTED)
+        if math.isnan(ours[at]):
+            return f"the group has {self.of.why_undefined(group, at)}"
+        if math.isnan(theirs[at]):
+            return f"the reference has {self.of.why_undefined(reference, at)}"
+        if self.by == "ratio":
+            return f"both sides have {self.of.title} {ours[at]:g}"
+        return f"{self.of.title} is infinite on both sides"
+
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        ours, theirs = sides
+        shown = f"{group}: {self.of.title} {self._show(ours)}"
+        if math.isinf(ours) or math.isinf(theirs):
+            return f"{shown}; {reference}: {self._show(theirs)}"
+        against = f"{reference} ({self._show(theirs)})"
+        if ours == theirs:
+            return f"{shown}, the same as {against}"
+        if self.by == "ratio":
+            return f"{shown}, {_times(value)} that of {against}"
+        gap = abs(ours - theirs)
+        size = f"{gap * 100:.1f} points" if self.of.is_share else amount(gap)
+        return f"{shown}, {size} {'higher' if ours > theirs else 'lower'} than {against}"
+
+    def _show(self, number: float) -> str:
+        if math.isinf(number):
+            return self.of.infinite
+        return f"{number:.1%}" if self.of.is_share else amount(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imbalance(Comparison):
+    """The difference in size of the two sides over their sum."""
+
+    order: Order
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset()
+
+    @property
+    def formula(self) -> str:
+        signed = "n_d - n_a" if self.order == "group - reference" else "n_a - n_d"
+        return f"({signed}) / (n_a + n_d)"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-1.0, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return "+1 or -1 when one side is empty; undefined when there are no rows at all"
+
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        first, second = group.size, reference.size
+        if self.order == "reference - group":
+            first, second = second, first
+        return divide(first - second, first + second, profile)
+
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        return group.size, reference.size
+
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        del group, reference, at
+        return "there are no rows on either side"
+
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        del value
+        ours, theirs = sides
+        share = ours / (ours + theirs)
+        return (
+            f"{group}: {ours:,.10g} rows against {theirs:,.10g} of {reference}, {share:.1%} of both"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combined(Comparison):
+    """Several contrasts at once: the largest of them in size, or their mean size."""
+
+    of: tuple[Contrast, ...]
+    how: Literal["worst", "mean"]
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return frozenset.intersection(*(each.tasks for each in self.of))
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset().union(*(each.needs for each in self.of))
+
+    @property
+    def formula(self) -> str:
+        word = "max" if self.how == "worst" else "mean"
+        return f"{word}({', '.join(f'|{each.formula}|' for each in self.of)})"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, max(each.range[1] for each in self.of))
+
+    @property
+    def edges(self) -> str:
+        return "undefined when any of its parts is"
+
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        sizes = np.abs([each.value(group, reference, profile) for each in self.of])
+        combined: Array = sizes.max(axis=0) if self.how == "worst" else sizes.mean(axis=0)
+        return combined
+
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        every = [each.sizes(group, reference) for each in self.of]
+        return np.min([g for g, _ in every], axis=0), np.min([r for _, r in every], axis=0)
+
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        undefined = next(
+            each
+            for each in self.of
+            if math.isnan(each.value(group, reference, Profile.DOCUMENTED)[at])
+        )
+        return undefined.why_undefined(group, reference, at)
+
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        del sides
+        names = " and ".join(each.of.title for each in self.of)
+        word = "at worst" if self.how == "worst" else "on average"
+        return f"{group}: {names} lie {value * 100:.1f} points from {reference} {word}"
+
+
+def _times(value: float) -> str:
+    return "infinitely many times" if math.isinf(value) else f"{value:.3g} times"

@@ -1,0 +1,89 @@
+"""Comparisons that hold a stratum fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.comparisons import Comparison, Scope
+from fairgauge.enums import Profile, Task
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.confusion_counts import Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionalDisparity(Comparison):
+    """The group's share of the rejected less its share of the accepted, averaged over strata."""
+
+    of: Need
+    scope: ClassVar[Scope] = "pooled"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({self.of})
+
+    @property
+    def formula(self) -> str:
+        return "sum_i n_i (n_d,i(0) / n_i(0) - n_d,i(1) / n_i(1)) / sum_i n_i"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-1.0, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return (
+            "a stratum without accepted or without rejected rows is left out and the coverage "
+            "said; undefined when none is left"
+        )
+
+    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+        ours = group.strata[self.of]
+        both = ours + reference.strata[self.of]
+        share = divide(ours, both, profile)  # (n, S, 2): of the positive, of the negative
+        disparity = share[..., 1] - share[..., 0]
+        rows = both.sum(axis=-1)
+        weight = np.where(np.isnan(disparity), 0.0, rows)
+        total = weight.sum(axis=-1)
+        if profile is Profile.CLARIFY:
+            total = np.where((both.sum(axis=-2) > 0).all(axis=-1), total, np.nan)
+        with np.errstate(invalid="ignore"):
+            result: Array = (weight * np.nan_to_num(disparity)).sum(axis=-1) / total
+        return result
+
+    def coverage(self, group: Side, reference: Side) -> Array:
+        """Return the share of rows in strata that have both accepted and rejected rows."""
+        both = group.strata[self.of] + reference.strata[self.of]
+        rows = both.sum(axis=-1)
+        used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
+        return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
+
+    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+        return (
+            group.strata[self.of].sum(axis=(-1, -2)),
+            reference.strata[self.of].sum(axis=(-1, -2)),
+        )
+
+    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+        both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)
+        for name, count in zip(("positive", "negative"), both, strict=True):
+            if count == 0:
+                return f"there are no {name} {self.of}s"
+        return f"no stratum has both positive and negative {self.of}s"
+
+    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
+        del reference, sides
+        word = "rejected" if value > 0 else "accepted"
+        other = "accepted" if value > 0 else "rejected"
+        if value == 0:
+            return f"{group}: the same share of the rejected as of the accepted, within strata"
+        return (
+            f"{group}: {abs(value) * 100:.1f} points more of the {word} than of the {other}, "
+            "averaged over strata"
+        )

@@ -1,0 +1,263 @@
+"""The catalogue for people and programs: every rate and metric, explained."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import textwrap
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.synonyms import NAMES, Name
+from fairgauge.enums import Better
+from fairgauge.errors import Problem, SpecError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+
+_WIDTH = 80
+_SOURCES = {
+    "clarify": "Amazon SageMaker Clarify guide",
+    "vertex": "Google Vertex AI guide to bias metrics",
+    "sklearn": "scikit-learn",
+    "fairlearn": "Fairlearn",
+    "aif360": "AI Fairness 360",
+    "holisticai": "Holistic AI",
+}
+_SIDES = "where d is the group and a its reference"
+_TWO_SIDES = re.compile(r"_[da]\b|\bof [da]\b|\bn_[da]")
+_BETTER = {
+    Better.HIGHER: "a higher value favours the group",
+    Better.LOWER: "a lower value favours the group",
+    Better.NEITHER: "neither direction is better by itself",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A row of the catalogue; ``print`` explains it.
+
+    Attributes
+    ----------
+    name : the catalogue name: ``accuracy``, ``AD``, ``vertex.dpptl``, ``accuracy.ratio``.
+    set : "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native".
+    title : its name in words.
+    says : what it measures.
+    formula : in plain text; ``d`` is the group, ``a`` its reference.
+    range : the smallest and the largest possible value.
+    neutral : the value that means "no difference"; None where there is none, as of a rate.
+    reading : how a positive value (or one above the neutral) reads; for a rate, which is better.
+    edges : what happens where the formula divides by zero.
+    needs : the columns that it needs.
+    synonyms : other names for exactly this, sign included.
+    tools : what other tools call it, and how theirs differs where it does.
+    sources : where it is defined.
+    standard : whether ``metrics="standard"`` includes it.
+    """
+
+    name: str
+    set: str
+    title: str
+    says: str
+    formula: str
+    range: tuple[float, float]
+    neutral: float | None
+    reading: str
+    edges: str
+    needs: tuple[str, ...]
+    synonyms: tuple[str, ...]
+    tools: tuple[Name, ...]
+    sources: tuple[str, ...]
+    standard: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
+        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+        tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
+        return plain | {"range": [_number(each) for each in self.range], "tools": tools}
+
+    def to_json(self) -> str:
+        """Return strict JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def elsewhere(self) -> list[str]:
+        """Return its names by tool: ``Fairlearn: recall_score, recall_macro``."""
+        names: dict[str, list[str]] = {}
+        for each in self.tools:
+            names.setdefault(each.tool, []).append(each.name)
+        return [f"{tool}: {', '.join(every)}" for tool, every in names.items()]
+
+    def differing(self) -> list[str]:
+        """Return how the numbers of other tools differ, those alike together."""
+        names: dict[str, list[str]] = {}
+        for each in self.tools:
+            if each.differs:
+                names.setdefault(each.differs, []).append(f"{each.tool}'s {each.name}")
+        return [f"{', '.join(every)}: {how}" for how, every in names.items()]
+
+    def __str__(self) -> str:
+        """Explain the entry on lines of at most 80 columns."""
+        rate = self.set == "rate"
+        neutral = "" if self.neutral is None else f"; {self.neutral:g} means no difference"
+        lines = {
+            "says": self.says,
+            "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
+            "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
+            "better" if rate else "positive": self.reading,
+            "edge cases": self.edges,
+            "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
+            "also called": "; ".join(self.synonyms),
+            "other tools": "; ".join(self.elsewhere()),
+            "differing": "; ".join(self.differing()),
+            "defined in": "; ".join(self.sources),
+            "set": "" if rate else self.set,
+        }
+        body = (_hung(f"  {key:<13}", text) for key, text in lines.items() if text)
+        return "\n".join([_heading(self), *body])
+
+
+def metrics() -> tuple[Entry, ...]:
+    """Return the catalogue: all rates, then the metrics of Clarify, Vertex and fairgauge.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> sorted({entry.set for entry in fg.metrics()})
+    ['clarify', 'native', 'rate', 'vertex']
+    """
+    return _entries()
+
+
+def metric(name: str) -> Entry:
+    """Explain one metric or rate.
+
+    Parameters
+    ----------
+    name : str
+        Its name, its title, a synonym, or what another tool calls it.
+
+    Raises
+    ------
+    SpecError
+        There is none, and the message names the nearest; or tools give the name to metrics that
+        differ, and it names them.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> print(fg.metric("RD").formula)
+    [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
+    """
+    finders: tuple[Callable[[], Entry], ...] = (
+        lambda: _of_metric(find_metric(name)),
+        lambda: _of_rate(find_rate(name)),
+    )
+    for find in finders:
+        try:
+            return find()
+        except AmbiguousName as error:
+            raise SpecError(Problem("", str(error))) from None
+        except LookupError as error:
+            reason = str(error)
+    raise SpecError(Problem("", reason))
+
+
+@cache
+def _entries() -> tuple[Entry, ...]:
+    return (*map(_of_rate, RATES), *map(_of_metric, METRICS))
+
+
+def _of_metric(row: Metric) -> Entry:
+    return Entry(
+        name=row.name,
+        set=row.set,
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        range=row.range,
+        neutral=None if math.isnan(row.neutral) else row.neutral,
+        reading=row.positive,
+        edges=row.edges,
+        needs=_needs(row.needs, strata=row.scope == "pooled"),
+        synonyms=row.aka,
+        tools=_tools(row.name),
+        sources=tuple(map(_source, row.cite)),
+        standard=row.standard,
+    )
+
+
+def _of_rate(row: Statistic) -> Entry:
+    return Entry(
+        name=row.name,
+        set="rate",
+        title=row.title,
+        says=row.says,
+        formula=row.formula,
+        range=row.range,
+        neutral=None,
+        reading=_BETTER[row.better],
+        edges=_edges(row),
+        needs=_needs(row.needs),
+        synonyms=row.aka,
+        tools=_tools(row.name),
+        sources=tuple(map(_source, row.cite)),
+        standard=False,
+    )
+
+
+def _tools(name: str) -> tuple[Name, ...]:
+    """Return what other tools call it."""
+    return tuple(each for each in NAMES if each.ours == name)
+
+
+def _needs(needs: frozenset[Any], *, strata: bool = False) -> tuple[str, ...]:
+    return (*sorted(map(str, needs)), *(("stratum",) if strata else ()))
+
+
+def _edges(row: Statistic) -> str:
+    if isinstance(row, Rate):
+        return f"undefined when {row.among} = 0"
+    if isinstance(row, Quotient):
+        infinite = "" if row.bounded else f"Infinity when {row.under} = 0 and {row.over} is not; "
+        return f"{infinite}undefined when {row.over} = 0 and {row.under} = 0"
+    if isinstance(row, Blend):
+        return f"undefined when {' or '.join(part.title for part in row.of)} is"
+    return "undefined when the group has no rows that it can rest on"
+
+
+def _source(cite: str) -> str:
+    prefix, _, page = cite.partition(":")
+    where = _SOURCES.get(prefix, prefix)
+    return f"{where}, {page}" if page else where
+
+
+def _heading(entry: Entry) -> str:
+    title = entry.title.removesuffix(f" ({entry.name})")
+    plain = entry.name.replace("_", " ").casefold() == title.casefold()
+    return entry.name if plain else _hung("", f"{entry.name}: {title}")
+
+
+def _hung(key: str, text: str) -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=key,
+        subsequent_indent=" " * (len(key) or 2),
+        break_on_hyphens=False,
+    )
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else str(_number(value))

@@ -1,0 +1,57 @@
+"""Groups and strata brought together: a contrast pooled over strata, the group favoured most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.enums import Better, Profile
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.confusion_counts import Side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """A contrast of every group over all strata: its value, the mean of both sides, the weights."""
+
+    value: Array
+    group: Array
+    reference: Array
+    weights: Array
+
+
+def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: Profile) -> Pooled:
+    """Pool a contrast over strata; the sides hold the strata of each group one after another."""
+    ours, theirs = (
+        each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
+    )
+    n, m = (each.reshape(-1, strata) for each in metric.sizes(group, reference))
+    known = np.isfinite(ours) & np.isfinite(theirs)
+    weights = np.where(known, divide(n * m, n + m, Profile.CLARIFY), 0.0)
+    total = weights.sum(axis=1)
+    means = [
+        divide((weights * np.where(known, each, 0.0)).sum(axis=1), total, Profile.DOCUMENTED)
+        for each in (ours, theirs)
+    ]
+    first, second = means if metric.order == "group - reference" else means[::-1]
+    value = first - second if metric.by == "difference" else divide(first, second, profile)
+    return Pooled(value, means[0], means[1], weights)
+
+
+def favoured(metric: Metric, every: Side, profile: Profile, otherwise: int) -> int:
+    """Return the group that a statistic favours most (the largest, where nothing is favoured)."""
+    if not isinstance(metric, Contrast):
+        return otherwise
+    values = metric.of.value(every, profile)
+    if np.isnan(values).all():
+        return otherwise
+    if metric.of.better is Better.LOWER:
+        return int(np.nanargmin(values))
+    return int(np.nanargmax(values))

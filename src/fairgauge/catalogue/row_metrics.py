@@ -1,0 +1,133 @@
+"""Metrics that counts cannot give: what compares single rows, or orders them all.
+
+They are asked for by name, read the rows once more, and say so. Only what they are called, mean
+and range stands here; the rows are compared in `fairgauge.rowwise`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from fairgauge.catalogue.comparisons import Metric, Scope
+from fairgauge.enums import Task
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Need
+
+Kind = Literal[
+    "flip",
+    "consistency",
+    "prediction_ks",
+    "prediction_wasserstein",
+    "residual_ks",
+    "residual_wasserstein",
+    "top",
+    "skew",
+    "ndkl",
+    "exposure",
+]
+
+_BINARY = frozenset({Task.BINARY})
+_REGRESSION = frozenset({Task.REGRESSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is true of a kind: formula, range, neutral value, needs, tasks, per group or not."""
+
+    formula: str
+    range: tuple[float, float]
+    neutral: float
+    needs: frozenset[Need]
+    tasks: frozenset[Task]
+    of: Literal["group", "feature", "table"] = "group"
+    by_features: bool = False
+
+
+_PREDICTION: frozenset[Need] = frozenset({"prediction"})
+_SCORE: frozenset[Need] = frozenset({"score"})
+_BOTH: frozenset[Need] = frozenset({"label", "prediction"})
+
+FACTS: dict[Kind, Facts] = {
+    "flip": Facts(
+        "(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse",
+        (-1.0, 1.0), 0.0, _PREDICTION, _BINARY, by_features=True,
+    ),
+    "consistency": Facts(
+        "1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|",
+        (0.0, 1.0), 1.0, _PREDICTION, _BINARY, of="table", by_features=True,
+    ),
+    "prediction_ks": Facts("max_p |F_d(p) - F_a(p)|", (0.0, 1.0), 0.0, _PREDICTION, _REGRESSION),
+    "prediction_wasserstein": Facts(
+        "integral |F_d(p) - F_a(p)| dp", (0.0, math.inf), 0.0, _PREDICTION, _REGRESSION
+    ),
+    "residual_ks": Facts("max_e |F_d(e) - F_a(e)|, e = p - y", (0.0, 1.0), 0.0, _BOTH, _REGRESSION),
+    "residual_wasserstein": Facts(
+        "integral |F_d(e) - F_a(e)| de, e = p - y", (0.0, math.inf), 0.0, _BOTH, _REGRESSION
+    ),
+    "top": Facts(
+        "share of the group's rows among the k highest scores, over the reference's",
+        (0.0, math.inf), 1.0, _SCORE, _BINARY,
+    ),
+    "skew": Facts(
+        "ln(share of the group among the k highest scores / share of the group in all rows)",
+        (-math.inf, math.inf), 0.0, _SCORE, _BINARY,
+    ),
+    "ndkl": Facts(
+        "sum_i KL(groups in the top i || groups in all) / log2(i + 1) / sum_i 1 / log2(i + 1)",
+        (0.0, math.inf), 0.0, _SCORE, _BINARY, of="feature",
+    ),
+    "exposure": Facts(
+        "mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))",
+        (0.0, math.inf), 1.0, _SCORE, _BINARY,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowMetric(Metric):
+    """A metric of rows. ``top`` is how many of the highest scores count: rows, or per cent."""
+
+    kind: Kind
+    top: float | None = None
+    percent: bool = False
+    scope: ClassVar[Scope] = "rows"
+
+    @property
+    def facts(self) -> Facts:
+        """Return what is true of the kind."""
+        return FACTS[self.kind]
+
+    @property
+    def tasks(self) -> frozenset[Task]:  # type: ignore[override]
+        return self.facts.tasks
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.facts.needs
+
+    @property
+    def formula(self) -> str:
+        return self.facts.formula
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.facts.range
+
+    @property
+    def neutral(self) -> float:
+        return self.facts.neutral
+
+    @property
+    def edges(self) -> str:
+        return "undefined when a side has no rows with everything it needs"
+
+    def with_parameter(self, parameter: str, value: float) -> Metric:
+        if self.top is None or parameter not in ("k", "percent"):
+            return super(RowMetric, self).with_parameter(parameter, value)
+        if value <= 0 or (parameter == "percent" and value > 100):
+            raise LookupError(f"{self.name}: {parameter} must be above 0, not {value:g}")
+        name = f"{self.name}({parameter}={value:g})"
+        return replace(self, name=name, top=value, percent=parameter == "percent")

@@ -1,0 +1,307 @@
+"""Statistics of scores, from histograms; each with a rigorous bound on what binning can hide.
+
+Scores that lie on an edge of the histogram are counted exactly there, so rounded scores (0.37) give
+exact values and a bound of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Profile, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.confusion_counts import Scores, Side
+
+Compute: TypeAlias = "Callable[[Scores], Array]"
+
+_DECILES = 10
+_FURTHEST_LOGIT = 1e-6
+_NEWTON_STEPS = 50
+_SETTLED = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreStatistic(Statistic):
+    """A number of the scores of one group, and of their labels unless ``labelled`` is False.
+
+    ``bound`` gives the most that the value can be off because scores share a bin; without one the
+    value is exact.
+    """
+
+    compute: Compute
+    written: str
+    limits: tuple[float, float] = (0.0, 1.0)
+    labelled: bool = True
+    two_classes: bool = False
+    probability: bool = False
+    bound: Compute | None = None
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return frozenset({"label", "score"} if self.labelled else {"score"})
+
+    @property
+    def formula(self) -> str:
+        return self.written
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.limits
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        del profile
+        scores = _scores(side)
+        values = self.compute(scores)
+        return np.where(self._enough(scores), values, np.nan)
+
+    def error(self, side: Side) -> Array | None:
+        return None if self.bound is None else self.bound(_scores(side))
+
+    def size(self, side: Side) -> Array:
+        scores = _scores(side)
+        rows: Array = (scores.counts if self.labelled else scores.every[:, None]).sum(axis=(1, 2))
+        return rows
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        counts = _scores(side).counts[at].sum(axis=-1)
+        if self.size(side)[at] == 0:
+            return "no rows with a score and a label" if self.labelled else "no rows with a score"
+        if self.two_classes and counts.min() == 0:
+            return f"no {'positive' if counts[0] == 0 else 'negative'} labels"
+        return "scores that do not determine it"
+
+    def _enough(self, scores: Scores) -> NDArray[np.bool_]:
+        counts = scores.counts.sum(axis=-1)
+        rows = counts.min(axis=-1) if self.two_classes else counts.sum(axis=-1)
+        enough: NDArray[np.bool_] = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
+        return enough
+
+
+def roc_auc(scores: Scores) -> Array:
+    """Return the probability that a positive row scores above a negative one, ties half."""
+    positive, negative = scores.counts[:, 0], scores.counts[:, 1]
+    return cross_auc(positive, negative)
+
+
+def cross_auc(positive: Array, negative: Array) -> Array:
+    """Return the area under the curve of two histograms of shape (n, B)."""
+    below = np.cumsum(negative, axis=-1) - negative / 2
+    pairs = positive.sum(axis=-1) * negative.sum(axis=-1)
+    return divide((positive * below).sum(axis=-1), pairs, Profile.DOCUMENTED)
+
+
+def cross_auc_bound(scores: Scores, positive: Array, negative: Array) -> Array:
+    """Return half the share of pairs that share an open bin."""
+    pairs = positive.sum(axis=-1) * negative.sum(axis=-1)
+    tied = (positive * negative * scores.open).sum(axis=-1) / 2
+    return divide(tied, pairs, Profile.DOCUMENTED)
+
+
+def roc_auc_bound(scores: Scores) -> Array:
+    """Return the most that `roc_auc` can be off."""
+    return cross_auc_bound(scores, scores.counts[:, 0], scores.counts[:, 1])
+
+
+def average_precision(scores: Scores) -> Array:
+    """Return the sum of precision times gain in recall, from the highest score down."""
+    gained, tp, rows = _from_the_top(scores)
+    total: Array = (divide(tp, rows, Profile.CLARIFY) * gained).sum(axis=-1)
+    return total
+
+
+def average_precision_bound(scores: Scores) -> Array:
+    """Return the most that `average_precision` can be off, bin by bin the best or worst order.
+
+    At worst, the first positive of a bin comes after all of its negatives, with a weight that may
+    be anything where rows are weighted.
+    """
+    gained, tp, rows = _from_the_top(scores)
+    positive, negative = (scores.counts[:, i, ::-1] for i in (0, 1))
+    middle = divide(tp, rows, Profile.CLARIFY)
+    best = divide(tp, rows - negative, Profile.CLARIFY)
+    whole = (scores.counts % 1 == 0).all(axis=(1, 2))[:, None]
+    least = np.where(whole, np.minimum(positive, 1.0), 0.0)
+    worst = divide(tp - positive + least, rows - positive + least, Profile.CLARIFY)
+    spread = np.maximum(np.maximum(best, middle) - middle, middle - np.minimum(worst, middle))
+    total: Array = (spread * gained * scores.open[::-1]).sum(axis=-1)
+    return total
+
+
+def _from_the_top(scores: Scores) -> tuple[Array, Array, Array]:
+    """Return for each bin, highest first: gain in recall, true positives, rows so far."""
+    positive, negative = (scores.counts[:, i, ::-1] for i in (0, 1))
+    total = positive.sum(axis=-1, keepdims=True)
+    tp = np.cumsum(positive, axis=-1)
+    return divide(positive, total, Profile.DOCUMENTED), tp, tp + np.cumsum(negative, axis=-1)
+
+
+def brier_score(scores: Scores) -> Array:
+    """Return the mean squared distance of score and label."""
+    squares, sums = scores.moments["s2"], scores.moments["s"]
+    positives = scores.counts[:, 0].sum(axis=-1)
+    off = squares.sum(axis=-1) - 2 * sums[:, 0] + positives
+    return divide(off, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
+
+
+def log_loss(scores: Scores) -> Array:
+    """Return the mean negative log likelihood of the labels."""
+    likelihood = scores.moments["ln_s"][:, 0] + scores.moments["ln_1s"][:, 1]
+    return divide(-likelihood, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
+
+
+def expected_calibration_error(scores: Scores) -> Array:
+    """Return the mean distance of score and label over ten equal bins."""
+    rows, gap = _deciles(scores)
+    return divide(gap.sum(axis=-1), rows.sum(axis=-1), Profile.DOCUMENTED)
+
+
+def maximum_calibration_error(scores: Scores) -> Array:
+    """Return the largest distance of mean score and share of positives over ten equal bins."""
+    rows, gap = _deciles(scores)
+    most: Array = divide(gap, rows, Profile.CLARIFY).max(axis=-1)
+    return most
+
+
+def in_deciles(scores: Scores) -> Array:
+    """Return which of the bins (0, 0.1], ... (0.9, 1] each fine bin is in; shape (B, 10), 0 or 1.
+
+    The upper edge decides: a score on an edge belongs below it, 0 to the first bin.
+    """
+    at = np.clip(np.ceil(np.round(scores.high * _DECILES, 9)) - 1, 0, _DECILES - 1).astype(int)
+    inside: Array = np.eye(_DECILES)[at]
+    return inside
+
+
+def _deciles(scores: Scores) -> tuple[Array, Array]:
+    """Return rows and |sum of scores - positives| in the bins (0, 0.1], ... (0.9, 1]."""
+    inside = in_deciles(scores)
+    rows = scores.counts.sum(axis=1) @ inside
+    gap: Array = np.abs((scores.sums.sum(axis=1) - scores.counts[:, 0]) @ inside)
+    return rows, gap
+
+
+def mean_score(scores: Scores) -> Array:
+    """Return the mean of all scores."""
+    return divide(scores.total, scores.every.sum(axis=-1), Profile.DOCUMENTED)
+
+
+def mean_score_of_positives(scores: Scores) -> Array:
+    """Return the mean score of the rows with a positive label."""
+    return divide(scores.moments["s"][:, 0], scores.counts[:, 0].sum(axis=-1), Profile.DOCUMENTED)
+
+
+def mean_score_of_negatives(scores: Scores) -> Array:
+    """Return the mean score of the rows with a negative label."""
+    return divide(scores.moments["s"][:, 1], scores.counts[:, 1].sum(axis=-1), Profile.DOCUMENTED)
+
+
+def calibration_gap(scores: Scores) -> Array:
+    """Return the mean score less the share of positive labels."""
+    off = scores.moments["s"].sum(axis=-1) - scores.counts[:, 0].sum(axis=-1)
+    return divide(off, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
+
+
+def calibration_slope(scores: Scores) -> Array:
+    """Return the slope of the labels' log odds on the scores' log odds."""
+    return _recalibrated(scores)[1]
+
+
+def calibration_intercept(scores: Scores) -> Array:
+    """Return the intercept of the labels' log odds on the scores' log odds."""
+    return _recalibrated(scores)[0]
+
+
+def logits(scores: Scores) -> Array:
+    """Return the log odds of the mean score of every bin; shape (n, B)."""
+    mean = divide(scores.sums.sum(axis=1), scores.counts.sum(axis=1), Profile.CLARIFY)
+    mean = np.clip(mean, _FURTHEST_LOGIT, 1 - _FURTHEST_LOGIT)
+    return np.asarray(np.log(mean / (1 - mean)))
+
+
+def _recalibrated(scores: Scores) -> tuple[Array, Array]:
+    """Fit a logistic regression of the label on the logit of the bin's mean score, by Newton."""
+    rows, x = scores.counts.sum(axis=1), logits(scores)
+    a, b = np.zeros(len(rows)), np.ones(len(rows))
+    settled = np.zeros(len(rows), dtype=bool)
+    with np.errstate(all="ignore"):
+        for _ in range(_NEWTON_STEPS):
+            p = 1 / (1 + np.exp(-(a[:, None] + b[:, None] * x)))
+            off = scores.counts[:, 0] - rows * p
+            v = rows * p * (1 - p)
+            g0, g1 = off.sum(axis=-1), (off * x).sum(axis=-1)
+            h00, h01, h11 = v.sum(axis=-1), (v * x).sum(axis=-1), (v * x * x).sum(axis=-1)
+            det = h00 * h11 - h01 * h01
+            da, db = (h11 * g0 - h01 * g1) / det, (h00 * g1 - h01 * g0) / det
+            a, b = a + da, b + db
+            settled = (np.abs(da) + np.abs(db)) < _SETTLED * (1 + np.abs(a) + np.abs(b)) * 1e3
+            if settled.all():
+                break
+    return np.where(settled, a, np.nan), np.where(settled, b, np.nan)
+
+
+def score_ks(ours: Scores, theirs: Scores) -> Array:
+    """Return the largest distance of the two cumulative distributions of scores."""
+    gaps = np.cumsum(shares(ours.every) - shares(theirs.every), axis=-1)
+    most: Array = np.abs(gaps).max(axis=-1)
+    return most
+
+
+def score_wasserstein(ours: Scores, theirs: Scores) -> Array:
+    """Return the area between the two cumulative distributions of scores."""
+    after = np.abs(np.cumsum(shares(ours.every) - shares(theirs.every), axis=-1))
+    before = np.concatenate([np.zeros_like(after[:, :1]), after[:, :-1]], axis=-1)
+    inside = (before + after) / 2 * (ours.high - ours.low)
+    between = after[:, :-1] * (ours.low[1:] - ours.high[:-1])
+    area: Array = inside.sum(axis=-1) + between.sum(axis=-1)
+    return area
+
+
+def abroca(ours: Scores, theirs: Scores) -> Array:
+    """Return the area between the two ROC curves (straight within a bin, as ties are)."""
+    areas = [_between_curves(a, b) for a, b in zip(ours.counts, theirs.counts, strict=True)]
+    return np.array(areas)
+
+
+def _between_curves(ours: Array, theirs: Array) -> float:
+    """Integrate |difference| of two piecewise linear ROC curves exactly; counts of shape (2, B)."""
+    if min(ours.sum(axis=-1).min(), theirs.sum(axis=-1).min()) == 0:
+        return float("nan")
+    curves = []
+    for counts in (ours, theirs):
+        steps = np.cumsum(counts[:, ::-1], axis=-1) / counts.sum(axis=-1, keepdims=True)
+        tpr, fpr = np.concatenate([np.zeros((2, 1)), steps], axis=-1)
+        curves.append((fpr, tpr))
+    x = np.unique(np.concatenate([curves[0][0], curves[1][0]]))
+    width = np.diff(x)
+    # inside an interval both curves are straight: two inner points give both of its ends
+    near, far = x[:-1] + width / 4, x[:-1] + width * 3 / 4
+    gaps = [np.interp(at, *curves[0]) - np.interp(at, *curves[1]) for at in (near, far)]
+    left, right = (3 * gaps[0] - gaps[1]) / 2, (3 * gaps[1] - gaps[0]) / 2
+    size = np.abs(left) + np.abs(right)
+    crossing = left * right < 0
+    same_side = size / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        crossed = (left**2 + right**2) / (2 * size)
+    return float((np.where(crossing, crossed, same_side) * width).sum())
+
+
+def shares(counts: Array) -> Array:
+    """Return counts as shares of their row."""
+    return divide(counts, counts.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
+
+
+def _scores(side: Side) -> Scores:
+    assert side.scores is not None
+    return side.scores

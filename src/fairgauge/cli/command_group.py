@@ -1,0 +1,116 @@
+"""The group of all commands, and the one place where an error becomes a message and a code."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from fairgauge.cli import commands
+from fairgauge.cli.interrupt import noticed
+from fairgauge.cli.streams import ClosedOutput, complain, silence_output
+from fairgauge.errors import FairgaugeError, nearest, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+_LONGEST_CAUSE = 300
+
+
+class Commands(click.Group):
+    """Every module ``fairgauge.cli.commands.NAME_command`` is a command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        modules = (m.name for m in pkgutil.iter_modules(commands.__path__))
+        return sorted(name.removesuffix("_command").replace("_", "-") for name in modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}_command")
+        found: click.Command = module.command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            every = self.list_commands(ctx)
+            message = (
+                f"no command {quote(args[0])}.{nearest(args[0], every)} Say {', '.join(every)}"
+            )
+            raise click.UsageError(message, ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and exit with its code; a command returns its code, or None for 0."""
+        del standalone_mode
+        # threads for linear algebra, of which there is none here, would only spin: a quarter of
+        # a small audit's CPU
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        with noticed() as interrupted:
+            try:
+                code = super().main(
+                    args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
+                )
+            except (KeyboardInterrupt, click.Abort):
+                code = INTERRUPTED
+            except Exception as error:  # the last resort: never a traceback
+                code = INTERRUPTED if interrupted.is_set() else _explain(error)
+        if code == INTERRUPTED:
+            complain("Interrupted", prefix="")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    """Say on standard error what went wrong, and return the exit code."""
+    if isinstance(error, ClosedOutput):
+        silence_output()
+    elif isinstance(error, click.ClickException):
+        _show(error)
+    elif isinstance(error, FairgaugeError):
+        complain(error)
+        return error.exit_code
+    elif isinstance(error, OSError):
+        where = f": {quote(error.filename)}" if error.filename else ""
+        complain(f"{error.strerror or error}{where}")
+    else:
+        _report(error)
+    return BAD_USAGE
+
+
+def _show(error: click.ClickException) -> None:
+    """Show a mistake in the command line, with the usage where click knows it."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    complain(error.format_message())
+
+
+def _report(error: Exception) -> None:
+    if os.environ.get("FAIRGAUGE_DEBUG") == "1":
+        traceback.print_exception(error)
+    complain(
+        f"fairgauge failed in a way it should not ({type(error).__name__}: "
+        f"{str(error)[:_LONGEST_CAUSE]}). Please report it, with the output of the same command "
+        "under FAIRGAUGE_DEBUG=1"
+    )

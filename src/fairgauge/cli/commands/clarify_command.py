@@ -1,0 +1,124 @@
+"""``fairgauge clarify``: a SageMaker Clarify bias configuration, run on local files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fairgauge.cli.output import check_outputs
+from fairgauge.cli.streams import complain, say
+
+if TYPE_CHECKING:
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.local_models import Model
+    from fairgauge.compat.uri_paths import Places
+
+
+@click.command("clarify", short_help="Run a SageMaker Clarify bias configuration.")
+@click.argument("config", metavar="CONFIG")
+@click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
+@click.option(
+    "--profile",
+    type=click.Choice(("clarify", "documented")),
+    default="clarify",
+    help="The service's numbers (clarify), or the right reading of its pages (documented).",
+)
+@click.option(
+    "--map",
+    "maps",
+    metavar="URI=DIR",
+    multiple=True,
+    help="Where a bucket or prefix is on this machine: s3://bucket/prefix=data. Repeatable.",
+)
+@click.option("--dataset", metavar="FILE", help="The data, if CONFIG has no dataset_uri; - reads.")
+@click.option("--model", metavar="MODEL", help="Predicts: a .onnx file, or module:function.")
+@click.option("--check", is_flag=True, help="Only say what is wrong with CONFIG, and stop.")
+@click.option("--confidence", type=float, help="Level of the intervals (0.95).")
+@click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
+@click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")
+@click.option("--seed", type=int, help="Of the methods that draw random numbers (0).")
+def command(
+    config: str,
+    output: str,
+    profile: str,
+    maps: tuple[str, ...],
+    dataset: str | None,
+    model: str | None,
+    check: bool,
+    **settings: float | str | None,
+) -> None:
+    """Run the bias part of an analysis_config.json on local files.
+
+    Writes analysis.json, in the service's shape with fairgauge's own findings under "diagnostics",
+    and report.html into DIR, and prints the report.
+
+    \b
+    fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
+    fairgauge clarify analysis_config.json --check
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
+    from fairgauge.compat.uri_paths import Places, read_maps
+
+    try:
+        asked = load_config(
+            Path(config), has_model=model is not None, has_dataset=dataset is not None
+        )
+    except ConfigError as error:
+        complain(error.title, prefix="")
+        raise
+    places = Places(read_maps(maps), Path(config).parent)
+    if check:
+        _check(asked, places, dataset)
+    else:
+        options = {key: value for key, value in settings.items() if value is not None}
+        _run(asked, places, dataset, _model(model), profile, [config, output], options)
+
+
+def _check(asked: AnalysisConfig, places: Places, dataset: str | None) -> None:
+    from fairgauge.compat.clarify.inputs import check_dataset
+
+    for notice in [*asked.notices, *check_dataset(asked, places, dataset)]:
+        complain(notice, prefix="Note: ")
+    say("no mistakes found")
+
+
+def _run(
+    asked: AnalysisConfig,
+    places: Places,
+    dataset: str | None,
+    model: Model | None,
+    profile: str,
+    paths: list[str],
+    options: dict[str, float | str],
+) -> None:
+    from fairgauge.atomic_files import write_whole
+    from fairgauge.compat.clarify.analysis import analyse
+    from fairgauge.compat.uri_paths import made_folder
+    from fairgauge.enums import Profile
+    from fairgauge.render import render
+
+    config, output = paths
+    folder = made_folder(output)
+    name = asked.methods.report.name if asked.methods.report else "report"
+    written = [folder / "analysis.json", folder / f"{name}.html"]
+    check_outputs([str(path) for path in written], [config])
+    found = analyse(asked, places, dataset, model, Profile(profile), **options)
+    for notice in found.notices:
+        complain(notice, prefix="Note: ")
+    texts = [found.to_json()]
+    if found.report is not None:
+        texts.append(render(found.report, "html"))
+    for path, text in zip(written, texts, strict=False):
+        write_whole(path, text)
+    if found.report is not None:
+        say(render(found.report, "text"))
+
+
+def _model(asked: str | None) -> Model | None:
+    if asked is None:
+        return None
+    from fairgauge.compat.local_models import open_model
+
+    return open_model(asked)

@@ -1,0 +1,48 @@
+"""``fairgauge count``: the cube alone, to be kept, added up and audited later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.output import check_cube_output, check_outputs
+from fairgauge.cli.progress_bar import progress
+from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.streams import say
+
+
+@click.command("count", short_help="Keep the counts instead of the rows.")
+@click.argument("data", nargs=-1, required=True)
+@question
+@where
+@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+def command(
+    data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Any
+) -> None:
+    """Count the rows that an audit needs, and keep the counts instead of the rows.
+
+    The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
+    to it ("fairgauge merge").
+
+    \b
+    fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
+        -o monday.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    if output is not None:
+        check_cube_output(output)
+        check_outputs([output], [*data, *([config] if config else [])])
+    what = asked(config, flags)
+    rows = read_data(data, at)
+    if what.problems:
+        what.check(rows)
+
+    from fairgauge.pipeline import count
+
+    with progress("Counting rows"):
+        cube = count(rows, **what.options)
+    if output is None:
+        say(cube.to_json())
+    else:
+        cube.save(output)

@@ -1,0 +1,28 @@
+"""``fairgauge merge``: cubes of different rows, added up."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli.data_arguments import merged
+from fairgauge.cli.output import check_cube_output, check_outputs
+from fairgauge.cli.streams import say
+
+
+@click.command("merge", short_help="Add up counts of different rows.")
+@click.argument("cubes", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+def command(cubes: tuple[str, ...], output: str | None) -> None:
+    """Add up the counts of CUBES, files that "fairgauge count" made with the same question.
+
+    \b
+    fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
+    """  # noqa: D301 - the paragraph mark of click
+    if output is not None:
+        check_cube_output(output)
+        check_outputs([output], cubes)
+    total = merged(cubes)
+    if output is None:
+        say(total.to_json())
+    else:
+        total.save(output)

@@ -1,0 +1,87 @@
+"""``fairgauge metrics``: the catalogue, or one entry explained."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from fairgauge.cli.streams import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairgauge.catalogue.descriptions import Entry
+
+_WIDTH = 80
+_COLUMN = 24
+_HEADINGS = {
+    "rate": "Rates: a number of one group",
+    "clarify": "clarify: the metrics of Amazon SageMaker Clarify, with its signs",
+    "vertex": "vertex: the metrics of Google Vertex AI, with its signs",
+    "native": "native: every rate above, compared; a rate alone stands for .difference and .ratio",
+}
+
+
+@click.command("metrics", short_help="List the metrics, or explain one.")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+def command(name: str | None, as_json: bool) -> None:
+    """List every rate and metric, or explain the one called NAME.
+
+    NAME is a name, a synonym, or one of the sets rate, clarify, vertex and native.
+    """
+    from fairgauge.catalogue.descriptions import metric, metrics
+
+    if name is not None and name not in _HEADINGS:
+        entry = metric(name)
+        say(entry.to_json() if as_json else str(entry))
+        return
+    entries = [entry for entry in metrics() if name in (None, entry.set)]
+    if as_json:
+        plain = [entry.to_dict() for entry in entries]
+        say(json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        say(_list(entries))
+
+
+def _list(entries: Iterable[Entry]) -> str:
+    every = list(entries)
+    parts = [
+        f"{textwrap.fill(heading, _WIDTH)}\n{_rows([e for e in every if e.set == name])}"
+        for name, heading in _HEADINGS.items()
+        if any(entry.set == name for entry in every)
+    ]
+    return "\n\n".join(
+        [*parts, "fairgauge metrics NAME explains one: formula, range, sign, source"]
+    )
+
+
+def _rows(entries: list[Entry]) -> str:
+    """Return a line for each entry; one comparison of all the rates is a single line."""
+    from fairgauge.catalogue.descriptions import metrics
+
+    rates = {entry.name: entry.title for entry in metrics() if entry.set == "rate"}
+    lines: dict[str, str] = {}
+    for entry in entries:
+        rate, _, comparison = entry.name.partition(".")
+        if comparison and rate in rates:
+            says = entry.says.replace(rates[rate], "rate")
+            lines.setdefault(f"RATE.{comparison}", _row(f"RATE.{comparison}", says))
+        else:
+            lines[entry.name] = _row(entry.name, entry.says)
+    return "\n".join(lines.values())
+
+
+def _row(name: str, says: str) -> str:
+    """Return a name and its sentence, beside or, below a long name, beneath it."""
+    beside = len(name) + 4 <= _COLUMN
+    text = textwrap.fill(
+        says,
+        _WIDTH,
+        initial_indent=f"  {name}".ljust(_COLUMN) if beside else " " * _COLUMN,
+        subsequent_indent=" " * _COLUMN,
+    )
+    return text if beside else f"  {name}\n{text}"

@@ -1,0 +1,57 @@
+"""``fairgauge plan``: how many rows an audit needs, and what a table can show."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from fairgauge.cli.data_arguments import read_data
+from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.streams import say
+
+_NUMBERS = {
+    "rate": "The reference's rate, such as 0.3.",
+    "tolerance": "The difference of rates to tolerate, and to find (0.1).",
+    "ratio": "The ratio of rates to tolerate, and to find (0.8).",
+    "power": "The probability of the wanted verdict (0.8).",
+    "share": "The group's share of the rows (0.5).",
+    "among": "The share of rows that the rate is counted among (1).",
+    "cluster-size": "Rows of each cluster (1).",
+    "icc": "Correlation of the rows of a cluster (0).",
+}
+
+
+def _numbers(function: Any) -> Any:
+    for name, text in reversed(_NUMBERS.items()):
+        function = click.option(f"--{name}", type=float, help=text)(function)
+    return function
+
+
+@click.command("plan", short_help="How many rows an audit needs.")
+@click.argument("data", nargs=-1)
+@_numbers
+@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+@question
+def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
+    """Say how many rows an audit needs, or the smallest disparity that DATA can show.
+
+    Without DATA, --rate is required; with it, the flags of "fairgauge audit" say what is compared.
+
+    \b
+    fairgauge plan --rate 0.3 --tolerance 0.05
+    fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
+    """  # noqa: D301 - the paragraph mark of click
+    names = [name.replace("-", "_") for name in _NUMBERS]
+    numbers = {name: flags.pop(name) for name in names}
+    given = {name: value for name, value in numbers.items() if value is not None}
+    what = asked(config, flags)
+    rows = read_data(data) if data else None
+    if what.problems:
+        what.check(rows)
+
+    from fairgauge.planning import plan
+
+    planned = plan(rows, **given, **what.options)
+    say(json.dumps(planned.to_dict(), indent=2, allow_nan=False) if as_json else str(planned))

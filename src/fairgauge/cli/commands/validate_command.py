@@ -1,0 +1,55 @@
+"""``fairgauge validate``: all that can be checked without counting rows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.streams import printable, say
+from fairgauge.errors import listing
+
+if TYPE_CHECKING:
+    from fairgauge.spec.specification import Spec
+
+
+@click.command("validate", short_help="Check a specification against the data's columns.")
+@click.argument("data", nargs=-1)
+@question
+@where
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of specification files.")
+def command(
+    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Any
+) -> None:
+    """Check a specification, and whether DATA have the columns and types that it needs.
+
+    No row is counted, so values (of labels, groups, references) are not checked.
+
+    \b
+    fairgauge validate loans.csv -c audit.toml
+    fairgauge validate --schema > audit.schema.json
+    """  # noqa: D301 - the paragraph mark of click
+    if schema:
+        from fairgauge.spec.spec_file import schema as made
+
+        say(json.dumps(made(), indent=2, ensure_ascii=False))
+        return
+    what = asked(config, flags)
+    if not data and not what.options and not what.problems:
+        message = "name a specification (-c FILE), DATA, or both"
+        raise click.UsageError(message)
+    spec = what.check(read_data(data, at) if data else None)
+    fits = f" and fits the columns of {listing(data)}" if data else ""
+    say(f"The specification is valid{fits}.\n{_summary(spec)}")
+
+
+def _summary(spec: Spec) -> str:
+    """Return what would be audited, a line each."""
+    features = [*(f.column for f in spec.sensitive), *map("*".join, spec.intersections)]
+    lines = [f"sensitive  {', '.join(map(printable, features))}"]
+    lines.append(f"metrics    {', '.join(map(printable, spec.metrics))}")
+    lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]
+    return "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,72 @@
+"""``fairgauge vertex``: a Vertex AI bias configuration, run on local files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fairgauge.cli.output import check_outputs
+from fairgauge.cli.streams import complain, say
+
+ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
+
+
+@click.command("vertex", short_help="Run a Vertex AI bias configuration.")
+@click.argument("config", metavar="CONFIG")
+@click.option("-o", "--output", metavar="DIR", help="Folder for the artifacts of the components.")
+@click.option(
+    "--map",
+    "maps",
+    metavar="URI=DIR",
+    multiple=True,
+    help="Where a bucket or prefix is on this machine: gs://bucket/prefix=data. Repeatable.",
+)
+@click.option("--confidence", type=float, help="Level of the intervals (0.95).")
+@click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
+@click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")
+@click.option("--seed", type=int, help="Of the methods that draw random numbers (0).")
+def command(
+    config: str, output: str | None, maps: tuple[str, ...], **settings: float | str | None
+) -> None:
+    """Run the parameters of DetectDataBiasOp or DetectModelBiasOp on local files.
+
+    CONFIG is JSON or YAML, with the components' own names. One line of JSON is printed for every
+    bias configuration (and, without labels, for every class); with -o, data_bias_metrics.json and
+    bias_model_metrics.json are written into DIR.
+
+    \b
+    fairgauge vertex bias.yaml --map gs://my-bucket=data
+    """  # noqa: D301 - the paragraph mark of click
+    from fairgauge.compat.uri_paths import Places, made_folder, read_maps
+    from fairgauge.compat.vertex.evaluation import evaluate
+    from fairgauge.compat.vertex.vertex_config import load_vertex_config
+
+    asked = load_vertex_config(Path(config))
+    places = Places(read_maps(maps), Path(config).parent)
+    options = {key: value for key, value in settings.items() if value is not None}
+    if output is not None:
+        folder = made_folder(output)
+        check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])
+    found = list(evaluate(asked, places, **options))
+    for notice in dict.fromkeys(notice for each in found for notice in each["notices"]):
+        complain(notice, prefix="Note: ")
+    if output is not None:
+        _write(found, Path(output))
+    say("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))
+
+
+def _write(found: list[dict[str, Any]], folder: Path) -> None:
+    """Write an artifact for every component that ran."""
+    from fairgauge.atomic_files import write_whole
+
+    for part, name in ARTIFACTS.items():
+        entries = [
+            {key: each[key] for key in ("slice_a", "slice_b", "labels", part)}
+            for each in found
+            if part in each
+        ]
+        if entries:
+            write_whole(folder / name, json.dumps(entries, indent=2, ensure_ascii=False) + "\n")

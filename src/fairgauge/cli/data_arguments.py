@@ -1,0 +1,149 @@
+"""DATA of the command line: files, globs, standard input, or counts made earlier."""
+
+from __future__ import annotations
+
+import glob
+import re
+import stat
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.errors import DataError, FairgaugeError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairgauge.cube.cube import Cube
+
+CUBE_SUFFIX = ".cube.json"
+STANDARD_INPUT = "-"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
+_STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the rows of DATA are, if not in files on this machine: flags of `where`."""
+
+    table: str | None = None
+    query: str | None = None
+    spark: str | None = None
+
+
+def where(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
+
+    @click.option("--table", metavar="NAME", help="DATA is the URL of a database: this table.")
+    @click.option("--query", metavar="SELECT", help="DATA is the URL of a database: these rows.")
+    @click.option("--spark", metavar="MASTER", help="Spark counts the files (local[*]).")
+    @wraps(command)
+    def located(
+        *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
+    ) -> Any:
+        return command(*args, at=Where(table, query, spark), **more)
+
+    return located
+
+
+def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
+    """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
+
+    Raises
+    ------
+    DataError
+        Cubes and other files are mixed, or a database is named without a table.
+    CubeError
+        The cubes are damaged, or count different things.
+    """
+    at = at or Where()
+    urls = [each for each in asked if _SCHEME.match(each)]
+    if urls or at.table or at.query:
+        return _of_database(asked, urls, at)
+    if at.spark is not None:
+        from fairgauge.scan.spark import read_files
+
+        return read_files(at.spark, asked)
+    for each in asked:
+        _refuse_streams(each)
+    cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
+    if not any(cubes):
+        return asked[0] if len(asked) == 1 else list(asked)
+    if not all(cubes):
+        raise DataError(
+            f"counts ({CUBE_SUFFIX}) and rows cannot be audited together; count the rows first: "
+            "fairgauge count DATA -o more.cube.json"
+        )
+    return merged(asked)
+
+
+def merged(asked: Sequence[str]) -> Cube:
+    """Load cube files and add them up.
+
+    Raises
+    ------
+    DataError, CubeError
+        A file cannot be read, is no cube, or the cubes count different things.
+    """
+    from fairgauge.cube.cube import Cube
+    from fairgauge.errors import CubeError
+    from fairgauge.report.loading import load
+
+    total: Cube | None = None
+    for path in files(asked):
+        cube = load(path)
+        if not isinstance(cube, Cube):
+            raise CubeError(f"{quote(path)} is a report, not a cube; count its data again")
+        try:
+            total = cube if total is None else total + cube
+        except CubeError as error:
+            raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
+    if total is None:
+        raise DataError(f"no file {quote(asked[0])}")
+    return total
+
+
+def files(asked: Sequence[str]) -> list[Path]:
+    """Return the files that paths and globs stand for; a path that is absent stands for itself."""
+    found: list[Path] = []
+    for each in asked:
+        if not glob.has_magic(each) or Path(each).exists():
+            found.append(Path(each))
+        else:
+            found += [Path(name) for name in sorted(glob.glob(each, recursive=True))]  # noqa: PTH207
+    return found
+
+
+def _refuse_streams(asked: str) -> None:
+    """Refuse a named pipe or device: looking at its header would use it up."""
+    try:
+        mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
+    except FileNotFoundError:
+        return  # a glob, or nothing: whoever opens it will say
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(asked)}: {reason}") from None
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise DataError(
+            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and say -"
+        )
+
+
+def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
+    """Return the rows of a table or a SELECT of a database."""
+    from fairgauge.scan.sql_query import sql
+
+    if len(asked) != 1 or not urls:
+        raise FairgaugeError("--table and --query want one DATA, the URL of a database")
+    scheme = urls[0].partition(":")[0]
+    if scheme in _STORES:
+        raise FairgaugeError(
+            f"cannot read {scheme}:// addresses; copy the files here and name them, or pipe their "
+            "rows in as CSV and say -"
+        )
+    if (at.table is None) == (at.query is None):
+        raise FairgaugeError(f"rows of a {scheme}:// database: say either --table or --query")
+    return sql(urls[0], str(at.table or at.query))

@@ -1,0 +1,1 @@
+"""Two reports compared: which disparities and verdicts changed."""

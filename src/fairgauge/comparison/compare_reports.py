@@ -1,0 +1,292 @@
+"""Comparing two reports: a candidate with the model in use, or this month with the last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.comparison.changes import changes
+from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
+from fairgauge.comparison.verdict_changes import flips, turned
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.report.loading import load
+from fairgauge.report.report import Report
+from fairgauge.values import matches, name_of
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fairgauge.comparison.comparison import What, Which
+    from fairgauge.report.estimates import Estimate
+
+_MAKE = "fairgauge audit DATA ... -o report.json makes one"
+_INCOMPARABLE = ("profile", "reference", "confidence")
+_CONSEQUENCES = {
+    "profile": "the two profiles compute some metrics differently",
+    "reference": "the groups are compared with somebody else",
+    "confidence": "the intervals of the two reports are of different width",
+    "method": "the intervals are made differently",
+    "threshold": "scores decide differently",
+    "missing": "rows without a group are treated differently",
+    "weight": "the rows count for different amounts",
+    "count": "the rows stand for different numbers of cases",
+    "cluster": "the intervals are made differently",
+    "strata": "different things are held fixed",
+    "population": "the groups' shares are held against a different population",
+    "label": "one of the reports has no label",
+    "positive": "",
+    "prediction": "",
+    "score": "",
+    "score_of": "",
+    "score_range": "",
+    "sensitive": "",
+    "intersections": "",
+}
+"""What was asked differently, in the order of telling, and what follows from it; others follow."""
+
+Key = tuple[str | float | None, ...]
+
+
+def compare(
+    old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
+) -> Comparison:
+    """Say what changed between two reports: a candidate against the model in use, or two months.
+
+    Parameters
+    ----------
+    old, new : Report, str or Path
+        Two reports, or the JSON files that they were saved to.
+    same_rows : bool, optional
+        Whether both rest on the same rows (two models on one table). Then the two estimates of a
+        disparity depend on each other in a way that reports do not hold, and no change has an
+        interval. Otherwise the rows are taken to be different, and the estimates independent. The
+        default looks: the same counts, or groups of just the same sizes, are the same rows.
+
+    Returns
+    -------
+    Comparison
+        What was asked differently, the verdicts that changed, what became of every disparity, and
+        what changed in the data; ``.worse`` tells whether anything got worse beyond doubt.
+
+    Raises
+    ------
+    DataError
+        A file is missing or unreadable, or holds no report.
+    SpecError
+        The reports are about different labels, favourable values or tasks.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> def report(tp, fn):
+    ...     women = {"tp": tp, "fn": fn, "fp": 30, "tn": 300}
+    ...     men = {"tp": 400, "fn": 100, "fp": 60, "tn": 500}
+    ...     return fg.audit(fg.confusion("sex", {"F": women, "M": men}), metrics="RD")
+    >>> found = fg.compare(report(250, 60), report(210, 110))
+    >>> found.worse, found.changes[0].group, round(found.changes[0].change, 3)
+    (True, 'F', 0.15)
+    """
+    before, after = _report(old), _report(new)
+    _refuse_unlike(before, after)
+    differences = tuple(_differences(before, after))
+    same, refused = _rows(before, after, same_rows)
+    asked = [each.key for each in differences if each.key in _INCOMPARABLE]
+    if asked:
+        refused = f"the reports were asked differently ({', '.join(asked)})"
+    pairs, lonely = _paired(before.estimates, after.estimates)
+    turns, stayed, rules = flips(before, after)
+    return Comparison(
+        version=__version__,
+        old=_origin(before, old),
+        new=_origin(after, new),
+        same_rows=same,
+        refused=refused,
+        differences=differences,
+        turn=turned(before.verdict, after.verdict),
+        flips=turns,
+        stayed=stayed,
+        changes=changes(pairs, refused),
+        alone=(*lonely, *rules),
+        groups=tuple(_groups(before, after)),
+    )
+
+
+def _report(asked: Report | str | Path) -> Report:
+    if isinstance(asked, Report):
+        return asked
+    if not isinstance(asked, (str, Path)):
+        kind = type(asked).__name__
+        raise DataError(f"cannot compare a {kind}; compare two reports, or the files of two")
+    try:
+        found = load(asked)
+    except CubeError:
+        raise DataError(f"{quote(asked)} is no report of fairgauge; {_MAKE}") from None
+    if not isinstance(found, Report):
+        data = quote(asked)
+        raise DataError(
+            f"{data} holds counts, not a report; fairgauge audit {data} -o report.json makes one"
+        )
+    return found
+
+
+def _refuse_unlike(old: Report, new: Report) -> None:
+    """Refuse reports whose numbers mean different things."""
+    problems = []
+
+    def note(path: str, before: object, after: object) -> None:
+        message = (
+            f"{before} in the old report, {after} in the new one: their numbers mean different "
+            "things and cannot be compared; audit both alike"
+        )
+        problems.append(Problem(path, message))
+
+    labels = [report.spec.get("label") for report in (old, new)]
+    positives = [report.spec.get("positive") for report in (old, new)]
+    if None not in labels and labels[0] != labels[1]:
+        note("label", *map(quote, labels))
+    if not _alike(*positives):
+        note("positive", *map(_positive, positives))
+    if old.task != new.task:
+        note("task", quote(old.task), quote(new.task))
+    if problems:
+        raise SpecError(problems)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    """Tell whether favourable values mean the same: 1, 1.0, "1" and true do."""
+    if isinstance(old, Mapping) or isinstance(new, Mapping):
+        return bool(old == new)
+    sides = [each or [1] for each in (old, new)]
+    return all(
+        any(matches(value, other) for other in sides[1 - i]) for i in (0, 1) for value in sides[i]
+    )
+
+
+def _positive(asked: Any) -> str:
+    return f"above {asked.get('above')}" if isinstance(asked, Mapping) else listing(asked or [1])
+
+
+def _differences(old: Report, new: Report) -> Iterator[Difference]:
+    specs = (dict(old.spec), dict(new.spec))
+    keys = [*_CONSEQUENCES, *(key for key in specs[0] | specs[1] if key not in _CONSEQUENCES)]
+    for key in keys:
+        before, after = (spec.get(key) for spec in specs)
+        if before != after and not (key == "positive" and _alike(before, after)):
+            yield Difference(key, before, after, _CONSEQUENCES.get(key, ""))
+    if old.version != new.version:
+        yield Difference("fairgauge", old.version, new.version)
+
+
+def _rows(old: Report, new: Report, said: bool | None) -> tuple[bool, str | None]:
+    """Tell whether both reports rest on the same rows, and why no change has an interval then."""
+    why = "the reports do not hold how strongly their estimates depend on each other"
+    if said is not None:
+        return said, f"both reports rest on the same rows, and {why}" if said else None
+    if old.data.fingerprint == new.data.fingerprint:
+        return True, f"both reports rest on the same counts (fingerprint), and {why}"
+    sizes = [_sizes(report) for report in (old, new)]
+    shared = sizes[0].keys() & sizes[1].keys()
+    if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
+        otherwise = "--different-rows or same_rows=False says otherwise"
+        rows = "the same numbers of rows everywhere look like the same rows"
+        return True, f"{rows} ({otherwise}), and {why}"
+    return False, None
+
+
+def _sizes(report: Report) -> dict[Key, float]:
+    groups = (group for group in report.groups if group.stratum is None)
+    return {(group.feature, group.group): group.n for group in groups}
+
+
+def _paired(
+    old: tuple[Estimate, ...], new: tuple[Estimate, ...]
+) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
+    """Return the estimates that both reports have, and what only one of them has."""
+    single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
+    before, after = (_keyed(side, single=single) for side in (old, new))
+    pairs = [(each, after[key]) for key, each in before.items() if key in after]
+    lonely = Counter(_lonely([e for key, e in before.items() if key not in after], new, "old"))
+    lonely += Counter(_lonely([e for key, e in after.items() if key not in before], old, "new"))
+    return pairs, [
+        Alone(what=what, feature=feature, name=name, report=report, count=count)
+        for (what, feature, name, report), count in lonely.items()
+    ]
+
+
+def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:
+    """Return estimates by what they are of; a single threshold may be another in each report."""
+    found: dict[Key, Estimate] = {}
+    seen: Counter[Key] = Counter()
+    for each in estimates:
+        at = None if single else each.threshold
+        key = (each.metric, each.feature, each.group, each.stratum, each.class_, at)
+        seen[key] += 1
+        found[*key, seen[key]] = each
+    return found
+
+
+def _lonely(
+    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which
+) -> Iterator[tuple[What, str | None, str, Which]]:
+    """Yield, for each estimate without a counterpart, what the other report lacks."""
+    every = list(others)
+    features = {e.feature for e in every}
+    metrics = {e.metric for e in every}
+    groups = {(e.feature, e.group) for e in every}
+    strata, classes = ({getattr(e, name) for e in every} for name in ("stratum", "class_"))
+    thresholds = {e.threshold for e in every}
+    for each in estimates:
+        if each.feature is not None and each.feature not in features:
+            yield "feature", None, each.feature, report
+        elif each.metric not in metrics:
+            yield "metric", None, each.metric, report
+        elif (each.feature, each.group) not in groups:
+            yield "group", each.feature, each.group, report
+        elif each.stratum not in strata:
+            yield "stratum", None, str(each.stratum), report
+        elif each.class_ not in classes:
+            yield "class", None, str(each.class_), report
+        elif each.threshold not in thresholds:
+            yield "threshold", None, name_of(each.threshold), report
+        else:
+            yield "estimate", each.feature, f"{each.metric} of {each.group}", report
+
+
+def _origin(report: Report, asked: Report | str | Path) -> Origin:
+    data = report.data
+    return Origin(
+        name=None if isinstance(asked, Report) else Path(asked).name,
+        source=data.source,
+        fingerprint=data.fingerprint,
+        created=report.created,
+        version=report.version,
+        rows=data.rows,
+        cases=data.cases,
+        used=data.used,
+        excluded=dict(data.excluded),
+        verdict=report.verdict,
+    )
+
+
+def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
+    """Yield the groups of both reports, over all strata, each once."""
+    sides = [
+        {(g.feature, g.group): g for g in reversed(report.groups) if g.stratum is None}
+        for report in (old, new)
+    ]
+    order = dict.fromkeys(
+        (g.feature, g.group) for report in (old, new) for g in report.groups if g.stratum is None
+    )
+    for feature, group in order:
+        before, after = (side.get((feature, group)) for side in sides)
+        yield GroupChange(
+            feature=feature,
+            group=group,
+            old_n=before.n if before else None,
+            new_n=after.n if after else None,
+            old_share=before.share if before else None,
+            new_share=after.share if after else None,
+        )

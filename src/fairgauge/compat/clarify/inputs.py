@@ -1,0 +1,89 @@
+"""Everything that a configuration names, as one table; every column that is not there, at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, read_dataset
+from fairgauge.compat.clarify.joined_inputs import joined
+from fairgauge.compat.whole_tables import EVERYTHING
+from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+
+if TYPE_CHECKING:
+    from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.uri_paths import Places
+
+NO_FACET = "Unable to locate the facet."
+NO_LABEL = "Headers must contain label."
+_LOOK = 100
+
+
+def load_dataset(
+    config: AnalysisConfig, places: Places, uri: str, limit: int = EVERYTHING
+) -> Dataset:
+    """Read and join everything that a configuration names.
+
+    Parameters
+    ----------
+    limit : int
+        The most rows to read of each file, to look at a data set without reading all of it.
+
+    Raises
+    ------
+    SpecError
+        Columns that the data do not have; each with its path.
+    DataError
+        Data that cannot be read, or do not fit together.
+    """
+    files = places.files(uri)
+    main = read_dataset(config, files, limit)
+    main = joined(config, places, main, len(files), limit)
+    _check_columns(config, main)
+    return main
+
+
+def check_dataset(config: AnalysisConfig, places: Places, dataset: str | None) -> list[str]:
+    """Look at the first rows of everything that a configuration names; return what is notable.
+
+    Raises
+    ------
+    SpecError, DataError
+        As `load_dataset`, but for what only all rows can tell.
+    """
+    made = load_dataset(config, places, config.dataset_uri or dataset or "", _LOOK)
+    return made.notices
+
+
+def _check_columns(config: AnalysisConfig, made: Dataset) -> None:
+    """Hold every name and index against the columns.
+
+    Raises
+    ------
+    SpecError
+        Some are not there; each with its path.
+    """
+    problems = []
+
+    def absent(path: str, asked: str | int, text: str = "") -> None:
+        hint = nearest(asked, made.names)
+        where = f"no column {quote(asked)} in the data.{hint} It has {listing(made.names)}"
+        problems.append(Problem(path, f"{text} {where}".strip()))
+
+    if made.label is None and config.label is not None:
+        absent("label", config.label, NO_LABEL)
+    apart = config.predicted_label_dataset_uri is not None
+    if made.predicted is None and config.predicted_label is not None and not apart:
+        absent(PREDICTED, config.predicted_label)
+    for i, facet in enumerate(config.facet or []):
+        if made.find_facet(facet.name_or_index) is None:
+            absent(f"facet[{i}].name_or_index", facet.name_or_index, NO_FACET)
+    if config.group_variable is not None and made.find(config.group_variable) is None:
+        absent("group_variable", config.group_variable)
+    for i, name in enumerate(config.excluded_columns):
+        if made.find(name) is None:
+            absent(f"excluded_columns[{i}]", name)
+    for i, segment in enumerate(config.segment_config or []):
+        if made.find(segment.name_or_index) is None:
+            absent(f"segment_config[{i}].name_or_index", segment.name_or_index)
+    if problems:
+        raise SpecError(problems)

@@ -1,0 +1,122 @@
+"""Results in the service's shape: fairgauge's own metrics of a cube, values alone.
+
+Intervals and sentences belong to the report (`fairgauge.audit` of the same cube); replaying a job
+needs the numbers, at the speed of counting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Comparison
+from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.compat.service_texts import CONDITIONAL, NO_GROUP, error_text, result
+from fairgauge.enums import Profile, Task
+from fairgauge.resolve.group_counts import tally, tally_all
+from fairgauge.resolve.outcomes import readings
+from fairgauge.resolve.sides import BOTH, Sides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.compat.facet_counts import Question
+    from fairgauge.compat.flip_test import Features
+    from fairgauge.cube.cube import Cube
+
+
+class Measured:
+    """The metrics of every facet and block of a question."""
+
+    def __init__(
+        self,
+        asked: Question,
+        cube: Cube,
+        features: Features | None = None,
+        strata_problem: str | None = None,
+    ) -> None:
+        spec = cube.plan.asked
+        self.asked = asked
+        self._profile = spec.profile
+        self._features = features
+        self._strata_problem = strata_problem
+        reading = readings(cube, spec, Task.BINARY)[0]
+        tallies = tally(cube, spec)
+        self._sides = [Sides(each, reading, spec.profile) for each in tallies]
+        self._groups = [list(each.groups) for each in tallies]
+        self._everyone = Sides(tally_all(cube), reading, spec.profile)
+
+    def result(self, metric: str, facet: int, block: int) -> dict[str, Any]:
+        """Return one metric of a block as results write it."""
+        if metric == "FT":
+            return self._flip(facet, block)
+        if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
+            return result(metric, None, self._strata_problem or NO_GROUP)
+        row = find_metric(metric)
+        assert isinstance(row, Comparison)
+        group, reference = self._compared(row, facet, block)
+        sizes = float(group.size[0]), float(reference.size[0])
+        clarify = self._profile is Profile.CLARIFY
+        value = row.value(group, reference, self._profile)[0]
+        one_sided = clarify and row.scope == "group" and 0 in sizes
+        if not np.isnan(value) and not one_sided:
+            return result(metric, float(value))
+        reason = row.why_undefined(group, reference, 0) if np.isnan(value) else None
+        return result(metric, None, error_text(metric, *sizes, reason) if clarify else reason)
+
+    def size(self, facet: int, block: int) -> int:
+        """Return the rows of a block."""
+        return int(self._block(facet, block).size[0])
+
+    def known(self, facet: int) -> int:
+        """Return the rows that are compared: those whose facet is known (``clarify``: all)."""
+        sides = self._sides[facet]
+        return int(sides.pick(np.array([sides.whole]), np.array([0])).size[0])
+
+    def base_rate(self, facet: int, block: int) -> float:
+        """Return the share of positive labels of a block, 0 where it has no rows."""
+        rate = find_rate("base_rate").value(self._block(facet, block), Profile.CLARIFY)
+        return float(rate[0])
+
+    def cells(self, facet: int, block: int) -> list[float]:
+        """Return TP, FP, FN and TN of a block."""
+        counts: list[float] = self._block(facet, block).counts(BOTH)[0].tolist()
+        return counts
+
+    def _block(self, facet: int, block: int, *, pooled: bool = False) -> Side:
+        return self._sides[facet].pick(self._at(facet, block), np.array([0]), pooled=pooled)
+
+    def _at(self, facet: int, block: int) -> Any:
+        name = self.asked.block_names(facet)[block]
+        return np.array([self._groups[facet].index(name)])
+
+    def _compared(self, metric: Comparison, facet: int, block: int) -> tuple[Side, Side]:
+        if metric.scope == "table":
+            everyone = self._everyone.pick(np.array([0]), np.array([0]))
+            return everyone, everyone
+        pooled = metric.scope == "pooled"
+        sides = self._sides[facet]
+        rest = sides.pick(sides.rest + self._at(facet, block), np.array([0]), pooled=pooled)
+        return self._block(facet, block, pooled=pooled), rest
+
+    def _flip(self, facet: int, block: int) -> dict[str, Any]:
+        """Return the flip test, which compares rows."""
+        assert self.asked.prediction is not None
+        assert self._features is not None
+        inside = self.asked.facets[facet].codes == block
+        positive = self.asked.prediction.states == 1
+        try:
+            return result("FT", self._features.flip(inside, positive, self._profile))
+        except ValueError as error:
+            return result("FT", None, str(error))
+
+
+def unsortable(values: Sequence[Any]) -> str | None:
+    """Return what Python says when the values of the strata cannot be put in order, if so."""
+    try:
+        np.unique(np.array(values, dtype=object))
+    except TypeError as error:
+        return str(error)
+    return None

@@ -1,0 +1,52 @@
+"""What is known to be wrong with an answer that smclarify would give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.compat.column_reading import looks_misread, mistaken_conversion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.compat.column_reading import DataType
+    from fairgauge.compat.columns import Column
+    from fairgauge.compat.facet_blocks import Outcome
+
+
+def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) -> Iterator[str]:
+    """Say what is doubtful in how a column was read."""
+    why = looks_misread(column, values, found)
+    if why:
+        yield why
+    if values and mistaken_conversion(column, values):
+        yield f"the text {values[0]!r} was read as true in column {column.name!r}"
+
+
+def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
+    """Say where missing labels or predictions count as negative."""
+    for each in outcomes:
+        if each is not None and (each.column.codes < 0).any():
+            rows = int((each.column.codes < 0).sum())
+            yield f"{rows:,} missing values of {each.column.name!r} count as negative"
+
+
+def of_results(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say where a distance drops a category that one side lacks."""
+    for block in blocks:
+        value = {m["name"]: m["value"] for m in block["metrics"]}
+        if isinstance(value.get("KL"), float) and value["KL"] < 0:
+            yield (
+                f"KL of {block['value_or_threshold']!r} is negative, because a category that one "
+                "side lacks was dropped (also from JS, LP, TVD and KS)"
+            )
+        elif value.get("TVD") is not None and _too_small(value):
+            yield (
+                f"TVD and KS of {block['value_or_threshold']!r} are less than |DPL|, because a "
+                "category that one side lacks was dropped (also from KL, JS and LP)"
+            )
+
+
+def _too_small(value: dict[str, Any]) -> bool:
+    difference = value.get("DPL")
+    return difference is not None and value["TVD"] < abs(difference) - 1e-9

@@ -1,0 +1,166 @@
+"""The parameters of ``DetectDataBiasOp`` and ``DetectModelBiasOp``, as JSON or YAML."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from fairgauge.compat.config_problems import problems_of
+from fairgauge.compat.vertex.vertex_slices import BiasConfig, read_bias_configs
+from fairgauge.errors import DataError, Problem, SpecError, quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARGMAX = "argmax"
+_SOURCES = (
+    "dataset_storage_source_uris",
+    "predictions_gcs_source",
+    "predictions_bigquery_source",
+)
+_CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
+
+
+def _uris(value: Any) -> Any:
+    """Return the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)."""
+    if isinstance(value, dict) and set(value) <= {"uri", "uris"}:
+        value = value.get("uris", value.get("uri"))
+    return [value] if isinstance(value, str) else value
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Uris = Annotated[list[StrictStr], BeforeValidator(_uris)]
+Threshold = StrictFloat | StrictInt | Literal["argmax"]
+
+
+class Parameters(BaseModel):
+    """What the components take; URIs are local paths, or mapped to them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target_field_name: StrictStr
+    bias_configs: Any
+    dataset_format: Literal["jsonl", "csv"] = "jsonl"
+    dataset_storage_source_uris: Uris | None = None
+    dataset: Any = None
+    columns: list[StrictStr] = []
+    predictions_format: Literal["jsonl", "csv", "parquet", "bigquery"] = "jsonl"
+    predictions_gcs_source: Uris | None = None
+    predictions_bigquery_source: Uris | None = None
+    thresholds: Annotated[list[Threshold], BeforeValidator(_listed)] = [0.5]
+    project: Any = None
+    location: Any = None
+    encryption_spec_key_name: Any = None
+    gcp_resources: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class VertexConfig:
+    """A configuration that holds together."""
+
+    asked: Parameters
+    slices: tuple[BiasConfig, ...]
+
+    @property
+    def notices(self) -> list[str]:
+        """Return what is ignored."""
+        cloud = [name for name in _CLOUD if getattr(self.asked, name) is not None]
+        return [f"{', '.join(cloud)}: only concern the cloud and are ignored"] if cloud else []
+
+
+def load_vertex_config(path: Path) -> VertexConfig:
+    """Read a configuration file, JSON or YAML by its suffix.
+
+    Raises
+    ------
+    SpecError
+        With a path and what is allowed, for every mistake.
+    DataError
+        The file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{quote(path)} is not UTF-8 text") from None
+    return read_vertex_config(text, is_yaml=path.suffix.lower() in (".yaml", ".yml"))
+
+
+def read_vertex_config(text: str, *, is_yaml: bool = False) -> VertexConfig:
+    """Read a configuration from its text.
+
+    Raises
+    ------
+    SpecError
+        With a path and what is allowed, for every mistake.
+    """
+    found = _parsed(text, is_yaml=is_yaml)
+    try:
+        asked = Parameters.model_validate(found)
+    except ValidationError as error:
+        problems = problems_of(error, Parameters)
+        if "bias_configs" in found:
+            problems += read_bias_configs(found["bias_configs"])[1]
+        raise SpecError(problems) from None
+    slices, problems = read_bias_configs(asked.bias_configs)
+    problems += _contradictions(asked)
+    if problems:
+        raise SpecError(problems)
+    return VertexConfig(asked, slices)
+
+
+def _parsed(text: str, *, is_yaml: bool) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(text) if is_yaml else json.loads(text)
+    except (ValueError, yaml.YAMLError) as error:
+        kind = "YAML" if is_yaml else "JSON"
+        message = f"the configuration is not {kind}: {' '.join(str(error).split())}"
+        raise SpecError(Problem("", message)) from None
+    if not isinstance(found, dict):
+        raise SpecError(Problem("", f"the configuration must be an object, not {quote(found)}"))
+    return found
+
+
+def _contradictions(asked: Parameters) -> list[Problem]:
+    found = [
+        Problem(key, "names no file; leave it out, or name one")
+        for key in _SOURCES
+        if getattr(asked, key) == []
+    ]
+    if asked.dataset is not None:
+        message = "names a data set of Vertex AI; export it, and say dataset_storage_source_uris"
+        found.append(Problem("dataset", message))
+    predictions = (asked.predictions_gcs_source, asked.predictions_bigquery_source)
+    if asked.dataset_storage_source_uris is None and predictions == (None, None):
+        if asked.dataset is None:
+            message = (
+                "name the data (dataset_storage_source_uris) or the predictions "
+                "(predictions_gcs_source, predictions_bigquery_source)"
+            )
+            found.append(Problem("", message))
+    elif None not in predictions:
+        message = "say either predictions_gcs_source or predictions_bigquery_source"
+        found.append(Problem("predictions_bigquery_source", message))
+    if not asked.thresholds:
+        found.append(Problem("thresholds", "name at least one, or leave it out for 0.5"))
+    for i, each in enumerate(asked.thresholds):
+        if each != ARGMAX and not 0 <= float(each) <= 1:
+            message = f"must be a number between 0 and 1, or '{ARGMAX}', not {quote(each)}"
+            found.append(Problem(f"thresholds[{i}]", message))
+    return found

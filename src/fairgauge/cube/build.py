@@ -1,0 +1,126 @@
+"""Counted: what an engine counted, in its own values; and `build`, which makes a cube of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube, aggregate, settled
+from fairgauge.cube.levels import check_levels, identity, not_plain, sorted_levels, typed
+from fairgauge.values import Value, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from fairgauge.cube.cube import Codes, Sums
+    from fairgauge.cube.plan import Axis, Plan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """What an engine counted for one table of a plan, in the engine's own values.
+
+    Attributes
+    ----------
+    keys : for every axis of the table, the engine's value of each cell.
+    sums : for every measure of the plan, array of shape (cells,).
+    """
+
+    keys: Sequence[Sequence[Any]]
+    sums: Mapping[str, Sequence[float] | Sums]
+
+
+def build(
+    plan: Plan,
+    counted: Sequence[Counted],
+    *,
+    rows: int,
+    excluded: Mapping[str, int] | None = None,
+    texts: Collection[str] = (),
+    limit: int = 1_000,
+    known: Mapping[str, Sequence[Value]] | None = None,
+) -> Cube:
+    """Make a cube of what an engine counted, in canonical values and order.
+
+    Cells that hold no counted row are dropped. Sums of weights are rounded to 12 significant
+    digits, so that the order of rows, in which engines differ, does not show.
+
+    Parameters
+    ----------
+    texts : names of columns
+        Columns of untyped text (CSV): numeric if all values are plain numbers.
+    limit : int
+        The most values that an axis may have.
+    known : mapping of columns to values, optional
+        Values that a column is known to have, though no row may have them.
+
+    Raises
+    ------
+    DataError
+        An axis has too many values, two values with one name, or values that are not plain.
+    """
+    counted = [_held(each) for each in counted]
+    levels: dict[Axis, tuple[Value, ...]] = {}
+    codes: dict[tuple[int, int], Codes] = {}
+    for axis in plan.axes:
+        holding = [i for i, table in enumerate(plan.tables) if plan.axes.index(axis) in table]
+        columns = {i: counted[i].keys[plan.tables[i].index(plan.axes.index(axis))] for i in holding}
+        more = (known or {}).get(axis.column, ())
+        levels[axis], coded = _encode(axis, columns, more, texts=axis.column in texts)
+        if not axis.bins:
+            check_levels(axis, levels[axis], limit)
+        codes |= {(i, plan.axes.index(axis)): each for i, each in coded.items()}
+    tables = tuple(
+        settled(
+            plan,
+            aggregate(
+                tuple(plan.axes[a] for a in positions),
+                np.stack([codes[i, a] for a in positions], axis=-1)
+                if positions
+                else np.zeros((len(counted[i].sums["rows"]), 0), dtype=np.int64),
+                {m: np.asarray(s, dtype=np.float64) for m, s in counted[i].sums.items()},
+            ),
+        )
+        for i, positions in enumerate(plan.tables)
+    )
+    kept = {reason: int(n) for reason, n in sorted((excluded or {}).items()) if n}
+    return Cube(plan, levels, tables, int(rows), kept)
+
+
+def _encode(
+    axis: Axis, columns: Mapping[int, Sequence[Any]], known: Sequence[Value], *, texts: bool
+) -> tuple[tuple[Value, ...], dict[int, Codes]]:
+    """Give every value of an axis its code in the sorted levels."""
+    try:
+        raw = list({(type(value), value) for column in columns.values() for value in column})
+    except TypeError:
+        raise not_plain(axis) from None
+    values: list[Value]
+    if axis.bins:
+        values = [canonical(value) for _, value in raw]
+        levels: tuple[Value, ...] = tuple(range(axis.bins))
+    else:
+        values = typed([value for _, value in raw], text=texts)
+        levels = sorted_levels([*values, *known])
+    position = {identity(level): i for i, level in enumerate(levels)}
+    code = {
+        key: -1 if value is None else position[identity(value)]
+        for key, value in zip(raw, values, strict=True)
+    }
+    coded = {
+        i: np.fromiter((code[type(v), v] for v in column), dtype=np.int64, count=len(column))
+        for i, column in columns.items()
+    }
+    return levels, coded
+
+
+def _held(counted: Counted) -> Counted:
+    """Return the cells that hold a counted row."""
+    rows = np.asarray(counted.sums["rows"], dtype=np.float64)
+    if rows.all():
+        return counted
+    held = np.flatnonzero(rows).tolist()
+    sums = {m: np.asarray(s, dtype=np.float64)[held] for m, s in counted.sums.items()}
+    return Counted([[column[i] for i in held] for column in counted.keys], sums)

@@ -1,0 +1,297 @@
+"""Cube: the multi-way table of counts that everything is computed from. Cubes add up.
+
+Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
+one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
+excluded, and why, can be told from the cube as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.cube.levels import check_levels, identity, sorted_levels
+from fairgauge.cube.plan import Axis, Plan
+from fairgauge.enums import Task
+from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.values import Value, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
+    Sums = NDArray[np.float64]
+
+SCHEMA = "fairgauge.cube/1"
+_DIGITS = 12
+_EXACT = 2.0**53
+"""Whole sums below are exact; above, engines differ in them too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Counts of rows by some axes.
+
+    Attributes
+    ----------
+    axes : the axes of the columns of ``codes``.
+    codes : array of shape (cells, len(axes)): positions in the levels, -1 where missing.
+    sums : for every measure of the plan, array of shape (cells,).
+    """
+
+    axes: tuple[Axis, ...]
+    codes: Codes
+    sums: Mapping[str, Sums]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cube:
+    """Counts of rows; add cubes of the same plan with ``+``.
+
+    Attributes
+    ----------
+    plan : what was counted.
+    levels : the values of every axis, sorted.
+    tables : the counts.
+    rows : physical rows read, excluded ones with them.
+    excluded : rows that could not be counted at all, by reason.
+    """
+
+    plan: Plan
+    levels: Mapping[Axis, tuple[Value, ...]]
+    tables: tuple[Table, ...]
+    rows: int
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Cube) -> Cube:
+        """Add the counts of two cubes of the same plan.
+
+        Raises
+        ------
+        CubeError
+            The cubes count different things; the message names the difference.
+        """
+        if not isinstance(other, Cube):
+            return NotImplemented
+        difference = self.plan.difference(other.plan)
+        if difference:
+            raise CubeError(f"the cubes count different things: {difference}")
+        levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
+        tables = tuple(
+            settled(
+                self.plan,
+                aggregate(
+                    mine.axes,
+                    np.concatenate([_recode(mine, self, levels), _recode(theirs, other, levels)]),
+                    {m: np.concatenate([mine.sums[m], theirs.sums[m]]) for m in mine.sums},
+                ),
+            )
+            for mine, theirs in zip(self.tables, other.tables, strict=True)
+        )
+        reasons = {*self.excluded, *other.excluded}
+        excluded = {r: self.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
+        return Cube(self.plan, levels, tables, self.rows + other.rows, excluded)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cube) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        cells = sum(len(table.codes) for table in self.tables)
+        axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
+        return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
+
+    def marginal(self, axes: Sequence[Axis]) -> Table:
+        """Return the counts by ``axes`` alone, from the smallest table that has them all.
+
+        Raises
+        ------
+        CubeError
+            No table of this cube has these axes together.
+        """
+        having = [table for table in self.tables if set(axes) <= set(table.axes)]
+        if not having:
+            wanted = " x ".join(f"{axis.role} {axis.column}" for axis in axes)
+            raise CubeError(f"this cube does not hold {wanted}; count the data again with it")
+        table = min(having, key=lambda each: len(each.codes))
+        columns = [table.axes.index(axis) for axis in axes]
+        return aggregate(tuple(axes), table.codes[:, columns], table.sums)
+
+    @property
+    def cases(self) -> int:
+        """Return the cases that the counted rows stand for."""
+        sums = self.tables[0].sums
+        return int(sums.get("n", sums["rows"]).sum())
+
+    @property
+    def digest(self) -> str:
+        """Return a fingerprint of the counts: the same for the same rows in any order."""
+        return _digest(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cube as plain values."""
+        return {
+            "schema": SCHEMA,
+            "plan": self.plan.to_dict(),
+            "rows": self.rows,
+            "excluded": dict(self.excluded),
+            "levels": [list(self.levels[axis]) for axis in self.plan.axes],
+            "tables": [
+                {
+                    "codes": table.codes.T.tolist(),
+                    "sums": {m: _whole(sums) for m, sums in table.sums.items()},
+                }
+                for table in self.tables
+            ],
+        }
+
+    def to_json(self) -> str:
+        """Return the text of a ``.cube.json`` file, with its own digest."""
+        found = self.to_dict()
+        return json.dumps(found | {"digest": _digest(found)}, separators=(",", ":"))
+
+    def save(self, path: str | Path) -> None:
+        """Write a ``.cube.json`` file, whole or not at all."""
+        from fairgauge.atomic_files import write_whole
+
+        write_whole(path, self.to_json())
+
+
+def read_cube(text: str, name: str) -> Cube:
+    """Read the text of a ``.cube.json`` file.
+
+    Raises
+    ------
+    CubeError
+        The text is not a cube, is of another version, or was changed since it was written.
+    """
+    try:
+        found = json.loads(text)
+        schema = found["schema"]
+    except (ValueError, KeyError, TypeError):
+        raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is cut off") from None
+    if schema != SCHEMA:
+        raise CubeError(f"{quote(name)} has format {quote(schema)}; this version reads {SCHEMA!r}")
+    digest = found.pop("digest", None)
+    if digest != _digest(found):
+        raise CubeError(f"{quote(name)} was changed or damaged: its digest does not fit its counts")
+    try:
+        return _from_dict(found)
+    except (KeyError, TypeError, ValueError):
+        raise CubeError(f"{quote(name)} is not a fairgauge cube file") from None
+
+
+def _from_dict(found: Mapping[str, Any]) -> Cube:
+    plan = Plan.from_dict(found["plan"])
+    levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
+    tables = tuple(
+        Table(
+            tuple(plan.axes[i] for i in positions),
+            np.array(each["codes"], dtype=np.int64).reshape(len(positions), -1).T,
+            {m: np.array(sums, dtype=np.float64) for m, sums in each["sums"].items()},
+        )
+        for positions, each in zip(plan.tables, found["tables"], strict=True)
+    )
+    return Cube(plan, levels, tables, found["rows"], found["excluded"])
+
+
+def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:
+    """Join the levels of two cubes; numbers become text where the other cube has texts.
+
+    A column of a CSV file is text if any of its values is: one shard alone may have looked numeric.
+    """
+    levels = [*one.levels[axis], *other.levels[axis]]
+    joined = sorted_levels([_as_text(level) for level in levels] if _mixed(levels) else levels)
+    if not axis.bins:
+        try:
+            check_levels(axis, joined, len(joined))
+        except DataError as error:
+            raise CubeError(str(error)) from None
+    return joined
+
+
+def _mixed(levels: Sequence[Value]) -> bool:
+    return any(isinstance(level, str) for level in levels)
+
+
+def _as_text(level: Value) -> Value:
+    return level if isinstance(level, bool) or level is None else name_of(level)
+
+
+def _recode(table: Table, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
+    columns = []
+    for i, axis in enumerate(table.axes):
+        position = {identity(level): p for p, level in enumerate(levels[axis])}
+        read = _as_text if _mixed(levels[axis]) else _same
+        mapping = np.array([*(position[identity(read(v))] for v in cube.levels[axis]), -1])
+        columns.append(mapping[table.codes[:, i]])  # code -1 reads the last entry
+    return np.stack(columns, axis=-1) if columns else table.codes
+
+
+def _same(level: Value) -> Value:
+    return level
+
+
+def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> Table:
+    """Sum the cells that have the same codes, and sort them."""
+    if not axes:
+        totals = {m: np.array([s.sum()]) for m, s in sums.items()}
+        return Table(axes, np.zeros((1, 0), dtype=np.int64), totals)
+    widths = codes.max(axis=0, initial=0) + 2
+    if np.prod(widths.astype(float)) < 2**62:
+        keys = np.zeros(len(codes), dtype=np.int64)
+        for column, width in zip(codes.T, widths, strict=True):
+            keys = keys * width + (column + 1)
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        unique = codes[first]
+    else:
+        unique, inverse = np.unique(codes, axis=0, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    summed = {
+        m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
+        for m, s in sums.items()
+    }
+    return Table(axes, unique, summed)
+
+
+def settled(plan: Plan, table: Table) -> Table:
+    """Round sums that are not whole, but not squares: variances are small differences of them."""
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
+    kept = squares if plan.asked.task is Task.REGRESSION else set()
+    sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
+    return Table(table.axes, table.codes, sums)
+
+
+def _rounded(sums: Sums) -> Sums:
+    """Round sums that are not exact to 12 digits: in the others engines and orders differ."""
+    if ((sums == np.floor(sums)) & (np.abs(sums) < _EXACT)).all():
+        return sums
+    return np.array([float(f"{each:.{_DIGITS}g}") for each in sums.tolist()])
+
+
+def _whole(sums: Sums) -> list[int | float]:
+    return [int(each) if each == int(each) else float(each) for each in sums.tolist()]
+
+
+def _digest(found: Mapping[str, Any]) -> str:
+    """Return the digest of a cube's plain values, its sums to 12 digits."""
+    tables = [
+        each
+        | {
+            "sums": {
+                m: _whole(_rounded(np.array(s, dtype=np.float64))) for m, s in each["sums"].items()
+            }
+        }
+        for each in found["tables"]
+    ]
+    text = json.dumps({**found, "tables": tables}, separators=(",", ":"), sort_keys=True)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,291 @@
+"""Plan: what must be counted to answer a Spec, each thing once. A frozen value that cubes carry."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from fairgauge.enums import Profile, Role, Task
+from fairgauge.spec.features import Above, interval_names
+from fairgauge.spec.specification import Spec, ask
+from fairgauge.values import Value, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_MOST_JOINT_FEATURES = 3
+GRID = 1_000
+LARGEST = 1e70
+"""The fourth power of a larger number might not fit: in products of three or more factors, columns
+are kept within it."""
+
+COUNTED = (
+    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
+    "sensitive", "intersections", "strata", "count", "weight", "cluster", "profile", "task",
+)  # fmt: skip
+"""The keys of a specification that decide what is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One thing that rows are told apart by.
+
+    Attributes
+    ----------
+    role : what it stands for.
+    column : the column it is read from.
+    cuts : cut points of a numeric column; its values are then the numbers 0 ... k of the bins.
+    closed : the edge that belongs to a bin: "right" is (low, high], "left" is [low, high).
+    bounds : the range that values must lie in.
+    grid : number of equal bins between the bounds, for fine histograms; the values are then the
+        numbers 0 ... 2 grid + 1: odd ones lie exactly on an edge, even ones between two edges.
+    """
+
+    role: Role
+    column: str
+    cuts: tuple[float, ...] = ()
+    closed: Literal["right", "left"] = "right"
+    bounds: tuple[float, float] | None = None
+    grid: int = 0
+
+    @property
+    def bins(self) -> int:
+        """Return the number of bins of a numeric axis, 0 for an axis of plain values."""
+        return 2 * self.grid + 2 if self.grid else len(self.cuts) + 1 if self.cuts else 0
+
+    @property
+    def limited(self) -> bool:
+        """Return whether the number of values is limited: not of bins, and not of clusters."""
+        return not self.bins and self.role is not Role.CLUSTER
+
+    def edge(self, k: int) -> float:
+        """Return an edge of the grid, computed as every engine does."""
+        assert self.bounds is not None
+        low, high = self.bounds
+        return k * (high - low) / self.grid + low
+
+    def edges(
+        self, codes: NDArray[np.int64], levels: tuple[Value, ...]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lower and upper edges of coded scores; equal where the score is exact."""
+        if not self.grid:
+            exact = np.array([float(levels[c] or 0) for c in codes.tolist()])
+            return exact, exact
+        below = np.array([self.edge((c - 1) // 2) for c in codes.tolist()])
+        above = np.array([self.edge(c // 2) for c in codes.tolist()])
+        return below, above
+
+    def names(self, levels: tuple[Value, ...]) -> list[str]:
+        """Return the names of levels as people see them."""
+        if not self.cuts:
+            return [name_of(level) for level in levels]
+        every = interval_names(self.cuts)
+        return [every[int(level)] for level in levels if isinstance(level, int)]
+
+
+Factor: TypeAlias = Literal["x", "gap", "distance", "log", "log_rest"]
+"""Of columns x and y: x, y - x, its size, and the logarithms of x and 1 - x, kept finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A number of each row that is summed, times its count and weight; 0 where it is missing.
+
+    It is the product of its factors, of columns x (and y).
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def limited(self) -> bool:
+        """Return whether its columns are kept within `LARGEST`."""
+        return len(self.factors) > 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The axes, the tables over some of them, and the columns that are summed.
+
+    Attributes
+    ----------
+    axes : every axis, each once.
+    tables : the tables to count, each the positions of its axes in ``axes``.
+    asked : the part of the specification that the counts answer.
+    moments : the numbers that are summed in every cell.
+    """
+
+    axes: tuple[Axis, ...]
+    tables: tuple[tuple[int, ...], ...]
+    asked: Spec
+    moments: tuple[Moment, ...] = ()
+
+    @property
+    def count(self) -> str | None:
+        """Return the column of whole numbers that a row stands for."""
+        return self.asked.count
+
+    @property
+    def weight(self) -> str | None:
+        """Return the column of sampling weights."""
+        return self.asked.weight
+
+    def axis(self, role: Role, column: str | None = None) -> Axis | None:
+        """Return the axis of a role (and column), if it is counted."""
+        for axis in self.axes:
+            if axis.role is role and column in (None, axis.column):
+                return axis
+        return None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that a scan must read, each once."""
+        every = [axis.column for axis in self.axes]
+        every += self.numeric_columns
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def numeric_columns(self) -> tuple[str, ...]:
+        """Return the columns that must be numbers, each once."""
+        every = [axis.column for axis in self.axes if axis.bins]
+        every += [column for column in (self.count, self.weight) if column]
+        every += [column for moment in self.moments for column in moment.columns]
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def limited_columns(self) -> frozenset[str]:
+        """Return the columns that some product takes within `LARGEST`."""
+        return frozenset(c for moment in self.moments if moment.limited for c in moment.columns)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Return what is summed: physical rows, cases, weights, squared weights and moments."""
+        cases = ("n",) if self.count else ()
+        weights = ("w", "w2") if self.weight else ()
+        return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return {
+            "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
+            "tables": [list(table) for table in self.tables],
+            "moments": [asdict(moment) for moment in self.moments],
+            "asked": {key: value for key, value in self.asked.to_dict().items() if key in COUNTED},
+        }
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Plan:
+        """Read what `to_dict` wrote."""
+        axes = tuple(
+            Axis(
+                Role(a["role"]),
+                a["column"],
+                tuple(a["cuts"]),
+                a["closed"],
+                None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
+                a["grid"],
+            )
+            for a in found["axes"]
+        )
+        tables = tuple(tuple(table) for table in found["tables"])
+        moments = tuple(
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
+        )
+        asked = {key: value for key, value in found["asked"].items() if value != []}
+        return cls(axes, tables, ask(**asked), moments)
+
+    def difference(self, other: Plan) -> str:
+        """Say in what two plans differ; empty when they count the same."""
+        mine, yours = self.asked.to_dict(), other.asked.to_dict()
+        for key in COUNTED:
+            if mine[key] != yours[key]:
+                return f"{key} is {mine[key]!r} in one and {yours[key]!r} in the other"
+        return "" if self == other else "they were counted by another version of fairgauge"
+
+
+def plan(spec: Spec) -> Plan:
+    """Return what must be counted to answer a specification.
+
+    A few features are counted together, so that every intersection comes from one table; many are
+    counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
+    table of their own for each margin, and so are clusters.
+    """
+    outcome = _outcome_axes(spec)
+    columns = [f.column for f in spec.sensitive]
+    columns += [c for parts in spec.intersections for c in parts if c not in columns]
+    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in dict.fromkeys(columns)}
+    asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
+    margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
+    tables = [[*(features[c] for c in margin), *outcome] for margin in margins]
+    axes = [*features.values(), *outcome]
+    moments: tuple[Moment, ...] = ()
+    if spec.task is Task.REGRESSION and spec.label and spec.prediction:
+        moments = _regression_moments(spec.label, spec.prediction)
+    elif spec.score and spec.task is not Task.MULTICLASS:
+        score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
+        axes.append(score)
+        label = [axis for axis in outcome if axis.role is Role.LABEL]
+        tables += [[*(features[c] for c in margin), *label, score] for margin in asked]
+        tables.append([*label, score])
+        moments = _score_moments(spec.score, probability=spec.score_range == (0.0, 1.0))
+    if spec.cluster:
+        cluster = Axis(Role.CLUSTER, spec.cluster)
+        axes.append(cluster)
+        tables += [[*(features[c] for c in margin), *outcome, cluster] for margin in asked]
+    positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
+    counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
+    return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
+
+
+def _outcome_axes(spec: Spec) -> list[Axis]:
+    cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
+    if spec.task is Task.REGRESSION and not cuts:
+        cuts = (0.0,)  # any cut will do: it tells only which rows have a number
+    axes = []
+    if spec.strata:
+        axes.append(Axis(Role.STRATUM, spec.strata))
+    if spec.label:
+        axes.append(Axis(Role.LABEL, spec.label, cuts))
+    if spec.prediction:
+        axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
+    elif spec.score:
+        closed: Literal["right", "left"] = (
+            "right" if spec.profile is Profile.CLARIFY else "left"
+        )  # Clarify: score > t; documented: score >= t
+        axes.append(
+            Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
+        )
+    return axes
+
+
+def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
+    """Return powers up to the fourth: how sure a mean square is depends on the fourth powers."""
+    both = (label, prediction)
+    return (
+        Moment("y", (label,), ("x",)),
+        Moment("p", (prediction,), ("x",)),
+        Moment("yy", (label,), ("x",) * 2),
+        Moment("pp", (prediction,), ("x",) * 2),
+        Moment("gap", both, ("distance",)),
+        Moment("gap2", both, ("gap",) * 2),
+        Moment("y3", (label,), ("x",) * 3),
+        Moment("p3", (prediction,), ("x",) * 3),
+        Moment("gap3", both, ("gap",) * 3),
+        Moment("y4", (label,), ("x",) * 4),
+        Moment("p4", (prediction,), ("x",) * 4),
+        Moment("gap4", both, ("gap",) * 4),
+        Moment("gap2_y", both, ("gap", "gap", "x")),
+        Moment("gap2_yy", both, ("gap", "gap", "x", "x")),
+    )
+
+
+def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:
+    found = (Moment("s", (score,), ("x",)), Moment("s2", (score,), ("x", "x")))
+    if not probability:
+        return found
+    return (*found, Moment("ln_s", (score,), ("log",)), Moment("ln_1s", (score,), ("log_rest",)))

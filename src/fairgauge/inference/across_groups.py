@@ -1,0 +1,260 @@
+"""Across: intervals of how far the groups of a feature lie apart.
+
+The largest gap is picked from all pairs, so every pair is covered at once, at Tukey's critical
+value; the gap then lies between the largest lower and the largest upper limit of a pair. Noise
+raises the variance and the like, so that these get a ball.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
+from fairgauge.catalogue.cells import ALL, TN, TP
+from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
+from fairgauge.inference.bound import Bounds, of_share
+from fairgauge.inference.cluster_jackknife import clusters_behind
+from fairgauge.inference.draws import MOST_DRAWN, generator
+from fairgauge.inference.evidence import CellCount
+from fairgauge.inference.interval import NO_SIGN, NoInterval
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.dispersion import gini_limits, noise_beyond, variance_limits
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.many import tukey_critical
+from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.inference.clusters import Clusters
+    from fairgauge.inference.comparison_intervals import Uncertainty
+    from fairgauge.inference.evidence import Evidence
+    from fairgauge.stats.arrays import Limits
+
+_MOST_PAIRS = 20_000_000
+_UNBOUNDED = "the limits of a group are infinite"
+_BALL = "ball of the groups' noise"
+
+
+class Made(NamedTuple):
+    """Limits in every slot, how they were made, and why there are none where there are none."""
+
+    limits: Limits
+    method: str
+    reason: str = ""
+
+
+@singledispatch
+def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    """Return the limits of a metric of all groups in every slot.
+
+    Raises
+    ------
+    NoInterval
+        Nothing honest can be said from what is counted.
+    """
+    del evidence, slots, how
+    raise NoInterval(f"no interval is known for {metric.title}")
+
+
+@across.register(Spread)
+def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    confidence = how.spec.confidence
+    found = how.bounds(metric.of, evidence, _margin(evidence, slots))
+    groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
+    if metric.by in ("minimum", "maximum"):
+        limits = _extreme(metric, found, groups, confidence)
+        return Made(limits, f"{found.method}, simultaneous", found.reason)
+    if metric.by == "largest_gap":
+        low, high = _pairs(found, groups, confidence, mover_difference)
+        limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
+        return Made(limits, f"tukey, {found.method}, mover difference", found.reason)
+    if metric.by == "smallest_ratio":
+        low, high = _pairs(found, groups, confidence, mover_ratio)
+        low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
+        if metric.of.range[0] < 0:
+            sure = _all_positive(found, groups, confidence)
+            low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
+        limits, reason = (low, np.fmin(high, 1.0)), found.reason or NO_SIGN
+        return Made(limits, f"tukey, {found.method}, mover ratio", reason)
+    return _dispersed(metric, found, slots, confidence)
+
+
+@across.register(Joint)
+def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    stricter = how.of_each(len(metric.of))
+    parts = [across(part, evidence, slots, stricter) for part in metric.of]
+    limits = np.array([part.limits for part in parts])
+    if metric.how == "mean":
+        joined = limits.mean(axis=0)
+    else:
+        joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
+    return Made((joined[0], joined[1]), f"{parts[0].method}, all parts at once")
+
+
+@across.register(DifferentialFairness)
+def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    low, high = [], []
+    for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
+        of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
+        found = of_share(evidence, of, among)
+        groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
+        pairs = _pairs(found, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
+        low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
+        high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
+    with np.errstate(divide="ignore"):
+        limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
+    return Made(limits, "tukey, wilson, mover ratio, both outcomes at once")
+
+
+@across.register(InequalityPart)
+def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+    counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
+    worth = evidence.worth(lambda side: side.counts(metric.needs).sum(axis=-1))
+    worth = worth.reshape(slots, -1)[..., None]
+    if metric.part == "between":
+        return _between(metric, counts, worth, how.spec.confidence)
+    if counts.size * how.spec.replicates > MOST_DRAWN:
+        raise NoInterval("there are too many groups and strata to resample each")
+    rng = generator(how.spec, metric.name)
+    drawn = dirichlet_cells(counts * worth, how.spec.replicates, rng)
+    values = metric.of_counts(quotient(drawn, worth))
+    return Made(quantile_interval(values, how.spec.confidence), "dirichlet posterior")
+
+
+def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: float) -> Made:
+    """Return a ball around the root, which is half the variance of the mean benefits near 0."""
+    rows = counts.sum(axis=-1)
+    mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
+    weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
+    every = quotient((counts * BENEFITS).sum(axis=(1, 2)), rows.sum(axis=-1))
+    smoothed = (counts * worth + 0.5) / ((rows * worth[..., 0])[..., None] + 2)
+    of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
+    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
+    z = np.full(len(rows), critical(confidence))
+    far = quotient(noise_beyond(error, weight, z), every) / np.sqrt(2)
+    root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
+    known = np.isfinite(mean).sum(axis=-1) > 1
+    low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
+    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), _BALL)
+
+
+def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
+    """Return the limits of the variance or the Gini index over groups."""
+    if found.clustered:
+        raise NoInterval(
+            "groups that share clusters do not err independently, as its ball takes it"
+        )
+    c = critical(confidence)
+    low, high = found.at(np.full(len(found.estimate), c))
+    with np.errstate(invalid="ignore"):
+        error = np.maximum(found.estimate - low, high - found.estimate) / c
+    finite = np.isfinite(error) | np.isnan(found.estimate)
+    bounded = finite.reshape(slots, -1).all(axis=1)
+    value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
+    made = variance_limits if metric.by == "variance" else gini_limits
+    low, high = made(value, error, np.full(slots, c))
+    reason = found.reason or _UNBOUNDED
+    if metric.by == "gini" and metric.of.range[0] < 0:
+        positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
+        bounded &= positive & np.isfinite(high)
+        reason = NO_SIGN
+    low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
+    return Made((low, high), f"{found.method}, {_BALL}", reason)
+
+
+def _all_positive(found: Bounds, groups: Array, confidence: float) -> Array:
+    """Tell in which slots all groups are surely above 0."""
+    c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
+    low, _ = found.at(c)
+    above = (low > 0) | np.isnan(found.estimate)
+    return np.asarray(above.reshape(len(groups), -1).all(axis=1))
+
+
+def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
+    """Tell which groups are of all rows: those of the first slot."""
+    size = len(evidence.side.size)
+    return np.arange(size) < size // slots
+
+
+def rows_behind(metric: Across, groups: Side) -> Array:
+    """Return the rows that each group contributes to a metric."""
+    if isinstance(metric, Spread):
+        return metric.of.size(groups)
+    if isinstance(metric, Joint):
+        rows: Array = np.min([part.of.size(groups) for part in metric.of], axis=0)
+        return rows
+    return groups.size
+
+
+def groups_rest_on(metric: Across, clusters: Clusters) -> Array:
+    """Return the clusters that each group contributes to a metric."""
+    if isinstance(metric, Spread):
+        return clusters_behind(metric.of, clusters)
+    if isinstance(metric, Joint):
+        fewest: Array = np.min([clusters_behind(p.of, clusters) for p in metric.of], axis=0)
+        return fewest
+    return clusters.behind(metric.needs, lambda side: rows_behind(metric, side))
+
+
+def _pairs(
+    found: Bounds,
+    groups: Array,
+    confidence: float,
+    mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
+) -> Limits:
+    """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G)."""
+    slots = len(groups)
+    size = len(found.estimate) // slots
+    if slots * size**2 > _MOST_PAIRS:
+        raise NoInterval("there are too many pairs of groups and strata to compare each")
+    c = np.repeat(tukey_critical(groups, confidence), size)
+    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
+    estimate = found.estimate.reshape(slots, size)
+    if mover is mover_ratio:
+        low = np.maximum(low, 0.0)
+    first = [each[:, :, None] for each in (estimate, low, high)]
+    second = [each[:, None, :] for each in (estimate, low, high)]
+    numbers = (*first, *second, _correlations(found, slots))
+    low, high = mover(*numbers)
+    known = ~np.isnan(estimate)
+    pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
+    return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
+
+
+def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
+    """Return the limits of all groups, none of a slot where a group of it has none."""
+    low, high = found.at(c)
+    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
+    none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+
+
+def _correlations(found: Bounds, slots: int) -> Array:
+    """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
+    at = np.arange(len(found.estimate)).reshape(slots, -1)
+    pairs = (slots, at.shape[1], at.shape[1])
+    first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
+    return found.correlation(found, first.ravel(), second.ravel()).reshape(pairs)
+
+
+def _extreme(metric: Spread, found: Bounds, groups: Array, confidence: float) -> Limits:
+    """Return the limits of the least or greatest, every group being covered at once."""
+    slots = len(groups)
+    size = len(found.estimate) // slots
+    levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
+    c = np.repeat([levels[g] for g in groups.tolist()], size)
+    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
+    known = ~np.isnan(found.estimate.reshape(slots, size))
+    least = metric.by == "minimum"
+    reduce = np.fmin.reduce if least else np.fmax.reduce
+    low, high = (np.where(known, each, np.nan) for each in (low, high))
+    return reduce(low, axis=1), reduce(high, axis=1)

@@ -1,0 +1,111 @@
+"""Ungrouped: how far a contrast could move, whichever groups the rows without one are in.
+
+Manski's worst cases: every unknown success may be of the group and every unknown failure of its
+reference, or the other way round. Nothing is assumed of why a group is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Level
+from fairgauge.report.estimates import Diagnostic, Ungrouped
+from fairgauge.resolve.sides import Sides
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.effective import missing_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.enums import Profile
+    from fairgauge.report.estimates import Compared
+    from fairgauge.resolve.group_counts import Tally
+    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.sides import Index, Measure
+    from fairgauge.stats.arrays import Limits
+
+_FEW = 0.01
+
+
+def missing_groups(counted: Tally) -> Iterator[Diagnostic]:
+    """Say which share of the rows is in no group because a feature is missing."""
+    rows = _unknown_rows(counted)
+    if not rows:
+        return
+    every = rows + int(counted.counts["rows"][:, 0].sum())
+    message = (
+        f"{rows / every:.1%} of the rows ({rows:,} of {every:,}) have no {counted.feature} and are "
+        "in no group; a rule on a difference or ratio of rates passes or fails only if it would "
+        "whichever groups they are in"
+    )
+    level = Level.NOTE if rows / every < _FEW else Level.WARNING
+    yield Diagnostic(level, "missing groups", message, counted.feature)
+
+
+def ungrouped(
+    counted: Tally,
+    reading: Reading,
+    metric: Metric,
+    compared: tuple[Index, Index],
+    profile: Profile,
+) -> dict[Compared, Ungrouped]:
+    """Return the worst cases of a contrast of shares over all rows; of other metrics, none.
+
+    Parameters
+    ----------
+    compared : the groups and their references, numbers as `Sides` has them.
+    """
+    rows = _unknown_rows(counted)
+    if not rows or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+        return {}
+    measure: Measure = "w" if counted.weighted else "n"
+    alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
+    without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
+    sides, others = (Sides(each, reading, profile, (), measure) for each in (counted, without))
+    margin = np.zeros_like(compared[0])
+    group, reference = (sides.pick(which, margin) for which in compared)
+    unknown = others.pick(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    everyone = bool((compared[1] == sides.whole).all())
+    low, high = worst_cases(metric, group, reference, unknown, everyone=everyone)
+    threshold = reading.threshold if "prediction" in metric.needs else None
+    return {
+        (metric.name, counted.feature, counted.groups[at], reading.class_, threshold): Ungrouped(
+            float(low[i]), float(high[i]), rows
+        )
+        for i, at in enumerate(compared[0].tolist())
+    }
+
+
+def worst_cases(
+    metric: Contrast, group: Side, reference: Side, unknown: Side, *, everyone: bool = False
+) -> Limits:
+    """Return the least and the greatest value of a contrast of shares.
+
+    Both are attained: the same assignment takes one side as low and the other as high as it can
+    be. Where the reference is ``everyone``, the unknown rows are in it, whatever their groups.
+    """
+    assert isinstance(metric.of, Rate)
+    of, among, needs = metric.of.of, metric.of.among, metric.of.needs
+    (x1, n1), (x2, n2), (x, n) = (
+        (of.count(side.counts(needs)), among.count(side.counts(needs)))
+        for side in (group, reference, unknown)
+    )
+    ours = missing_bounds(x1, n1, x, n)
+    fixed = quotient(x2 + x, n2 + n)
+    theirs = (fixed, fixed) if everyone else missing_bounds(x2, n2, x, n)
+    first, second = (ours, theirs) if metric.order == "group - reference" else (theirs, ours)
+    if metric.by == "difference":
+        return first[0] - second[1], first[1] - second[0]
+    low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
+    return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
+
+
+def _unknown_rows(counted: Tally) -> int:
+    return int(counted.unknown["rows"].sum())

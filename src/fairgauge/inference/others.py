@@ -1,0 +1,109 @@
+"""The kinds that have a way of their own: sizes of groups, areas between groups, strata."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.inference.contrast_intervals import few
+from fairgauge.inference.draws import drawn
+from fairgauge.inference.interval import Interval
+from fairgauge.inference.jackknifed_comparisons import jackknifed
+from fairgauge.inference.resampled_tables import strata_table
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import critical, wilson
+from fairgauge.stats.scores import auc_from_counts, auc_interval
+from fairgauge.stats.significance import invert
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Imbalance
+    from fairgauge.catalogue.conditional import ConditionalDisparity
+    from fairgauge.catalogue.distributions import CrossAuc
+    from fairgauge.catalogue.representation import Representation
+    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+_FEWEST = 5
+_MOST_WEAK = 0.1
+
+
+def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Interval:
+    """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
+    sides = [_size(each) for each in (compared.group, compared.other)]
+    x, n = sides[0], sides[0] + sides[1]
+
+    def limits(z: Array) -> Limits:
+        low, high = (_imbalance(each, compared) for each in wilson(x, n, z))
+        return (low, high) if metric.order == "group - reference" else (-high, -low)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    return Interval(low, high, invert(limits), ["wilson of the share"] * len(x), few(n))
+
+
+def _imbalance(share: Array, compared: Comparisons) -> Array:
+    """Return (n_d - n_a) / (n_d + n_a) of the group's share of all; its reference may be all."""
+    if compared.rest is None:
+        return 2 * share - 1
+    return quotient(share - 1, share + 1)
+
+
+def _size(evidence: Evidence) -> Array:
+    return evidence.rows(lambda side: side.size)
+
+
+def representation(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Interval:
+    """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
+    n = _size(every)
+    x = quotient(ours.side.size, every.side.size) * n
+
+    def limits(z: Array) -> Limits:
+        low, high = wilson(x, n, z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    p = invert(limits, metric.neutral)
+    return Interval(low, high, p, ["wilson"] * len(x), few(n, n * np.minimum(target, 1 - target)))
+
+
+def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Interval:
+    """Return the interval of the area between positives of one side and negatives of the other."""
+    sides = (compared.group, compared.reference)
+    first, second = sides if metric.positives == "group" else sides[::-1]
+    area = auc_from_counts(first.scored(0), second.scored(1))
+    low, high = auc_interval(area, critical(spec.confidence))
+    too_few = few(np.minimum(area.positives, area.negatives))
+    none = np.full(len(low), np.nan)
+    return Interval(low, high, none, ["delong, logit"] * len(low), too_few)
+
+
+def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec) -> Interval:
+    """Return the interval of a disparity within strata, where the strata hold enough."""
+    both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
+    assert not isinstance(both, int)
+    rows = both.sum(axis=-1)
+    weak = np.where((both < _FEWEST).any(axis=-1), rows, 0.0).sum(axis=-1)
+    insufficient = quotient(weak, rows.sum(axis=-1)) > _MOST_WEAK
+    sizes = metric.sizes(compared.group.cases, compared.other.cases)
+    too_few = [
+        (
+            f"insufficient: strata with fewer than {_FEWEST} positive or negative {metric.of}s "
+            f"hold more than {_MOST_WEAK:.0%} of the rows; merge strata"
+            if thin
+            else said
+        )
+        for thin, said in zip(insufficient, few(np.minimum(*sizes)), strict=True)
+    ]
+    if compared.group.clusters is None:
+        found = drawn(metric, strata_table(metric.of), compared, spec, too_few)
+    else:
+        found = jackknifed(metric, compared, spec)
+        too_few = [a or b for a, b in zip(too_few, found.too_few, strict=True)]
+    low, high, p = (
+        np.where(insufficient, np.nan, each) for each in (found.low, found.high, found.p)
+    )
+    return Interval(low, high, p, found.method, too_few, found.reason)

@@ -1,0 +1,225 @@
+"""Pairs: every two groups of a feature compared, the limits of all pairs holding at once.
+
+Each pair is MOVER of both groups' limits at Tukey's critical value, as the largest gap is, so that
+the pair that differs most and the largest gap never disagree (Agresti, Bini, Bertaccini and Ryu
+2008 for shares). The p-value is the level of Tukey's range at which a pair just touches "no
+difference".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import find_metric
+from fairgauge.enums import Level, Status
+from fairgauge.inference.bound import joined
+from fairgauge.inference.bounds import bounds
+from fairgauge.inference.contrast_intervals import few_of
+from fairgauge.inference.rates import FEWEST_GROUPS
+from fairgauge.inference.saying import said
+from fairgauge.report.estimates import Diagnostic, Pair
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.many import tukey_critical, tukey_p
+from fairgauge.stats.significance import invert_z, two_sided
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.statistics import Rate
+    from fairgauge.inference.evidence import Evidence
+    from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+MOST_LISTED = 435
+"""Pairs kept of a rate: all of 30 groups; of more groups, those that differ most."""
+
+_MOST_COMPARED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups of a feature over all rows.
+
+    Attributes
+    ----------
+    feature, names : whose groups, and what they are called.
+    class_, threshold : under which reading.
+    pick : the evidence of some groups, by number.
+    """
+
+    feature: str
+    names: Sequence[str]
+    class_: str | None
+    threshold: float | None
+    pick: Callable[[Index], Evidence]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compared:
+    """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
+
+    groups: int
+    first: Index
+    second: Index
+    rates: tuple[Array, Array]
+    difference: Limits
+    ratio: Limits
+    method: str
+
+    def take(self, at: Index) -> _Compared:
+        """Return some of the pairs."""
+        first, second = self.rates
+        return _Compared(
+            self.groups, self.first[at], self.second[at], (first[at], second[at]),
+            (self.difference[0][at], self.difference[1][at]),
+            (self.ratio[0][at], self.ratio[1][at]), self.method,
+        )  # fmt: skip
+
+    def by_size(self) -> Index:
+        """Return the order of the pairs: first by what is sure, then by the difference itself."""
+        sure = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
+        return np.lexsort((self.rates[0] - self.rates[1], -sure))
+
+
+def pairwise(rates: Sequence[Rate], groups: Groups, spec: Spec) -> list[Pair]:
+    """Compare every two groups in some rates, those that differ most first.
+
+    Fewer than three groups give none: their comparison is an estimate already. Of very many pairs,
+    `MOST_LISTED` of each rate are kept; all of them hold at once even so.
+    """
+    size = len(groups.names)
+    if size < FEWEST_GROUPS or _pairs(size) > _MOST_COMPARED:
+        return []
+    every = ((rate, _compared(rate, groups, spec.confidence)) for rate in rates)
+    kept = [
+        (rate, compared.take(compared.by_size()[:MOST_LISTED]))
+        for rate, compared in every
+        if compared.groups >= FEWEST_GROUPS
+    ]
+    tested = _tested(kept, groups)
+    return [
+        pair
+        for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
+        for pair in _told(rate, compared, p, too_few, groups, spec)
+    ]
+
+
+def left_out(groups: Groups) -> Iterator[Diagnostic]:
+    """Say which pairs of a feature are not listed, if any."""
+    size = len(groups.names)
+    every = _pairs(size)
+    if every <= MOST_LISTED:
+        return
+    message = (
+        f"of the {every:,} pairs of its {size:,} groups, the {MOST_LISTED} that differ most in "
+        "each rate are listed; their intervals and p-values allow for all pairs"
+    )
+    if every > _MOST_COMPARED:
+        message = (
+            f"the {every:,} pairs of its {size:,} groups are not listed; the largest gap between "
+            "any two is a metric of its own (selection_rate.largest_gap)"
+        )
+    yield Diagnostic(Level.NOTE, "pairs", message, groups.feature)
+
+
+def _pairs(groups: int) -> int:
+    return groups * (groups - 1) // 2
+
+
+def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
+    """Return every pair of the groups in which a rate is defined, the lower rate first."""
+    found = bounds(rate, groups.pick(np.arange(len(groups.names))))
+    low, _ = found.at(np.ones(len(found.estimate)))  # unknown of very few clusters
+    known = np.flatnonzero(~np.isnan(found.estimate) & ~np.isnan(low))
+    one, two = (known[i] for i in np.triu_indices(len(known), k=1))
+    swapped = found.estimate[one] > found.estimate[two]
+    first, second = np.where(swapped, two, one), np.where(swapped, one, two)
+    c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
+    numbers = (found.estimate, *found.at(c))
+    sides = [each[i] for i in (first, second) for each in numbers]
+    correlated = (*sides, found.correlation(found, first, second))
+    return _Compared(
+        groups=len(known),
+        first=first,
+        second=second,
+        rates=(sides[0], sides[3]),
+        difference=mover_difference(*correlated),
+        ratio=mover_ratio(*correlated),
+        method=f"tukey, {found.method}, mover difference and ratio",
+    )
+
+
+def _tested(
+    kept: Sequence[tuple[Rate, _Compared]], groups: Groups
+) -> Iterator[tuple[Array, list[str]]]:
+    """Return the p-values of the pairs of every rate, and which rest on too few rows."""
+    ours, theirs = (
+        [bounds(rate, groups.pick(which)) for rate, which in sides]
+        for sides in (
+            [(rate, each.first) for rate, each in kept],
+            [(rate, each.second) for rate, each in kept],
+        )
+    )
+    at = [np.arange(len(each.first)) for _, each in kept]
+    tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
+    r = np.concatenate([np.empty(0), *tied])
+    one, two = joined(ours), joined(theirs)
+    z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
+    start = 0
+    for (_, each), a, b in zip(kept, ours, theirs, strict=True):
+        here = z[start : (start := start + len(each.first))]
+        # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
+        yield np.maximum(tukey_p(here, each.groups), two_sided(here)), few_of(a, b)
+
+
+def _told(
+    rate: Rate,
+    kept: _Compared,
+    p: Array,
+    too_few: Sequence[str],
+    groups: Groups,
+    spec: Spec,
+) -> Iterator[Pair]:
+    """Return pairs, and what they say."""
+    metric = find_metric(f"{rate.name}.difference")
+    assert isinstance(metric, Contrast)
+    first, second = kept.rates
+    ratio = quotient(first, second)
+    for i, few in enumerate(too_few):
+        rates = float(first[i]), float(second[i])
+        low, high = (float(limit[i]) for limit in kept.difference)
+        known = not math.isnan(ratio[i])
+        group, other = (groups.names[which[i]] for which in (kept.first, kept.second))
+        yield Pair(
+            feature=groups.feature,
+            rate=rate.name,
+            group=group,
+            other=other,
+            class_=groups.class_,
+            threshold=groups.threshold if "prediction" in rate.needs else None,
+            rate_group=rates[0],
+            rate_other=rates[1],
+            difference=rates[0] - rates[1],
+            low=low,
+            high=high,
+            ratio=float(ratio[i]) if known else None,
+            ratio_low=float(kept.ratio[0][i]) if known else None,
+            ratio_high=float(kept.ratio[1][i]) if known else None,
+            confidence=spec.confidence,
+            among=_pairs(kept.groups),
+            p_adjusted=float(p[i]),
+            method=kept.method,
+            status=Status.TOO_FEW if few else Status.OK,
+            reason=few or None,
+            says=metric.sentence(rates[0] - rates[1], group, other, rates)
+            + said(metric, low, high, spec.confidence)
+            + f", all {_pairs(kept.groups):,} pairs at once",
+        )

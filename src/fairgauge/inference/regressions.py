@@ -1,0 +1,154 @@
+"""Regressions: the limits of what is made of labels and predictions, from sums of their powers.
+
+A mean has Student's limits; mean squares, variances and their ratio have those of `stats.squares`,
+which take fourth powers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.catalogue import moments
+from fairgauge.enums import Profile
+from fairgauge.inference.bound import Bounds, of_mean
+from fairgauge.inference.interval import NoInterval
+from fairgauge.stats.arrays import quiet, quotient
+from fairgauge.stats.squares import (
+    central_moments,
+    square_limits,
+    summed,
+    tail_weight,
+    unexplained_limits,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.moments import MomentStatistic, Sums
+    from fairgauge.inference.bound import At
+    from fairgauge.inference.evidence import Evidence
+    from fairgauge.stats.arrays import Limits
+    from fairgauge.stats.squares import Moments
+
+Made: TypeAlias = "tuple[At, str]"
+
+LOST = (
+    "the fourth powers of its labels or predictions are lost to rounding: they are too large, or "
+    "too far from 0 for how little they vary; subtract a constant from both, or change their unit"
+)
+_LARGE = 1e270
+"""Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
+_LEAST_SPREAD = 1e-6
+_CHI_SQUARE = "chi-square by kurtosis"
+
+SQUARES: dict[Callable[..., Array], Callable[[Sums], Array]] = {
+    moments.mean_label: lambda m: m["yy"],
+    moments.mean_prediction: lambda m: m["pp"],
+    moments.mean_error: lambda m: m["gap2"],
+    moments.mean_absolute_error: lambda m: m["gap2"],
+}
+"""The sum of the squares of what a statistic is the mean of."""
+
+
+def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
+    """Return the limits of a statistic of labels and predictions.
+
+    Raises
+    ------
+    NoInterval
+        Nothing is known of how it varies, or rows are tied by clusters.
+    """
+    n, sums = evidence.rows(statistic.size), evidence.side.moments
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    if statistic.compute in SQUARES:
+        mean_square = quotient(SQUARES[statistic.compute](sums), sums["n"])
+        return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
+    if statistic.compute not in _BY_FOURTH_POWERS:
+        raise NoInterval(f"no interval is known for {statistic.title}")
+    made, method = _BY_FOURTH_POWERS[statistic.compute](sums, n)
+    low, high = made(np.zeros(()))
+    lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
+
+    def at(z: Array) -> Limits:
+        low, high = made(z)
+        return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
+
+    return Bounds(value, n, at, method, reason=LOST if lost.any() else "")
+
+
+def label_moments(m: Sums) -> Moments:
+    """Return the mean of the labels and moments about it."""
+    return central_moments(m["n"], m["y"], m["yy"], m["y3"], _whole(m["y4"]))
+
+
+def prediction_moments(m: Sums) -> Moments:
+    """Return the mean of the predictions and moments about it."""
+    return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
+
+
+def _mean_square(m: Sums, n: Array) -> Made:
+    square, fourth = quotient(m["gap2"], m["n"]), quotient(_fourth_errors(m), m["n"])
+    weight = tail_weight(square, fourth, n)
+    return lambda z: square_limits(square, weight, n, z), _CHI_SQUARE
+
+
+@quiet
+def _deviation(m: Sums, n: Array) -> Made:
+    found = central_moments(m["n"], m["p"] - m["y"], m["gap2"], m["gap3"], _fourth_errors(m))
+    weight = tail_weight(found.second, found.fourth, n)
+    unbiased = found.second * quotient(m["n"], m["n"] - 1)  # as the value has it
+    return _rooted((lambda z: square_limits(unbiased, weight, n - 1, z), _CHI_SQUARE))
+
+
+def _rooted(made: Made) -> Made:
+    """Return the limits of a root from those of the square."""
+
+    def at(z: Array) -> Limits:
+        low, high = made[0](z)
+        return np.sqrt(low), np.sqrt(high)
+
+    return at, made[1]
+
+
+@quiet
+def _explained(m: Sums, n: Array) -> Made:
+    """Return the limits of R²; a row moves ln(1 - R²) by e²/E - d²/V, d its label less their mean.
+
+    The mean square of that is of fourth moments: of e², of d², and of both together.
+    """
+    label = label_moments(m)
+    mean, v = label.mean, label.second
+    e = m["gap2"] / m["n"]
+    both = [m["gap2_yy"], -2 * mean * m["gap2_y"], mean**2 * m["gap2"]]  # of e²d²
+    parts = [_fourth_errors(m) / e**2, *(-2 * part / (e * v) for part in both)]
+    spread = summed([part / m["n"] for part in parts] + [label.fourth / v**2], _LEAST_SPREAD)
+    product = (m["pp"] + m["yy"] - m["gap2"]) / 2  # of label and prediction
+    together = (product - m["yy"]) / m["n"] - mean * (m["p"] - m["y"]) / m["n"]  # of e and d
+    normal = 4 * np.maximum(1 - together**2 / (e * v), 0.0)
+    unexplained = e / v
+
+    def at(z: Array) -> Limits:
+        low, high = unexplained_limits(unexplained, spread, normal, n, z)
+        return 1 - high, 1 - low
+
+    return at, "log delta, student"
+
+
+def _fourth_errors(m: Sums) -> Array:
+    """Return the sum of the fourth powers of errors, nan where a side of them was cut off."""
+    return m["gap4"] + 0.0 * (_whole(m["y4"]) + _whole(m["p4"]))
+
+
+def _whole(fourths: Array) -> Array:
+    return np.where(fourths < _LARGE, fourths, np.nan)
+
+
+_BY_FOURTH_POWERS: dict[Callable[..., Array], Callable[[Sums, Array], Made]] = {
+    moments.mean_squared_error: _mean_square,
+    moments.root_mean_squared_error: lambda m, n: _rooted(_mean_square(m, n)),
+    moments.residual_spread: _deviation,
+    moments.r2: _explained,
+}

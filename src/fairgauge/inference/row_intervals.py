@@ -1,0 +1,205 @@
+"""Rows: intervals of the metrics of single rows, one comparison at a time.
+
+What is resampled, and what is taken as given, differs by metric: a flip test takes the reference's
+rows as given, a ranking its places; distances move both sides; a neighbourhood is tried without
+blocks of rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.inference.contrast_intervals import few
+from fairgauge.inference.draws import generator
+from fairgauge.inference.interval import Interval, NoInterval, by_chance, nothing
+from fairgauge.stats.cumulative import Cells, cumulative_floor, cumulative_p, cumulative_radius
+from fairgauge.stats.exposure import exposure_interval
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.neighbours import jackknifed_share
+from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.rankings import Ranking, Tops, divergence_interval, top_p, top_ratio, top_skew
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.spec.specification import Spec
+    from fairgauge.stats.cumulative import Cumulative
+
+_TWO = 2
+_FEWEST_DRAWS = 500
+_MOST_DRAWN = 20_000_000
+_CLUSTERS = "no cluster-robust interval is known for it: it compares or ranks single rows"
+_OWN_REFERENCE = "the group is all of its reference"
+_ONE_PLACE = "all rows share one place: their scores do not differ"
+_OWN_NEIGHBOURS = "the reference holds the group's own rows, which would be their own neighbours"
+
+
+def of_rows(make: Callable[[], Interval], spec: Spec) -> Interval:
+    """Return the interval of one comparison of rows, or the reason why there is none."""
+    if spec.cluster is not None:
+        return nothing(1, _CLUSTERS)
+    try:
+        return make()
+    except NoInterval as why:
+        return nothing(1, str(why))
+
+
+def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Interval:
+    """Return the interval of the flip test: its rows against what their neighbours would be given.
+
+    Parameters
+    ----------
+    better, worse : rows that their neighbours would decide better, and worse.
+    n, m : rows of the group that are looked at, and of the reference.
+    apart : whether the reference has none of the group's rows.
+
+    Raises
+    ------
+    NoInterval
+        The reference holds the group's rows.
+    """
+    if not apart:
+        raise NoInterval(_OWN_NEIGHBOURS)
+    limits = paired_difference(better, worse, n, critical(spec.confidence))
+    method = "tango score, reference as given"
+    return _one(limits, paired_p(better, worse), method, min(n, m))
+
+
+def consistent(away: Array, rows: int, spec: Spec) -> Interval:
+    """Return the interval of consistency, from the disagreement of all rows and without blocks."""
+    low, high = jackknifed_share(away, rows, spec.confidence)
+    method = "row-block jackknife, wilson"
+    return _one((1 - high, 1 - low), np.nan, method, rows)
+
+
+def distant(
+    ours: Array, theirs: Array, part: float, kind: Cumulative, spec: Spec, key: str
+) -> Interval:
+    """Return the interval of a distance of two samples that share no row.
+
+    Parameters
+    ----------
+    part : the group's share of its reference; the distance to the whole is 1 - part times the one
+        to the rest of it.
+    key : what random draws are seeded by, beside the seed of the specification.
+
+    Raises
+    ------
+    NoInterval
+        The group is all of its reference.
+    """
+    if not len(theirs):
+        raise NoInterval(_OWN_REFERENCE)
+    every = Cells.of(ours, theirs)
+    cells, rng = every.merged(), generator(spec, key)
+    sides, steps = (cells.a, cells.d), cells.widths
+    draws = _draws(spec, len(cells.values))
+    radius = cumulative_radius(*sides, steps, kind, spec.confidence, rng, draws)
+    p = cumulative_p(*sides, steps, kind, rng, draws)
+    floor = (1 - part) * cumulative_floor(*sides, steps, kind, rng, draws)
+    value = every.distance(kind)
+    limits = ((1 - part) * (value - radius), (1 - part) * (value + radius))
+    rows = min(len(ours), len(theirs))
+    return _one(limits, p, "norm-ball bootstrap", rows, note=by_chance(float(floor)))
+
+
+def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Interval:
+    """Return the interval of the ratio of two shares of rows that are among the top.
+
+    ``part`` is the group's share of its reference; ``others`` and ``m`` are of the rest of it.
+
+    Raises
+    ------
+    NoInterval
+        The group is all of its reference.
+    """
+    if not m:
+        raise NoInterval(_OWN_REFERENCE)
+    low, high = top_ratio(held, others, n, m, critical(spec.confidence))
+    places = held + others
+    return _one(
+        (_of_the_whole(low, part), _of_the_whole(high, part)),
+        top_p(held, places, n, n + m),
+        "wilson odds, places as given",
+        min(n, m),
+        expected=places * min(n, m) / (n + m),
+    )
+
+
+def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Interval:
+    """Return the interval of the skew at the top of a ranking."""
+    limits = top_skew(held, places, n, total, critical(spec.confidence))
+    fewest = min(n, total - n)
+    p = top_p(held, places, n, total)
+    method = "wilson, places as given"
+    return _one(limits, p, method, fewest, expected=places * fewest / total)
+
+
+def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Interval:
+    """Return the interval of the ratio of mean exposures of two sides that share no row.
+
+    ``part`` is the group's share of its reference; ``theirs`` are of the rest of it.
+
+    Raises
+    ------
+    NoInterval
+        The group is all of its reference, or all scores are one.
+    """
+    if not len(theirs):
+        raise NoInterval(_OWN_REFERENCE)
+    low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
+    if np.isnan(low):
+        raise NoInterval(_ONE_PLACE)
+    limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
+    return _one(limits, p, "tilted score, places as given", min(len(ours), len(theirs)))
+
+
+def even_tops(
+    value: float, ranking: Ranking, codes: NDArray[np.int64], groups: int, spec: Spec, key: str
+) -> Interval:
+    """Return the interval of the divergence of the groups in every top from those in all.
+
+    Raises
+    ------
+    NoInterval
+        All rows are of one group, or all scores are one.
+    """
+    if np.count_nonzero(np.bincount(codes)) < _TWO:
+        raise NoInterval("all ranked rows are of one group")
+    if not ranking.ties[-1]:
+        raise NoInterval(_ONE_PLACE)
+    tops = Tops.of(ranking, codes, groups)
+    draws, rng = _draws(spec, tops.cost), generator(spec, key)
+    low, high, p, floor = divergence_interval(value, tops, spec.confidence, rng, draws)
+    method = "ball on the root, permuted groups"
+    return _one((low, high), p, method, len(codes), note=by_chance(floor))
+
+
+def _of_the_whole(ratio: Array, part: float) -> Array:
+    """Carry a ratio to the rest over to the whole, of which the group is a part."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(1 / (part + (1 - part) / ratio))
+
+
+def _draws(spec: Spec, numbers: int) -> int:
+    """Return how often is drawn, where one draw takes so many numbers."""
+    return min(spec.replicates, max(_MOST_DRAWN // numbers, _FEWEST_DRAWS))
+
+
+def _one(
+    limits: tuple[ArrayLike, ArrayLike],
+    p: ArrayLike,
+    method: str,
+    rows: float,
+    *,
+    expected: float = np.inf,
+    note: str = "",
+) -> Interval:
+    low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
+    too_few = few(np.array([float(rows)]), expected)
+    return Interval(low, high, chance, [method], too_few, notes=[note])

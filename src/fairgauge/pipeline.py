@@ -1,0 +1,247 @@
+"""The whole line: asked, counted, estimated, decided, told."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import plan
+from fairgauge.enums import Level, Missing, Profile, Role, Task
+from fairgauge.errors import CubeError, quote
+from fairgauge.measure.decide import judge
+from fairgauge.measure.measure import measure
+from fairgauge.report.estimates import Diagnostic
+from fairgauge.report.report import Data, Report
+from fairgauge.report.verdicts import overall
+from fairgauge.scan import open_source
+from fairgauge.spec.specification import Spec, ask
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from fairgauge.measure.measure import ByRows
+    from fairgauge.scan.source import Source
+    from fairgauge.spec.options import Options
+
+
+def audit(data: Any, **options: Unpack[Options]) -> Report:
+    """Audit a model, or the data it learns from, for how it treats groups of people.
+
+    The rows are read once, counted by group, label and prediction, and never kept; every number of
+    the report comes from the counts.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
+        (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
+        know their own question, so that only what changes need be said.
+    label, prediction, score : str, optional
+        Columns of the observed outcome, of the model's decision, and of the number behind it.
+        Without a prediction, the score decides: at least ``threshold`` is positive (profile
+        ``clarify``: above it). Without a label, or without both others, the metrics that need
+        them are left out.
+    threshold : float or list of float, default 0.5
+        Score thresholds; several give every metric at each.
+    positive : value, list of values, or `fairgauge.above`
+        The favourable label values. The default is 1 and true, of labels that are 0 and 1.
+    sensitive : str, Feature, mapping, or list of these
+        The columns whose values define groups: a name, a value set ``{"race": ["Black", "Asian"]}``
+        (one group), or `fairgauge.cut`.
+    intersections : list of tuples of str, optional
+        Columns whose combined values define groups too.
+    strata : str, optional
+        A column held fixed: every metric is also computed within its values.
+    count, weight, cluster : str, optional
+        Columns of whole numbers that a row stands for, of sampling weights, and of what ties rows
+        together (a user, a session).
+    reference : {"rest", "overall", "largest", "best"} or mapping, default "rest"
+        What a group is compared with; ``{"race": "White"}`` names a value.
+    metrics : str or list of str, default "standard"
+        Names, synonyms, rates, or the sets standard, clarify, vertex, native, all.
+    task : {"binary", "multiclass", "regression"}, optional
+        What label and prediction are; decided and said in the report if not given.
+    confidence : float in (0, 1), default 0.95
+        The level of the intervals.
+    method : str, default "default"
+        How intervals are made: score, exact, bayes, bootstrap (percentile limits),
+        bootstrap-normal or bootstrap-bca.
+    seed, replicates : int
+        Of the methods that draw random numbers.
+    profile : {"documented", "clarify"}
+        The mathematically right reading of the sources, or smclarify's numbers.
+    missing : {"exclude", "group", "error"}
+        Rows without a group: left out of that feature, a group of their own, or refused.
+    population : mapping of mappings, optional
+        Shares, or counts, of a population, ``{"race": {"Black": 0.13, "White": 0.6, ...}}``: the
+        groups' shares of the rows are held against them.
+    rules : list of Rule, optional
+        Limits to hold the metrics to; see `fairgauge.rule`.
+    max_groups : int, default 1000
+        The most values that a column may have.
+
+    Returns
+    -------
+    Report
+        The groups, the estimates, the verdicts and what a reader should know.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong; every mistake is listed.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+    CubeError
+        The counts do not hold what is asked.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> counts = fg.confusion("sex", {
+    ...     "Female": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
+    ...     "Male": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
+    ... })
+    >>> report = fg.audit(counts)
+    >>> round(report["RD", "sex", "Female"].value, 4)
+    0.1878
+    """
+    cube, source, spec = _counted(data, options)
+    measured = measure(cube, spec, _by_rows(source, cube, spec))
+    verdicts = judge(measured.estimates, spec.rules, measured.ungrouped)
+    left_out, used = _excluded(cube, spec)
+    return Report(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        profile=spec.profile,
+        task=measured.task,
+        data=Data(
+            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, left_out
+        ),
+        spec=spec.to_dict(),
+        groups=measured.groups,
+        estimates=measured.estimates,
+        verdicts=verdicts,
+        verdict=overall(verdicts),
+        diagnostics=(
+            *_told(measured.task, left_out, said=bool(options.get("task"))),
+            *_repeated(source, spec),
+            *measured.diagnostics,
+        ),
+        scores=measured.scores,
+        pairs=measured.pairs,
+    )
+
+
+def count(data: Any, **options: Unpack[Options]) -> Cube:
+    """Count the rows that an audit needs, and nothing else.
+
+    Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
+    other rows, and audited at any time.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, polars as pl
+    >>> rows = pl.DataFrame({"y": [1, 0, 1], "sex": ["F", "M", "M"]})
+    >>> fg.count(rows, label="y", sensitive="sex")
+    <Cube of 3 rows in 3 cells: feature sex, label y>
+    """
+    return _counted(data, options)[0]
+
+
+def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
+    """Count the data, or take the counts as they are."""
+    if isinstance(data, Cube):
+        spec = ask(base=data.plan.asked, **options)
+        _check_held(data, spec)
+        return data, None, spec
+    from fairgauge.rowwise.first_rows import with_task
+
+    source = open_source(data)
+    spec = with_task(source, ask(source.columns, **options))
+    return source.count(plan(spec), spec.max_groups), source, spec
+
+
+def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
+    """Return warnings of rows that are not independent, as far as the first rows show it."""
+    if source is None:
+        return []
+    from fairgauge.rowwise.first_rows import repeated_ids
+
+    return list(repeated_ids(source, spec))
+
+
+def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
+    """Return what computes the metrics of single rows, where the rows are at hand."""
+    if source is None:
+        return None
+    from fairgauge.rowwise import RowReader
+    from fairgauge.scan.row_access import readable
+
+    return None if not readable(source) else RowReader(source, cube, spec)
+
+
+def _check_held(cube: Cube, spec: Spec) -> None:
+    for axis in plan(spec).axes:
+        if axis not in cube.plan.axes:
+            cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
+            raise CubeError(
+                f"these counts do not hold the {axis.role} {quote(axis.column)}{cuts}; "
+                "count the data again with it"
+            )
+
+
+def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
+    """Count physical rows left out by reason, and the rows used.
+
+    A row is used when its label and prediction are known and at least one feature is.
+    """
+    reasons = dict(cube.excluded)
+    cluster = cube.plan.axis(Role.CLUSTER)
+    apart = [table for table in cube.tables if cluster not in table.axes]
+    joint = max(apart, key=lambda table: len(table.axes))
+    complete = np.ones(len(joint.codes), dtype=bool)
+    any_feature = np.zeros(len(joint.codes), dtype=bool)
+    for axis in cube.plan.axes:
+        table = cube.marginal([axis])
+        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
+        if axis.role is Role.FEATURE:
+            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+            if known is not None:
+                any_feature |= known | kept
+            if missing and not kept:
+                reasons[f"missing {axis.column}"] = missing
+        elif axis.role in (Role.STRATUM, Role.CLUSTER):
+            if missing:
+                reasons[f"missing {axis.role}"] = missing
+        elif missing and spec.profile is not Profile.CLARIFY:
+            name = "score" if axis.bounds else str(axis.role)
+            reasons[f"missing {name}"] = missing
+            if known is not None:
+                complete &= known
+    used = int(joint.sums["rows"][complete & any_feature].sum())
+    return reasons, used
+
+
+def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
+    """Return what a reader should know of the question and of the rows left out."""
+    found = []
+    if not said:
+        level = Level.NOTE if task is Task.BINARY else Level.WARNING
+        message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
+        found.append(Diagnostic(level, "task", message))
+    for reason, rows in left_out.items():
+        message = f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}"
+        if reason == f"missing {Role.CLUSTER}":
+            message += "; values count them, intervals rest on the others"
+        found.append(Diagnostic(Level.NOTE, "excluded", message))
+    return found
+
+
+_TASKS = {
+    Task.BINARY: "two classes, positive and negative",
+    Task.MULTICLASS: "classes, each against the rest",
+    Task.REGRESSION: "numbers, a regression",
+}

@@ -1,0 +1,58 @@
+"""Metadata of a Hugging Face model card: the disparities as evaluation results."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Status
+from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.outline import outline
+from fairgauge.render.question import source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.report.report import Report
+
+_LONGEST = 120
+_MOST = 100
+_PLAIN = str.maketrans({"\\": "\\\\", '"': '\\"'})
+
+
+def metadata(report: Report) -> Iterator[str]:
+    """Yield the lines of a YAML front matter with one result for every headline disparity."""
+    data = source(report)
+    sections = outline(report).sections
+    found = [section.farthest(metric) for section in sections for metric in section.metrics]
+    finite = [e for e in found if e and e.status is Status.OK and math.isfinite(e.value or 0)]
+    yield "---"
+    yield "tags:"
+    yield "- fairness"
+    yield "model-index:"
+    yield f"- name: {_quoted('model behind ' + data)}"
+    yield "  results:"
+    yield "  - task:"
+    yield f"      type: {_TASKS.get(str(report.task), 'tabular-classification')}"
+    yield "    dataset:"
+    yield f"      name: {_quoted(data)}"
+    yield "      type: tabular"
+    yield "    metrics:"
+    for each in finite[:_MOST]:
+        against = f"{each.feature} {each.group} against {each.reference}"
+        yield f"    - type: {_quoted(each.metric)}"
+        yield f"      value: {each.value!r}"
+        yield f"      name: {_quoted(f'{each.metric}, {against}')}"
+    if not finite:
+        yield "    - type: rows"
+        yield f"      value: {report.data.used}"
+    yield "---"
+    yield ""
+
+
+_TASKS = {"regression": "tabular-regression"}
+
+
+def _quoted(text: str) -> str:
+    """Return a YAML string in double quotes."""
+    return f'"{shorten(printable(text), _LONGEST).translate(_PLAIN)}"'

@@ -1,0 +1,1 @@
+"""Results: estimates, verdicts, diagnostics, the report that holds them, saving and loading."""

@@ -1,0 +1,75 @@
+"""Reading back what fairgauge saved: a cube or a report, told apart by its schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.cube.cube import read_cube
+from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.report.report import SCHEMA as REPORT
+from fairgauge.report.report import read_report
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.report.report import Report
+
+
+def load(path: str | Path) -> Cube | Report:
+    """Load a cube (``.cube.json``) or a report (JSON) that was saved.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Cube or Report
+        Whichever the file says it is.
+
+    Raises
+    ------
+    DataError
+        There is no such file, or it cannot be read.
+    CubeError
+        The file is neither, is cut off, was changed, or is of another version.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, tempfile
+    >>> cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     cube.save(f"{folder}/day.cube.json")
+    ...     fg.load(f"{folder}/day.cube.json") == cube
+    True
+    """
+    text = _read(Path(path))
+    try:
+        found = json.loads(text)
+        schema = found["schema"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CubeError(
+            f"{quote(path)} is no cube or report of fairgauge, or is cut off; "
+            "fairgauge count DATA -o FILE.cube.json makes a cube"
+        ) from None
+    if schema == REPORT:
+        return read_report(found, str(path))
+    return read_cube(text, str(path))
+
+
+def _read(path: Path) -> str:
+    try:
+        regular = path.is_file() or not path.exists()
+        text = path.read_text(encoding="utf-8-sig") if regular else ""
+    except FileNotFoundError:
+        raise DataError(f"no file {quote(path)}") from None
+    except UnicodeDecodeError:
+        raise CubeError(f"{quote(path)} is no cube or report of fairgauge: not UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(path)}: {reason}") from None
+    if not regular:
+        raise DataError(f"cannot read {quote(path)}: it is a folder, a pipe or a device")
+    return text

@@ -1,0 +1,1 @@
+"""What a specification means in the counts: groups, references, positive outcomes and strata."""

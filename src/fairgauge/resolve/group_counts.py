@@ -1,0 +1,400 @@
+"""Tally: the counts of a cube arranged by group and stratum, as the comparisons need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import Table
+from fairgauge.enums import Missing, Profile, Role
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.stats.blocks import content_ranks
+from fairgauge.values import MISSING_NAME, Value, match, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.spec.specification import Spec
+
+    Index = NDArray[np.int64]
+
+EVERYONE = "all"
+_OTHER, _DROPPED = -1, -2
+_MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """Scores of one feature, over the bins that occur.
+
+    Attributes
+    ----------
+    low, high : array of shape (B,): edges of the bins, equal where a bin is a single value.
+    counts : for every measure, array of shape (groups + 1, labels + 1, B).
+    """
+
+    low: Array
+    high: Array
+    counts: dict[str, Array]
+
+    def turned(self, whole: float) -> Histogram:
+        """Return the histogram of ``whole`` less each score: the scores of the other class."""
+        rows, s, s2 = self.counts.get("w", self.counts["n"]), self.counts["s"], self.counts["s2"]
+        counts = self.counts | {"s": whole * rows - s, "s2": whole**2 * rows - 2 * whole * s + s2}
+        if "ln_s" in counts:  # of probabilities
+            counts |= {"ln_s": counts["ln_1s"], "ln_1s": counts["ln_s"]}
+        backwards = {name: each[..., ::-1] for name, each in counts.items()}
+        return Histogram(whole - self.high[::-1], whole - self.low[::-1], backwards)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterCells:
+    """The cells of one feature by cluster, where the cluster and the group are known.
+
+    Attributes
+    ----------
+    cluster, group, stratum, label, prediction : array of shape (cells,): codes of each cell.
+        A group one above the last is known values of no group; a stratum, label or prediction one
+        above the last is a missing one.
+    counts : for every measure, array of shape (cells,).
+    """
+
+    cluster: Index
+    group: Index
+    stratum: Index
+    label: Index
+    prediction: Index
+    counts: dict[str, Array]
+
+    @cached_property
+    def ranks(self) -> tuple[Index, Index]:
+        """Return the cluster of every cell, 0 ... C - 1, and the rank of each by what it holds."""
+        cells = (self.group, self.stratum, self.label, self.prediction)
+        return content_ranks(self.cluster, cells, self.counts.get("w", self.counts["n"]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Counts of one feature (or intersection).
+
+    Attributes
+    ----------
+    feature : its name; an intersection is ``sex*race``.
+    groups : names of its groups.
+    strata : names of the strata; ``slots`` are the margin (None) and then these.
+    counts : for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
+        The last group holds known values of no group, the last label and prediction missing ones.
+    unknown : the same of the rows left out because they have no group, over all strata; shape
+        (labels + 1, predictions + 1).
+    """
+
+    feature: str
+    groups: tuple[str, ...]
+    strata: tuple[str, ...]
+    counts: dict[str, Array]
+    named_reference: str | None = None
+    histogram: Histogram | None = None
+    unknown: dict[str, Array] = field(default_factory=dict)
+    clusters: ClusterCells | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Return whether rows have weights."""
+        return "w" in self.counts
+
+    @property
+    def has_others(self) -> bool:
+        """Return whether there are rows of known value in no group."""
+        return bool(self.counts["rows"][-1].sum() > 0)
+
+    @property
+    def has_labels(self) -> bool:
+        """Return whether labels are counted."""
+        return bool(self.counts["rows"].shape[2] > 1)
+
+    @property
+    def has_predictions(self) -> bool:
+        """Return whether predictions are counted."""
+        return bool(self.counts["rows"].shape[3] > 1)
+
+    @property
+    def slots(self) -> tuple[str | None, ...]:
+        """Return the margin (None) and the strata."""
+        return (None, *self.strata)
+
+
+def tally(cube: Cube, spec: Spec) -> list[Tally]:
+    """Arrange the counts of every sensitive feature and intersection.
+
+    Raises
+    ------
+    SpecError
+        A value set, a reference or a positive value that the data do not have.
+    DataError
+        Missing values where the specification says they are errors.
+    """
+    problems: list[Problem] = []
+    groupings = {
+        axis.column: _grouping(axis, cube, spec, problems)
+        for axis in cube.plan.axes
+        if axis.role is Role.FEATURE and axis.column in _asked_columns(spec)
+    }
+    if problems:
+        raise SpecError(problems)
+    if spec.missing is Missing.ERROR:
+        _refuse_missing(cube)
+    asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
+    return [_tally(cube, [groupings[c] for c in columns]) for columns in asked]
+
+
+def row_groups(
+    cube: Cube, spec: Spec, columns: Mapping[str, Sequence[Value]]
+) -> Iterator[tuple[str, tuple[str, ...], NDArray[np.int64]]]:
+    """Tell the group of every row: feature, names of its groups, and one code for each row.
+
+    A code of -1 is a known value of no group, -2 a row left out.
+    """
+    asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
+    axes = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
+    for names in asked:
+        parts = [_grouping(axes[name], cube, spec, []) for name in names]
+        codes = [level_codes(axes[name], cube, columns[name]) for name in names]
+        table = Table(tuple(axes[n] for n in names), np.stack(codes, axis=-1), {})
+        group, groups = _groups(table, parts)
+        yield "*".join(names), groups, group
+
+
+def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
+    """Return the position of every value in the levels of an axis, -1 where missing."""
+    if axis.cuts:
+        numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
+        bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")
+        return np.where(np.isnan(numbers), -1, bins)
+    position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
+    return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
+
+
+def tally_all(cube: Cube) -> Tally:
+    """Arrange the counts of all rows as one group, whatever their features."""
+    return _tally(cube, [])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grouping:
+    """Which group each level of a feature belongs to; the last entry is for missing values."""
+
+    axis: Axis
+    names: tuple[str, ...]
+    group_of: NDArray[np.int64]
+    reference: str | None
+
+
+def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> _Grouping:
+    levels = cube.levels[axis]
+    feature = spec.feature(axis.column)
+    names = axis.names(levels)
+    if feature.values:
+        names, group_of = _value_sets(feature.values, levels, axis.column, problems)
+    else:
+        group_of = np.arange(len(levels))
+    reference = _named_reference(axis, spec, levels, names, group_of, problems)
+    missing = _DROPPED
+    if spec.profile is Profile.CLARIFY:
+        missing = _OTHER  # smclarify counts a missing facet with the reference
+    elif spec.missing is Missing.GROUP:
+        missing = len(names)
+        has_missing = (cube.marginal([axis]).codes < 0).any()
+        names = [*names, MISSING_NAME] if has_missing else names
+    return _Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+
+
+def _value_sets(
+    sets: Sequence[Sequence[Value]],
+    levels: Sequence[Value],
+    column: str,
+    problems: list[Problem],
+) -> tuple[list[str], NDArray[np.int64]]:
+    group_of = np.full(len(levels), _OTHER)
+    names = []
+    for i, values in enumerate(sets):
+        found = [_find(value, levels, column, "sensitive", problems) for value in values]
+        for level in found:
+            group_of[[j for j, each in enumerate(levels) if each is level]] = i
+        names.append(", ".join(name_of(value) for value in found if value is not None))
+    return names, group_of
+
+
+def _named_reference(
+    axis: Axis,
+    spec: Spec,
+    levels: Sequence[Value],
+    names: list[str],
+    group_of: NDArray[np.int64],
+    problems: list[Problem],
+) -> str | None:
+    asked = dict(spec.reference) if isinstance(spec.reference, tuple) else {}
+    if axis.column not in asked:
+        return None
+    name = name_of(asked[axis.column])
+    if name in names:
+        return name
+    level = _find(
+        asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems
+    )
+    if level is None:
+        return None
+    at = next(j for j, each in enumerate(levels) if each is level)
+    if group_of[at] == _OTHER:
+        group_of[at] = len(names)
+        names.append(name_of(level))
+    return names[int(group_of[at])]
+
+
+def _find(
+    value: Value, levels: Sequence[Value], column: str, path: str, problems: list[Problem]
+) -> Value:
+    try:
+        return match(value, levels)
+    except LookupError as error:
+        name = name_of(value)
+        known = [name_of(level) for level in levels]
+        message = str(error) or (
+            f"column {quote(column)} has no value {quote(name)}.{nearest(name, known)} "
+            f"It has {listing(known, _MOST_SHOWN)}"
+        )
+        problems.append(Problem(path, message))
+        return None
+
+
+def _tally(cube: Cube, parts: list[_Grouping]) -> Tally:
+    plan = cube.plan
+    outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
+    names, every = _dense(cube, parts, outcome)
+    # the margin is a slot before the strata; rows without a stratum are in the margin alone
+    counts = {
+        measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
+        for measure, dense in every.items()
+    }
+    references = [part.reference for part in parts]
+    return Tally(
+        feature="*".join(part.axis.column for part in parts),
+        groups=names,
+        strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
+        counts={measure: dense[:-1] for measure, dense in counts.items()},
+        named_reference=None if None in references else " & ".join(map(str, references)),
+        histogram=_histogram(cube, parts),
+        unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
+        clusters=_cluster_cells(cube, parts),
+    )
+
+
+def _histogram(cube: Cube, parts: list[_Grouping]) -> Histogram | None:
+    score = cube.plan.axis(Role.SCORE)
+    if score is None:
+        return None
+    _, counts = _dense(cube, parts, [cube.plan.axis(Role.LABEL), score])
+    held = np.flatnonzero(counts["rows"][:, :, :-1].sum(axis=(0, 1)))
+    low, high = score.edges(held, cube.levels[score])
+    return Histogram(low, high, {m: dense[:-1, :, held] for m, dense in counts.items()})
+
+
+def _cluster_cells(cube: Cube, parts: list[_Grouping]) -> ClusterCells | None:
+    axis = cube.plan.axis(Role.CLUSTER)
+    if axis is None:
+        return None
+    outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
+    table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
+    group, names = _groups(table, parts)
+    cluster, *found = table.codes.T[len(parts) :]
+    kept = (cluster >= 0) & (group != _DROPPED)
+    stratum, label, prediction = (
+        _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
+        for a in outcome
+    )
+    counts = {measure: sums[kept] for measure, sums in table.sums.items()}
+    counts.setdefault("n", counts["rows"])
+    group = _or_last(group, len(names))
+    return ClusterCells(
+        cluster[kept], group[kept], stratum[kept], label[kept], prediction[kept], counts
+    )
+
+
+def _or_last(codes: Index, last: int) -> Index:
+    """Return codes with ``last`` where they are missing."""
+    return np.where(codes < 0, last, codes)
+
+
+def _dense(
+    cube: Cube, parts: list[_Grouping], axes: list[Axis | None]
+) -> tuple[tuple[str, ...], dict[str, Array]]:
+    """Return the names of the groups, and for every measure an array over groups and axes.
+
+    The last two entries along groups are for known values of no group and for missing ones, the
+    last along other axes for missing ones.
+    """
+    table = cube.marginal([*(part.axis for part in parts), *(axis for axis in axes if axis)])
+    group, names = _groups(table, parts)
+    shape = [len(names) + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
+    index = np.where(group < 0, len(names) + (group == _DROPPED), group)
+    column = len(parts)
+    for axis, size in zip(axes, shape[1:], strict=True):
+        index = index * size
+        if axis:
+            index += _or_last(table.codes[:, column], size - 1)
+            column += 1
+    cells = int(np.prod(shape))
+    counts = {
+        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
+        for measure, sums in table.sums.items()
+    }
+    counts.setdefault("n", counts["rows"])
+    return names, counts
+
+
+def _groups(table: Table, parts: list[_Grouping]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the group of every cell, and the names of the groups."""
+    if not parts:
+        return np.zeros(len(table.codes), dtype=np.int64), (EVERYONE,)
+    of_parts = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
+    if len(parts) == 1:
+        return of_parts[0], parts[0].names
+    combined = np.zeros(len(table.codes), dtype=np.int64)
+    for part, codes in zip(parts, of_parts, strict=True):
+        combined = combined * len(part.names) + np.maximum(codes, 0)
+    lowest = np.min(of_parts, axis=0)
+    inside = lowest >= 0
+    present = np.unique(combined[inside])  # only combinations that occur
+    every = [" & ".join(names) for names in product(*(part.names for part in parts))]
+    position = np.full(len(every) + 1, _OTHER)
+    position[present] = np.arange(len(present))
+    group = np.where(inside, position[combined], lowest)
+    return group, tuple(every[i] for i in present)
+
+
+def _asked_columns(spec: Spec) -> set[str]:
+    return {f.column for f in spec.sensitive} | {c for parts in spec.intersections for c in parts}
+
+
+def _some(levels: Sequence[Value]) -> str:
+    return listing([name_of(level) for level in levels], _MOST_SHOWN)
+
+
+def _refuse_missing(cube: Cube) -> None:
+    found = []
+    for axis in cube.plan.axes:
+        table = cube.marginal([axis])
+        rows = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
+        if rows:
+            found.append(f"{rows:,} rows miss {quote(axis.column)} ({axis.role})")
+    found += [f"{rows:,} rows have a {reason}" for reason, rows in cube.excluded.items()]
+    if found:
+        raise DataError(f"missing values, and missing='error': {'; '.join(found)}")

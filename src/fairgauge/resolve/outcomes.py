@@ -1,0 +1,201 @@
+"""Reading: which values of label and prediction count as positive; one for each threshold or class.
+
+A binary audit has one reading for each score threshold, a multiclass audit one for each class
+(that class against the rest), a regression a single one in which nothing is positive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import Role, Task
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.spec.features import Above
+from fairgauge.values import Value, match, matches, name_of, sort_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
+    from fairgauge.spec.specification import Spec
+
+_MOST_SHOWN = 5
+_TWO = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The positive levels of label and prediction, as masks over the levels of their axes.
+
+    ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
+    value: the score of the positive is what is left of it.
+    """
+
+    labels: NDArray[np.bool_]
+    predictions: NDArray[np.bool_]
+    threshold: float | None = None
+    class_: str | None = None
+    turned: float | None = None
+
+
+def decide_task(cube: Cube, spec: Spec) -> Task:
+    """Decide what label and prediction are, if it is not said.
+
+    More than two texts with no positive one are classes; numbers are never guessed to be classes.
+    """
+    label = cube.plan.axis(Role.LABEL)
+    if spec.task is not None or spec.positive or label is None or label.cuts:
+        return spec.task or Task.BINARY
+    levels = cube.levels[label]
+    texts = all(isinstance(level, str) for level in levels)
+    return Task.MULTICLASS if texts and len(levels) > _TWO else Task.BINARY
+
+
+def readings(cube: Cube, spec: Spec, task: Task) -> tuple[Reading, ...]:
+    """Find which levels are positive.
+
+    Raises
+    ------
+    SpecError
+        No positive value is said and the labels are not 0 and 1, or the data do not have it.
+    """
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    label_levels = cube.levels[label] if label else ()
+    prediction_levels = cube.levels[prediction] if prediction else ()
+    if task is Task.REGRESSION:
+        return (Reading(_nothing(label_levels), _nothing(prediction_levels)),)
+    if task is Task.MULTICLASS:
+        return _classes(label, label_levels, prediction, prediction_levels)
+    said: list[Sequence[Value]] = []
+    said += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
+    wanted = _wanted(spec, said, label or prediction)
+    labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
+    _check_score_of(spec, said)
+    of_positive = spec.score_of is None or any(matches(spec.score_of, w) for w in wanted)
+    turned = None if of_positive else sum(spec.score_range)
+    if prediction is None or prediction.bounds is None:
+        cut = prediction is not None and prediction.bins
+        mask = _truth(prediction_levels) if cut else _mask(wanted, prediction_levels)
+        return (Reading(labels, mask, turned=turned),)
+    bins = np.arange(prediction.bins)
+    return tuple(
+        Reading(labels, (bins > i) == of_positive, threshold, turned=turned)
+        for i, threshold in enumerate(prediction.cuts)
+    )
+
+
+def _classes(
+    label: Axis | None,
+    labels: Sequence[Value],
+    prediction: Axis | None,
+    predictions: Sequence[Value],
+) -> tuple[Reading, ...]:
+    """Return one reading for every class that labels or predictions have."""
+    for axis in (label, prediction):
+        if axis is not None and axis.bins:
+            message = "a multiclass audit needs a prediction of classes, not a score or a cut"
+            raise SpecError(Problem("task", message))
+    unseen = [value for value in predictions if not any(matches(value, c) for c in labels)]
+    classes = sorted((*labels, *unseen), key=sort_key)
+    found = []
+    for value in classes:
+        masks = [_mask((value,), levels) for levels in (labels, predictions)]
+        found.append(Reading(masks[0], masks[1], class_=name_of(value)))
+    if not found:
+        raise DataError("no row has a label or a prediction")
+    return tuple(found)
+
+
+def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
+    """Return the positive values: those asked, or 1 and true of labels that are 0 and 1."""
+    if isinstance(spec.positive, Above) or axis is None or not said:
+        return spec.positive if isinstance(spec.positive, tuple) else ()
+    if not spec.positive:
+        if not all(matches(0, value) or matches(1, value) for value in said[0]):
+            raise SpecError(Problem("positive", _which_is_positive(spec, said)))
+        _check_predictions(spec, said)
+        return (1,)
+    problems = []
+    for value in spec.positive:
+        for levels in said:
+            try:
+                match(value, levels)
+            except LookupError as error:
+                problems += [Problem("positive", str(error))] if str(error) else []
+        if all(_unknown(value, levels) for levels in said):
+            problems.append(Problem("positive", _no_such_value(value, said[0], axis.column)))
+    if problems:
+        raise SpecError(problems)
+    _check_predictions(spec, said)
+    return spec.positive
+
+
+def _check_predictions(spec: Spec, said: list[Sequence[Value]]) -> None:
+    """Refuse predictions that are no decisions: scores, or the values of another column."""
+    if len(said) < _TWO:
+        return
+    labels, predictions = said
+    strange = [value for value in predictions if _unknown(value, labels)]
+    apart = len(strange) == len(predictions) > 0
+    if not apart or len(labels) + len(predictions) <= _TWO:  # of two, every decision is wrong
+        strange = [value for value in strange if isinstance(value, float)]
+    if strange:
+        message = (
+            f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
+            f"{_some(labels)}); a score goes to score"
+        )
+        raise SpecError(Problem("prediction", message))
+
+
+def _which_is_positive(spec: Spec, said: list[Sequence[Value]]) -> str:
+    column = spec.label or spec.prediction
+    message = f"say which value of {quote(column)} is positive; it holds {_some(said[0])}"
+    if len(said[0]) <= _TWO:
+        return message
+    return (
+        f"{message}. A binary audit of {len(said[0]):,} values needs the positive ones "
+        "(positive=..., or fairgauge.above, '>x' on the command line); "
+        "task='multiclass' or task='regression' reads them as they are"
+    )
+
+
+def _check_score_of(spec: Spec, said: list[Sequence[Value]]) -> None:
+    if spec.score_of is not None and said and _unknown(spec.score_of, said[0]):
+        message = _no_such_value(spec.score_of, said[0], str(spec.label))
+        raise SpecError(Problem("score_of", message))
+
+
+def _unknown(value: Value, levels: Sequence[Value]) -> bool:
+    return not any(matches(value, level) for level in levels)
+
+
+def _no_such_value(value: Value, levels: Sequence[Value], column: str) -> str:
+    known = [name_of(level) for level in levels]
+    asked = name_of(value)
+    return (
+        f"column {quote(column)} has no value {quote(asked)}.{nearest(asked, known)} "
+        f"It has {_some(levels)}"
+    )
+
+
+def _mask(wanted: Sequence[Value], levels: Sequence[Value]) -> NDArray[np.bool_]:
+    return np.array([any(matches(w, level) for w in wanted) for level in levels], dtype=bool)
+
+
+def _truth(levels: Sequence[Value]) -> NDArray[np.bool_]:
+    """Read the bins of a cut: all above the first are positive."""
+    return np.array([bool(level) for level in levels], dtype=bool)
+
+
+def _nothing(levels: Sequence[Value]) -> NDArray[np.bool_]:
+    return np.zeros(len(levels), dtype=bool)
+
+
+def _some(levels: Sequence[Value]) -> str:
+    return listing([name_of(level) for level in levels], _MOST_SHOWN)

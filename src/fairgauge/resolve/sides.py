@@ -1,0 +1,186 @@
+"""Sides: picks the two sides of many comparisons out of a tally, under one reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fairgauge.catalogue.confusion_counts import Scores, Side
+from fairgauge.enums import Profile, Reference
+from fairgauge.report.estimates import ScoreCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.resolve.group_counts import Histogram, Tally
+    from fairgauge.resolve.outcomes import Reading
+
+    Index = NDArray[np.int64]
+
+LABEL: frozenset[Need] = frozenset({"label"})
+PREDICTION: frozenset[Need] = frozenset({"prediction"})
+BOTH: frozenset[Need] = LABEL | PREDICTION
+
+Measure = Literal["n", "w", "w2"]
+"""What is counted: cases, their weights, or the squares of their weights."""
+
+COUNTS = ("rows", "n", "w", "w2")
+SCORES = ("s", "s2", "ln_s", "ln_1s")
+
+
+class Sides:
+    """Makes `Side` values out of a tally, for one measure and one reading.
+
+    Sides are picked by number: groups come first, then the known values of no group, then the
+    whole (`whole`), then the rest of every group (``rest + group``). A tally may hold its slots
+    several times over, one copy after another.
+    """
+
+    def __init__(
+        self,
+        counted: Tally,
+        reading: Reading,
+        profile: Profile,
+        per_class: Sequence[Reading] = (),
+        measure: Measure = "n",
+    ) -> None:
+        counts = counted.counts[measure]
+        self.whole = len(counts)
+        self.rest = len(counts) + 1
+        self._slots = len(counted.slots)
+        self._counts = with_rest(counts)
+        self._states = _states(self._counts, reading, profile)
+        self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
+            name: with_rest(sums[..., :-1, :-1].sum(axis=(2, 3)))
+            for name, sums in counted.counts.items()
+            if name not in COUNTS
+        }
+        self._scores = Histograms(counted.histogram, measure, reading)
+        self._per_class = [Sides(counted, r, profile, (), measure) for r in per_class]
+
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Side:
+        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
+        states = self._states[which, slots]
+        label, prediction = states.sum(axis=2), states.sum(axis=1)
+        zero = np.zeros(len(states))
+        raw = self._counts[which, slots]
+        return Side(
+            size=states.sum(axis=(1, 2)),
+            cells={
+                BOTH: states[:, :2, :2].transpose(0, 2, 1).reshape(-1, 4),
+                LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
+                PREDICTION: np.stack([prediction[:, 0], zero, zero, prediction[:, 1]], axis=-1),
+            },
+            classes={"label": raw.sum(axis=2)[:, :-1], "prediction": raw.sum(axis=1)[:, :-1]},
+            strata=self._by_stratum(which, slots) if pooled else {},
+            per_class=tuple(each.pick(which, slots) for each in self._per_class),
+            moments={name: sums[which, slots] for name, sums in self._moments.items()},
+            scores=self._scores.pick(which),
+            joint=raw[:, :-1, :-1] if self._per_class else None,
+        )
+
+    def _by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
+        sides, _, *states_of = self._states.shape
+        copies = self._states.reshape(sides, -1, self._slots, *states_of)
+        states = copies[which, slots // self._slots, 1:]
+        return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
+
+
+def with_rest(counts: Array) -> Array:
+    """Append the whole, and for every group the sum of all others.
+
+    The others are added up, not subtracted from the whole, so that weights leave no rounding.
+    """
+    zero = np.zeros_like(counts[:1])
+    before = np.concatenate([zero, np.cumsum(counts, axis=0)])
+    after = np.concatenate([np.cumsum(counts[::-1], axis=0)[::-1], zero])
+    rest = before[:-1] + after[1:]
+    return np.concatenate([counts, before[-1:], rest])
+
+
+class Histograms:
+    """The score histograms of every side, by label."""
+
+    def __init__(self, histogram: Histogram | None, measure: str, reading: Reading) -> None:
+        if histogram is not None and reading.turned is not None:
+            histogram = histogram.turned(reading.turned)
+        self._histogram = histogram
+        if histogram is None:
+            return
+        counts = {m: with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        self._every = counts[measure].sum(axis=1)
+        self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
+        by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}
+        self._counts, self._sums = by_label[measure], by_label["s"]
+        self._moments = {m: c.sum(axis=2) for m, c in by_label.items() if m in SCORES}
+
+    def pick(self, which: Index) -> Scores | None:
+        """Return the histograms of some sides; None without scores."""
+        if self._histogram is None:
+            return None
+        return Scores(
+            low=self._histogram.low,
+            high=self._histogram.high,
+            counts=self._counts[which],
+            every=self._every[which],
+            sums=self._sums[which],
+            moments={m: each[which] for m, each in self._moments.items()},
+            total=self._total[which],
+            squares=self._squares[which],
+        )
+
+
+def _by_label(counts: Array, positive: NDArray[np.bool_]) -> Array:
+    """Sum the positive and the negative labels; shape (sides, 2, B)."""
+    known = counts[:, :-1]
+    stacked: Array = np.stack([known[:, positive].sum(axis=1), known[:, ~positive].sum(axis=1)], 1)
+    return stacked
+
+
+def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
+    """Collapse labels and predictions to positive, negative and missing."""
+    states = counts
+    for axis, positive in ((2, reading.labels), (3, reading.predictions)):
+        known = np.take(states, range(states.shape[axis] - 1), axis=axis)
+        yes = np.compress(positive, known, axis=axis).sum(axis=axis)
+        no = np.compress(~positive, known, axis=axis).sum(axis=axis)
+        missing = np.take(states, -1, axis=axis)
+        if profile is Profile.CLARIFY:  # smclarify takes a missing label or prediction as negative
+            no, missing = no + missing, np.zeros_like(missing)
+        states = np.stack([yes, no, missing], axis=axis)
+    return states
+
+
+def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
+    """Return the scores of every group in bins, leaving out the bins that it does not have.
+
+    Known values of no group come last, as the rest, where there are any.
+    """
+    if counted.histogram is None:
+        return
+    histogram = counted.histogram
+    of = histogram.counts["w" if counted.weighted else "n"]
+    by_label = _by_label(of, reading.labels)
+    total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
+    names = [*counted.groups, *([str(Reference.REST)] if counted.has_others else [])]
+    for i, group in enumerate(names):
+        held = of[i].sum(axis=0) > 0
+        yield ScoreCounts(
+            feature=counted.feature,
+            group=group,
+            low=_listed(histogram.low[held]),
+            high=_listed(histogram.high[held]),
+            positive=_listed(by_label[i, 0, held]),
+            negative=_listed(by_label[i, 1, held]),
+            unlabelled=_listed(of[i, -1, held]),
+            total=_listed(total[i, held]),
+            turned=reading.turned,
+        )
+
+
+def _listed(numbers: Array) -> tuple[float, ...]:
+    return tuple(int(n) if n == int(n) else n for n in numbers.tolist())

@@ -1,0 +1,99 @@
+"""Exact score histograms, read from the rows: every bin is one score, so nothing is hidden."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import Level, Role
+from fairgauge.report.estimates import Diagnostic
+from fairgauge.resolve.group_counts import Histogram, level_codes, row_groups
+from fairgauge.scan.row_access import numbers_of, read_rows
+from fairgauge.scan.source import LEAST_LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.resolve.group_counts import Tally
+    from fairgauge.scan.source import Source
+    from fairgauge.spec.specification import Spec
+    from fairgauge.values import Value
+
+    Array = NDArray[np.float64]
+
+
+def exact_histograms(
+    source: Source, cube: Cube, spec: Spec, tallies: Sequence[Tally]
+) -> tuple[list[Tally], Diagnostic]:
+    """Give tallies the histogram of every single score, and say what it cost.
+
+    Raises
+    ------
+    DataError
+        The rows cannot be read.
+    """
+    begun = time.perf_counter()
+    assert spec.score is not None
+    wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+    wanted += [c for c in (spec.label, spec.score, spec.count, spec.weight) if c]
+    columns = read_rows(source, wanted)
+    scores = numbers_of(columns[spec.score])
+    values = np.unique(scores[~np.isnan(scores)])
+    factors = _factors(columns, spec, len(scores))
+    label = cube.plan.axis(Role.LABEL)
+    labels = 0 if label is None else len(cube.levels[label])
+    label_of = (
+        np.full(len(scores), -1)
+        if label is None
+        else level_codes(label, cube, columns[label.column])
+    )
+    found = []
+    for each, (_, groups, group_of) in zip(tallies, row_groups(cube, spec, columns), strict=True):
+        kept = ~np.isnan(scores) & (group_of >= -1) & (factors["n"] > 0)
+        at = np.where(group_of[kept] < 0, len(groups), group_of[kept])
+        at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
+        at = at * len(values) + np.searchsorted(values, scores[kept])
+        shape = (len(groups) + 1, labels + 1, len(values))
+        cells = int(np.prod(shape))
+        counts: dict[str, Array] = {
+            name: np.bincount(at, factor[kept], cells).astype(np.float64).reshape(shape)
+            for name, factor in factors.items()
+        }
+        weights = counts.get("w", counts["n"])
+        counts |= {name: weights * of for name, of in _moments(values).items()}
+        found.append(replace(each, histogram=Histogram(values, values, counts)))
+    cost = time.perf_counter() - begun
+    message = (
+        f"{len(values):,} different scores of {len(scores):,} rows were read one by one for exact "
+        f"score metrics: {cost:.2g} seconds more"
+    )
+    return found, Diagnostic(Level.NOTE, "exact", message, spec.score)
+
+
+def _factors(columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int) -> dict[str, Array]:
+    """Return the cases and the weight of every row, 0 where it cannot be counted."""
+    cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
+    usable = np.isfinite(cases)
+    weight = None if spec.weight is None else numbers_of(columns[spec.weight])
+    if weight is not None:
+        usable &= np.isfinite(weight)
+    factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
+    if weight is not None:
+        factors["w"] = np.where(usable, cases * weight, 0.0)
+        factors["w2"] = np.where(usable, cases * weight**2, 0.0)
+    return factors
+
+
+def _moments(values: Array) -> dict[str, Array]:
+    return {
+        "s": values,
+        "s2": values**2,
+        "ln_s": np.log(np.maximum(values, LEAST_LOG)),
+        "ln_1s": np.log(np.maximum(1 - values, LEAST_LOG)),
+    }

@@ -1,0 +1,70 @@
+"""First rows: what a look at the head of the data tells before, and besides, the scan."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Level, Task
+from fairgauge.errors import quote
+from fairgauge.report.estimates import Diagnostic
+from fairgauge.scan.row_access import at_hand, read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.scan.source import Source
+    from fairgauge.spec.specification import Spec
+
+_FIRST_ROWS = 1_000
+_IDENTIFIER = re.compile(
+    r"(.*[_\s])?(id|uuid|guid|user|customer|client|patient|person|subject|session|applicant)"
+    r"([_\s]?(id|no|nr|number|key))?",
+    re.IGNORECASE,
+)
+_MOST_IDENTIFIERS = 3
+_FEWEST_DIFFERENT = 0.1
+"""A column of fewer different values than this share of its rows is no identifier."""
+
+
+def with_task(source: Source, spec: Spec) -> Spec:
+    """Read numbers with fractions as a regression, unless anything else is said.
+
+    What is counted hangs on it, so the first rows are looked at before the scan, where that costs
+    nothing: not behind a query engine or in a database.
+    """
+    if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
+        return spec
+    if not at_hand(source):
+        return spec
+    first = read_rows(source, (spec.label, spec.prediction), _FIRST_ROWS)
+    values = [value for each in first.values() for value in each if value is not None]
+    numbers = all(isinstance(value, (int, float)) for value in values)
+    fractions = any(isinstance(value, float) for value in values)
+    decisions = all(value in (0, 1, None) for value in first[spec.label])
+    regression = numbers and fractions and not decisions
+    return replace(spec, task=Task.REGRESSION) if regression else spec
+
+
+def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where a column that names people or sessions repeats and no cluster is declared.
+
+    Columns are known by their names (``user_id``, ``patient``), and only the first rows are looked
+    at: rows of one person that lie far apart are not seen.
+    """
+    if spec.cluster or spec.count or not at_hand(source):
+        return
+    used = {column for _, column in spec.columns()}
+    named = [c for c in source.columns if c not in used and _IDENTIFIER.fullmatch(c)]
+    named = named[:_MOST_IDENTIFIERS]
+    for column, values in (read_rows(source, named, _FIRST_ROWS) if named else {}).items():
+        known = [value for value in values if value is not None]
+        different = len(set(known))
+        if _FEWEST_DIFFERENT * len(known) < different < len(known):
+            message = (
+                f"column {quote(column)} has {different:,} different values in the first "
+                f"{len(known):,} rows: rows of one person or session are not independent, and the "
+                f"intervals are too narrow; say cluster={quote(column)} (--cluster)"
+            )
+            yield Diagnostic(Level.WARNING, "repeated", message, column)

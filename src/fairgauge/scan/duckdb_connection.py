@@ -1,0 +1,102 @@
+"""DuckDB, in memory and without network: one connection for the life of the process."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from fairgauge.errors import DataError, quote
+from fairgauge.scan.scan_progress import watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.scan.scan_progress import Rows
+
+
+def unknown() -> None:
+    """Return the number of rows where nobody knows it."""
+
+
+FETCHED = 65_536
+"""How many records are fetched at a time."""
+
+_CSV_ERRORS = {
+    r"Expected Number of Columns: (\d+) Found: (\d+)": r"the header has \1 columns, this line \2",
+    "unterminated quote": "a quote is not closed, or text follows a closing quote",
+    "Invalid unicode|not utf-8": "not UTF-8 text; convert it, for example with iconv",
+    "Maximum line size": "a line is longer than 4 MB",
+    "invalid state": "quotes or line ends are not those of a CSV file (RFC 4180)",
+}
+
+
+def run(query: str, name: str, rows: Rows = unknown) -> Iterator[tuple[Any, ...]]:
+    """Run a query and fetch its records, some at a time.
+
+    Parameters
+    ----------
+    name : what is read, in messages.
+    rows : function
+        Returns how many rows are read, or None; asked only when the scan takes long.
+
+    Raises
+    ------
+    DataError
+        The data cannot be read.
+    KeyboardInterrupt
+        The person at the terminal does not want to wait.
+    """
+    with told(name), _connection().cursor() as cursor:
+        with watched(lambda: cursor.query_progress() / 100, rows):
+            cursor.execute(query)
+        while records := cursor.fetchmany(FETCHED):
+            yield from records
+
+
+@contextmanager
+def told(name: str) -> Iterator[None]:
+    """Tell what DuckDB said was wrong; an interrupt stays one."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DataError(f"cannot read {quote(name)}: {reason(error)}") from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def reason(error: Exception) -> str:
+    """Return what an engine said was wrong, short and without its query."""
+    text = str(error).partition("\n\nLINE ")[0]
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    for said, meant in _CSV_ERRORS.items():
+        found = re.search(said, text)
+        if found:
+            return f"{f'line {line[1]}: ' if line else ''}{found.expand(meant)}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = " ".join(lines[:3])
+    kind, _, rest = said.partition(": ")
+    return (rest if kind.endswith("Error") and rest else said)[:400]
+
+
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    """Open the connection: opening one costs as much as counting a million rows."""
+    settings = {
+        "preserve_insertion_order": "false",
+        "autoinstall_known_extensions": "false",
+        # a file written anew within the clock's grain would be answered from memory
+        "enable_external_file_cache": "false",
+        "temp_directory": str(Path(tempfile.gettempdir()) / "fairgauge-duckdb"),
+    }
+    connection = duckdb.connect(config=settings)
+    connection.execute("SET enable_progress_bar = true")  # so that it knows how far it is
+    connection.execute("SET enable_progress_bar_print = false")
+    return connection

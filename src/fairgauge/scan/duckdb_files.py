@@ -1,0 +1,96 @@
+"""Files that DuckDB reads, as one relation; and how two files are held against each other."""
+
+from __future__ import annotations
+
+import glob
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, listing, quote
+from fairgauge.scan.duckdb_connection import run, unknown
+from fairgauge.scan.sql import Columns, count_by_sql, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+    from fairgauge.scan.scan_progress import Rows
+    from fairgauge.scan.source import Fetched
+
+
+def listed(paths: Iterable[Path]) -> str:
+    """Write paths as a list in SQL, so that ``*``, ``?`` and ``[`` in them mean themselves."""
+    return f"[{', '.join(literal(glob.escape(str(path))) for path in paths)}]"
+
+
+@dataclass(frozen=True)
+class DuckFiles:
+    """Files that DuckDB reads."""
+
+    name: str
+    columns: tuple[str, ...]
+    relation: str = field(repr=False)
+    written: Columns = field(repr=False)
+    rows: Rows = field(default=unknown, repr=False)
+
+    @property
+    def at_hand(self) -> bool:
+        """Return that DuckDB runs in this process."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        keys = ", ".join(self.written.key(name) for name in columns)
+        limit = "" if most is None else f" LIMIT {most}"
+        records = list(run(f"SELECT {keys} FROM {self.relation}{limit}", self.name))
+        read = self.written.decode or _as_it_is
+        found: list[Sequence[Any]] = [
+            [read(record[i]) for record in records] for i in range(len(columns))
+        ]
+        return found, bool(self.written.texts)
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        return count_by_sql(plan, self.relation, self.written, self._run, limit)
+
+    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+        return run(query, self.name, self.rows)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def check_same_columns(
+    first: Collection[str], other: Collection[str], path: Path, second: Path
+) -> None:
+    """Check that a further file has the columns of the first, in any order.
+
+    Raises
+    ------
+    DataError
+        It lacks some, or has others.
+    """
+    missing, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
+    if missing or more:
+        what = f"lacks {listing(missing)}" if missing else f"also has {listing(more)}"
+        raise DataError(
+            f"the files have different columns: {quote(second)} {what}, unlike {quote(path)}"
+        )
+
+
+def check_no_twins(columns: Collection[str], path: Path) -> None:
+    """Check that no two columns have one name.
+
+    Raises
+    ------
+    DataError
+        Two do.
+    """
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise DataError(f"{quote(path)} has the column {quote(column)} twice")
+        seen.add(column)

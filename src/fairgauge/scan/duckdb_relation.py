@@ -1,0 +1,124 @@
+"""A DuckDB relation, counted where it is; and how columns that have types are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import DataError, listing, quote
+from fairgauge.scan.duckdb_connection import FETCHED, told
+from fairgauge.scan.sql import Columns, count_by_sql, identifier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+    from fairgauge.scan.source import Fetched, Source
+
+_VIEW = "fairgauge_rows"
+_WHOLE = {
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+}
+_UTC = "TIMESTAMP WITH TIME ZONE"
+
+
+def open_relation(relation: Any, name: str | None = None) -> Source:
+    """Open a DuckDB relation.
+
+    Raises
+    ------
+    DataError
+        The relation has two columns of one name.
+    """
+    columns = tuple(relation.columns)
+    twice = {column for column in columns if columns.count(column) > 1}
+    if twice:
+        raise DataError(f"the relation has the columns {listing(sorted(twice))} twice")
+    return Relation(name or "DuckDB relation", columns, relation)
+
+
+def text_as_number(text: str) -> str:
+    """Write a text as a double: NULL where it is missing, NaN or not a number."""
+    return f"CASE WHEN NOT isnan({_read(text)}) THEN {_read(text)} END"
+
+
+def not_a_number(text: str) -> str:
+    """Write a text where it is not a number, else NULL."""
+    return f"CASE WHEN {_read(text)} IS NULL THEN {text} END"
+
+
+def _read(text: str) -> str:
+    return f"TRY_CAST(replace({text}, '_', ' ') AS DOUBLE)"  # DuckDB would read 1_0 as 10
+
+
+def typed_columns(
+    written: Mapping[str, tuple[str, str]], texts: frozenset[str] = frozenset()
+) -> Columns:
+    """Write the columns of a relation that has types.
+
+    Parameters
+    ----------
+    written : mapping
+        For every column its expression and its DuckDB type.
+    texts : set of str
+        Columns that are untyped text after all: partitions, which are read from names of folders.
+    """
+
+    def key(column: str) -> str:
+        expression, kind = written[column]
+        if kind == _UTC:  # fetched without the time zone library that DuckDB would ask for
+            moment = f"strftime(make_timestamp(epoch_us({expression})), '%Y-%m-%dT%H:%M:%S.%f')"
+            return f"replace({moment}, '.000000', '') || '+00:00'"
+        return expression
+
+    def number(column: str) -> str:
+        expression, kind = written[column]
+        if column in texts:
+            return text_as_number(expression)
+        if kind in _WHOLE or kind.startswith("DECIMAL"):
+            return f"CAST({expression} AS DOUBLE)"
+        if kind not in ("FLOAT", "DOUBLE", '"NULL"'):
+            raise DataError(
+                f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
+            )
+        # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
+        return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
+
+    return Columns(key, number, texts=texts)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A DuckDB relation on its own connection."""
+
+    name: str
+    columns: tuple[str, ...]
+    relation: Any
+
+    @property
+    def at_hand(self) -> bool:
+        """Return that DuckDB runs in this process."""
+        return True
+
+    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+        """Return the values of columns, of all rows or of the first ``most``."""
+        chosen = self.relation.select(*(identifier(name) for name in columns))
+        records = (chosen if most is None else chosen.limit(most)).fetchall()
+        return [[record[i] for record in records] for i in range(len(columns))], False
+
+    def count(self, plan: Plan, limit: int) -> Cube:
+        """Count the rows in one scan."""
+        kinds = (str(kind) for kind in self.relation.types)
+        written = {
+            column: (identifier(column), kind)
+            for column, kind in zip(self.columns, kinds, strict=True)
+        }
+        return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
+
+    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+        with told(self.name):
+            found = self.relation.query(_VIEW, query)
+            while records := found.fetchmany(FETCHED):
+                yield from records

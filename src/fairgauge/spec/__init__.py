@@ -1,0 +1,1 @@
+"""What is asked: the options of an audit, sensitive features, rules and specification files."""
