@@ -1,4 +1,4 @@
-"""The whole line: asked, counted, estimated, decided, told."""
+"""The pipeline from data to a report: specify, count, measure, decide."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import Level, Missing, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.measure import measure
-from fairgauge.report.estimates import Diagnostic
 from fairgauge.report.report import Data, Report
+from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
 from fairgauge.scan import open_source
 from fairgauge.spec.specification import Spec, ask
@@ -109,15 +109,15 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     """
     cube, source, spec = _counted(data, options)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = judge(measured.estimates, spec.rules, measured.ungrouped)
-    left_out, used = _excluded(cube, spec)
+    verdicts = judge(measured, spec.rules)
+    excluded, used = _excluded(cube, spec)
     return Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=spec.profile,
         task=measured.task,
         data=Data(
-            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, left_out
+            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, excluded
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
@@ -125,7 +125,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *_told(measured.task, left_out, said=bool(options.get("task"))),
+            *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *_repeated(source, spec),
             *measured.diagnostics,
         ),
@@ -225,23 +225,12 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
-def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
-    """Return what a reader should know of the question and of the rows left out."""
-    found = []
-    if not said:
-        level = Level.NOTE if task is Task.BINARY else Level.WARNING
-        message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
-        found.append(Diagnostic(level, "task", message))
-    for reason, rows in left_out.items():
-        message = f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}"
-        if reason == f"missing {Role.CLUSTER}":
-            message += "; values count them, intervals rest on the others"
-        found.append(Diagnostic(Level.NOTE, "excluded", message))
-    return found
-
-
-_TASKS = {
-    Task.BINARY: "two classes, positive and negative",
-    Task.MULTICLASS: "classes, each against the rest",
-    Task.REGRESSION: "numbers, a regression",
-}
+def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:
+    """Return what a reader should know of the question and of the rows excluded."""
+    notes = []
+    if not stated:
+        made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
+        notes.append(made(DiagnosticCode.TASK, task=str(task)))
+    for reason, rows in excluded.items():
+        notes.append(Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason))
+    return notes

@@ -25,7 +25,6 @@ ONLY_IN = {
     "polars": ("scan/", "render/"),
     "pyarrow": ("scan/",),
     "pandas": ("scan/", "render/", "compat/"),
-    "altair": ("render/",),
     "click": ("cli/",),
     "jinja2": ("render/",),
     "pydantic": ("spec/spec_file.py", "compat/"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.cli import argument_syntax
-from fairgauge.enums import Method, Missing, Profile, Reference, Task
+from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -116,7 +116,7 @@ def _flag(
     return click.option(name, key, metavar=metavar, help=text, **more)
 
 
-def _words(kind: type[Method | Missing | Profile | Reference | Task]) -> str:
+def _words(kind: type[Method | Missing | Profile | ReferenceRule | Task]) -> str:
     return "|".join(kind)
 
 
@@ -137,7 +137,7 @@ _FLAGS = (
     _flag("--count", "COL", "Whole numbers: the cases that a row stands for."),
     _flag("--weight", "COL", "Sampling weights."),
     _flag("--cluster", "COL", "What ties rows together (a user, a session)."),
-    _flag("--reference", "R", f"What groups are compared with: {_words(Reference)} or COL=VALUE (rest).", multiple=True),
+    _flag("--reference", "R", f"What groups are compared with: {_words(ReferenceRule)} or COL=VALUE (rest).", multiple=True),
     _flag("--metrics", "NAME,...", "standard|clarify|vertex|native|all, or names; see: fairgauge metrics.", multiple=True),
     _flag("--features", "COL,...", "Columns for the metrics that compare rows.", multiple=True),
     _flag("--task", "T", f"{_words(Task)}."),

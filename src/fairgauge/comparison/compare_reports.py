@@ -11,8 +11,10 @@ from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.verdict_changes import flips, turned
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report
+from fairgauge.report.results import OVERALL
 from fairgauge.values import matches, name_of
 from fairgauge.version import __version__
 
@@ -47,7 +49,7 @@ _CONSEQUENCES = {
 }
 """What was asked differently, in the order of telling, and what follows from it; others follow."""
 
-Key = tuple[str | float | None, ...]
+Key = tuple[object, ...]
 
 
 def compare(
@@ -95,7 +97,7 @@ def compare(
     same, refused = _rows(before, after, same_rows)
     asked = [each.key for each in differences if each.key in _INCOMPARABLE]
     if asked:
-        refused = f"the reports were asked differently ({', '.join(asked)})"
+        refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     pairs, lonely = _paired(before.estimates, after.estimates)
     turns, stayed, rules = flips(before, after)
     return Comparison(
@@ -180,24 +182,25 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
         yield Difference("fairgauge", old.version, new.version)
 
 
-def _rows(old: Report, new: Report, said: bool | None) -> tuple[bool, str | None]:
-    """Tell whether both reports rest on the same rows, and why no change has an interval then."""
-    why = "the reports do not hold how strongly their estimates depend on each other"
-    if said is not None:
-        return said, f"both reports rest on the same rows, and {why}" if said else None
+def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
+    """Return whether both reports are of the same rows, and why no change has an interval then."""
+    if stated is not None:
+        return stated, _same_rows("stated") if stated else None
     if old.data.fingerprint == new.data.fingerprint:
-        return True, f"both reports rest on the same counts (fingerprint), and {why}"
+        return True, _same_rows("fingerprint")
     sizes = [_sizes(report) for report in (old, new)]
     shared = sizes[0].keys() & sizes[1].keys()
     if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
-        otherwise = "--different-rows or same_rows=False says otherwise"
-        rows = "the same numbers of rows everywhere look like the same rows"
-        return True, f"{rows} ({otherwise}), and {why}"
+        return True, _same_rows("sizes")
     return False, None
 
 
+def _same_rows(evidence: str) -> Reason:
+    return Reason.of(ReasonCode.SAME_ROWS, evidence=evidence)
+
+
 def _sizes(report: Report) -> dict[Key, float]:
-    groups = (group for group in report.groups if group.stratum is None)
+    groups = (group for group in report.groups if group.scope == OVERALL)
     return {(group.feature, group.group): group.n for group in groups}
 
 
@@ -222,7 +225,7 @@ def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate
     seen: Counter[Key] = Counter()
     for each in estimates:
         at = None if single else each.threshold
-        key = (each.metric, each.feature, each.group, each.stratum, each.class_, at)
+        key = (each.metric, each.feature, each.group, each.scope, each.class_scope, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
@@ -236,7 +239,7 @@ def _lonely(
     features = {e.feature for e in every}
     metrics = {e.metric for e in every}
     groups = {(e.feature, e.group) for e in every}
-    strata, classes = ({getattr(e, name) for e in every} for name in ("stratum", "class_"))
+    scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
     thresholds = {e.threshold for e in every}
     for each in estimates:
         if each.feature is not None and each.feature not in features:
@@ -244,11 +247,11 @@ def _lonely(
         elif each.metric not in metrics:
             yield "metric", None, each.metric, report
         elif (each.feature, each.group) not in groups:
-            yield "group", each.feature, each.group, report
-        elif each.stratum not in strata:
-            yield "stratum", None, str(each.stratum), report
-        elif each.class_ not in classes:
-            yield "class", None, str(each.class_), report
+            yield "group", each.feature, str(each.group), report
+        elif each.scope not in scopes:
+            yield "stratum", None, each.stratum or str(each.scope.kind), report
+        elif each.class_scope not in classes:
+            yield "class", None, each.class_ or str(each.class_scope.average), report
         elif each.threshold not in thresholds:
             yield "threshold", None, name_of(each.threshold), report
         else:
@@ -274,11 +277,11 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
 def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
     """Yield the groups of both reports, over all strata, each once."""
     sides = [
-        {(g.feature, g.group): g for g in reversed(report.groups) if g.stratum is None}
+        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
         for report in (old, new)
     ]
     order = dict.fromkeys(
-        (g.feature, g.group) for report in (old, new) for g in report.groups if g.stratum is None
+        (g.feature, g.group) for report in (old, new) for g in report.groups if g.scope == OVERALL
     )
     for feature, group in order:
         before, after = (side.get((feature, group)) for side in sides)

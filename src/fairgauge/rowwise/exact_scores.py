@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Level, Role
-from fairgauge.report.estimates import Diagnostic
-from fairgauge.resolve.group_counts import Histogram, level_codes, row_groups
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.report.results import Diagnostic
+from fairgauge.resolve.group_counts import Histogram, level_codes
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.resolve.group_counts import Tally
+    from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.scan.source import Source
     from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def exact_histograms(
-    source: Source, cube: Cube, spec: Spec, tallies: Sequence[Tally]
-) -> tuple[list[Tally], Diagnostic]:
-    """Give tallies the histogram of every single score, and say what it cost.
+    source: Source, cube: Cube, spec: Spec, features: Sequence[GroupCounts]
+) -> tuple[tuple[GroupCounts, ...], Diagnostic]:
+    """Return counts with the histogram of every single score, and what it cost.
 
     Raises
     ------
@@ -54,7 +54,8 @@ def exact_histograms(
         else level_codes(label, cube, columns[label.column])
     )
     found = []
-    for each, (_, groups, group_of) in zip(tallies, row_groups(cube, spec, columns), strict=True):
+    for each in features:
+        groups, group_of = each.groups, each.codes_of_rows(cube, columns)
         kept = ~np.isnan(scores) & (group_of >= -1) & (factors["n"] > 0)
         at = np.where(group_of[kept] < 0, len(groups), group_of[kept])
         at = at * (labels + 1) + np.where(label_of[kept] < 0, labels, label_of[kept])
@@ -68,12 +69,14 @@ def exact_histograms(
         weights = counts.get("w", counts["n"])
         counts |= {name: weights * of for name, of in _moments(values).items()}
         found.append(replace(each, histogram=Histogram(values, values, counts)))
-    cost = time.perf_counter() - begun
-    message = (
-        f"{len(values):,} different scores of {len(scores):,} rows were read one by one for exact "
-        f"score metrics: {cost:.2g} seconds more"
+    note = Diagnostic.note(
+        DiagnosticCode.EXACT_SCORES,
+        spec.score,
+        scores=len(values),
+        rows=len(scores),
+        seconds=time.perf_counter() - begun,
     )
-    return found, Diagnostic(Level.NOTE, "exact", message, spec.score)
+    return tuple(found), note
 
 
 def _factors(columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 
 from fairgauge.catalogue.lookup import expand
-from fairgauge.enums import Method, Missing, Profile, Reference, Task
+from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task
 from fairgauge.errors import Problem, nearest, quote
 from fairgauge.spec.features import Above, Feature, check_features, is_number
 from fairgauge.spec.rules import Rule, check_rule
@@ -120,14 +120,15 @@ def _intersections(value: Any, path: str, problems: list[Problem]) -> tuple[tupl
 
 def _reference(
     value: Any, path: str, problems: list[Problem]
-) -> Reference | tuple[tuple[str, Value], ...]:
+) -> ReferenceRule | tuple[tuple[str, Value], ...]:
     if isinstance(value, Mapping):
         return tuple((str(column), canonical(v)) for column, v in value.items())
-    if not isinstance(value, str) or value not in list(Reference):
-        allowed = f"{', '.join(Reference)}, or {{column: value}}"
+    value = ReferenceRule.OTHERS if value == "rest" else value
+    if not isinstance(value, str) or value not in list(ReferenceRule):
+        allowed = f"{', '.join(ReferenceRule)}, or {{column: value}}"
         problems.append(Problem(path, f"{quote(value)} is not allowed; say {allowed}"))
-        return Reference.REST
-    return Reference(value)
+        return ReferenceRule.OTHERS
+    return ReferenceRule(value)
 
 
 def _word(words: type[Word]) -> Any:

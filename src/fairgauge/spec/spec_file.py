@@ -23,7 +23,7 @@ from pydantic import (
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import SETS
-from fairgauge.enums import Method, Missing, Profile, Reference, Task  # noqa: TC001 - pydantic
+from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task  # noqa: TC001 - pydantic
 from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.spec.file_formats import parse
 from fairgauge.spec.specification import Spec, ask
@@ -128,7 +128,7 @@ class Document(_Table):
     count: Column | None = Field(None, description="Column of the cases that a row stands for.")
     weight: Column | None = Field(None, description="Column of sampling weights.")
     cluster: Column | None = Field(None, description="Column of what ties rows together.")
-    reference: Annotated[Reference, Lax] | dict[str, Scalar] | None = Field(
+    reference: Annotated[ReferenceRule, Lax] | dict[str, Scalar] | None = Field(
         None, description="What a group is compared with: a word, or a value of a column."
     )
     metrics: Name | list[Name] | None = Field(None, description="Sets, metrics or rates.")

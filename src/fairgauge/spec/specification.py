@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Method, Missing, Profile, Reference, Task
+from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.features import Above, Feature
 from fairgauge.spec.options import READERS
@@ -37,7 +37,7 @@ class Spec:
     count: Column = None
     weight: Column = None
     cluster: Column = None
-    reference: Reference | tuple[tuple[str, Value], ...] = Reference.REST
+    reference: ReferenceRule | tuple[tuple[str, Value], ...] = ReferenceRule.OTHERS
     metrics: tuple[str, ...] = ("standard",)
     features: tuple[str, ...] = ()
     task: Task | None = None

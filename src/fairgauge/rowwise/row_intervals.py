@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.contrast_intervals import few
-from fairgauge.inference.draws import generator
-from fairgauge.inference.interval import Interval, NoInterval, by_chance, nothing
+from fairgauge.inference.draws import generator, precedes
+from fairgauge.inference.interval import Intervals, Methods, NoInterval, no_intervals
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.cumulative import Cells, cumulative_floor, cumulative_p, cumulative_radius
 from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
@@ -33,23 +35,19 @@ if TYPE_CHECKING:
 _TWO = 2
 _FEWEST_DRAWS = 500
 _MOST_DRAWN = 20_000_000
-_CLUSTERS = "no cluster-robust interval is known for it: it compares or ranks single rows"
-_OWN_REFERENCE = "the group is all of its reference"
-_ONE_PLACE = "all rows share one place: their scores do not differ"
-_OWN_NEIGHBOURS = "the reference holds the group's own rows, which would be their own neighbours"
 
 
-def of_rows(make: Callable[[], Interval], spec: Spec) -> Interval:
+def of_rows(make: Callable[[], Intervals], spec: Spec) -> Intervals:
     """Return the interval of one comparison of rows, or the reason why there is none."""
     if spec.cluster is not None:
-        return nothing(1, _CLUSTERS)
+        return no_intervals(1, Reason.of(ReasonCode.ROW_METRIC_WITH_CLUSTERS))
     try:
         return make()
     except NoInterval as why:
-        return nothing(1, str(why))
+        return no_intervals(1, why.reason)
 
 
-def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Interval:
+def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool) -> Intervals:
     """Return the interval of the flip test: its rows against what their neighbours would be given.
 
     Parameters
@@ -64,29 +62,29 @@ def flipped(better: int, worse: int, n: int, m: int, spec: Spec, *, apart: bool)
         The reference holds the group's rows.
     """
     if not apart:
-        raise NoInterval(_OWN_NEIGHBOURS)
+        raise NoInterval(ReasonCode.OWN_NEIGHBOURS)
     limits = paired_difference(better, worse, n, critical(spec.confidence))
-    method = "tango score, reference as given"
+    method = (IntervalMethod.TANGO, IntervalMethod.REFERENCE_FIXED)
     return _one(limits, paired_p(better, worse), method, min(n, m))
 
 
-def consistent(away: Array, rows: int, spec: Spec) -> Interval:
+def consistent(away: Array, rows: int, spec: Spec) -> Intervals:
     """Return the interval of consistency, from the disagreement of all rows and without blocks."""
     low, high = jackknifed_share(away, rows, spec.confidence)
-    method = "row-block jackknife, wilson"
+    method = (IntervalMethod.ROW_JACKKNIFE, IntervalMethod.WILSON)
     return _one((1 - high, 1 - low), np.nan, method, rows)
 
 
 def distant(
     ours: Array, theirs: Array, part: float, kind: Cumulative, spec: Spec, key: str
-) -> Interval:
+) -> Intervals:
     """Return the interval of a distance of two samples that share no row.
 
     Parameters
     ----------
     part : the group's share of its reference; the distance to the whole is 1 - part times the one
         to the rest of it.
-    key : what random draws are seeded by, beside the seed of the specification.
+    key : the metric, by which random draws are seeded.
 
     Raises
     ------
@@ -94,10 +92,13 @@ def distant(
         The group is all of its reference.
     """
     if not len(theirs):
-        raise NoInterval(_OWN_REFERENCE)
+        raise NoInterval(ReasonCode.OWN_REFERENCE)
     every = Cells.of(ours, theirs)
-    cells, rng = every.merged(), generator(spec, key)
+    cells = every.merged()
     sides, steps = (cells.a, cells.d), cells.widths
+    if not precedes(*sides):
+        sides = sides[::-1]
+    rng = generator(spec, key, *sides)
     draws = _draws(spec, len(cells.values))
     radius = cumulative_radius(*sides, steps, kind, spec.confidence, rng, draws)
     p = cumulative_p(*sides, steps, kind, rng, draws)
@@ -105,10 +106,11 @@ def distant(
     value = every.distance(kind)
     limits = ((1 - part) * (value - radius), (1 - part) * (value + radius))
     rows = min(len(ours), len(theirs))
-    return _one(limits, p, "norm-ball bootstrap", rows, note=by_chance(float(floor)))
+    method = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
+    return _one(limits, p, method, rows, floor=float(floor))
 
 
-def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Interval:
+def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of two shares of rows that are among the top.
 
     ``part`` is the group's share of its reference; ``others`` and ``m`` are of the rest of it.
@@ -119,28 +121,28 @@ def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) 
         The group is all of its reference.
     """
     if not m:
-        raise NoInterval(_OWN_REFERENCE)
+        raise NoInterval(ReasonCode.OWN_REFERENCE)
     low, high = top_ratio(held, others, n, m, critical(spec.confidence))
     places = held + others
     return _one(
         (_of_the_whole(low, part), _of_the_whole(high, part)),
         top_p(held, places, n, n + m),
-        "wilson odds, places as given",
+        (IntervalMethod.WILSON_ODDS, IntervalMethod.RANKS_FIXED),
         min(n, m),
         expected=places * min(n, m) / (n + m),
     )
 
 
-def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Interval:
+def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Intervals:
     """Return the interval of the skew at the top of a ranking."""
     limits = top_skew(held, places, n, total, critical(spec.confidence))
     fewest = min(n, total - n)
     p = top_p(held, places, n, total)
-    method = "wilson, places as given"
+    method = (IntervalMethod.WILSON, IntervalMethod.RANKS_FIXED)
     return _one(limits, p, method, fewest, expected=places * fewest / total)
 
 
-def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Interval:
+def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of mean exposures of two sides that share no row.
 
     ``part`` is the group's share of its reference; ``theirs`` are of the rest of it.
@@ -151,17 +153,18 @@ def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Interval:
         The group is all of its reference, or all scores are one.
     """
     if not len(theirs):
-        raise NoInterval(_OWN_REFERENCE)
+        raise NoInterval(ReasonCode.OWN_REFERENCE)
     low, high, p = exposure_interval(ours, theirs, critical(spec.confidence))
     if np.isnan(low):
-        raise NoInterval(_ONE_PLACE)
+        raise NoInterval(ReasonCode.ONE_RANK)
     limits = _of_the_whole(np.asarray(low), part), _of_the_whole(np.asarray(high), part)
-    return _one(limits, p, "tilted score, places as given", min(len(ours), len(theirs)))
+    method = (IntervalMethod.TILTED_SCORE, IntervalMethod.RANKS_FIXED)
+    return _one(limits, p, method, min(len(ours), len(theirs)))
 
 
 def even_tops(
     value: float, ranking: Ranking, codes: NDArray[np.int64], groups: int, spec: Spec, key: str
-) -> Interval:
+) -> Intervals:
     """Return the interval of the divergence of the groups in every top from those in all.
 
     Raises
@@ -170,14 +173,14 @@ def even_tops(
         All rows are of one group, or all scores are one.
     """
     if np.count_nonzero(np.bincount(codes)) < _TWO:
-        raise NoInterval("all ranked rows are of one group")
+        raise NoInterval(ReasonCode.ONE_GROUP_RANKED)
     if not ranking.ties[-1]:
-        raise NoInterval(_ONE_PLACE)
+        raise NoInterval(ReasonCode.ONE_RANK)
     tops = Tops.of(ranking, codes, groups)
     draws, rng = _draws(spec, tops.cost), generator(spec, key)
     low, high, p, floor = divergence_interval(value, tops, spec.confidence, rng, draws)
-    method = "ball on the root, permuted groups"
-    return _one((low, high), p, method, len(codes), note=by_chance(floor))
+    method = (IntervalMethod.ROOT_BALL, IntervalMethod.PERMUTATION)
+    return _one((low, high), p, method, len(codes), floor=floor)
 
 
 def _of_the_whole(ratio: Array, part: float) -> Array:
@@ -194,12 +197,12 @@ def _draws(spec: Spec, numbers: int) -> int:
 def _one(
     limits: tuple[ArrayLike, ArrayLike],
     p: ArrayLike,
-    method: str,
+    method: Methods,
     rows: float,
     *,
     expected: float = np.inf,
-    note: str = "",
-) -> Interval:
+    floor: float = np.nan,
+) -> Intervals:
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
     too_few = few(np.array([float(rows)]), expected)
-    return Interval(low, high, chance, [method], too_few, notes=[note])
+    return Intervals(low, high, chance, [method], too_few, expected=np.array([floor]))
