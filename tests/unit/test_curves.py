@@ -29,9 +29,18 @@ def rows(n=600, seed=3):
     return pl.DataFrame(table)
 
 
+METRICS = [
+    f"{rate}.difference"
+    for rate in (
+        "roc_auc", "selection_rate", "true_positive_rate", "false_positive_rate",
+        "expected_calibration_error", "maximum_calibration_error",
+    )
+]  # fmt: skip
+
+
 def audited(**options):
     options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"} | options
-    options |= {"metrics": ["roc_auc.difference"]}
+    options |= {"metrics": METRICS}
     return fg.audit(rows(), threshold=GRID, **options)
 
 

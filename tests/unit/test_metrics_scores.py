@@ -10,12 +10,14 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.score_statistics import brier_score
+from fairgauge.enums import DiagnosticCode
 from fairgauge.inference import Evidence
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 
 BOUNDED = ("roc_auc", "average_precision")
 COMPARED = ("score_ks", "score_wasserstein", "abroca", "bpsn_auc", "bnsp_auc")
@@ -153,7 +155,7 @@ def test_a_score_of_the_negative_value_is_turned_round() -> None:
 
 def test_balance_for_the_classes() -> None:
     frame = pl.DataFrame({"g": ["a"] * 4, "y": [1, 1, 0, 0], "s": [0.9, 0.4, 0.3, 0.2]})
-    (group,) = fg.audit(frame, label="y", score="s", sensitive="g").groups
+    (group,) = fg.audit(frame, label="y", score="s", sensitive="g", metrics="all").groups
     assert group.rates["generalized_true_positive_rate"].value == pytest.approx(0.65)
     assert group.rates["generalized_false_positive_rate"].value == pytest.approx(0.25)
 
@@ -165,16 +167,17 @@ def test_scores_of_the_other_value_are_noticed():
 
     def warned(**options):
         report = fg.audit(table, label="y", score="s", sensitive="g", metrics="DPPL", **options)
-        return [d.message for d in report.diagnostics if d.code == "scores"]
+        return [d for d in report.diagnostics if d.code is DiagnosticCode.REVERSED_SCORES]
 
-    (message,) = warned(positive=0)
-    assert message.startswith("the scores rank positives below negatives (ROC AUC 0.1")
+    (warning,) = warned(positive=0)
+    assert 0.1 < warning["auc"] < 0.2
     assert warned(positive=1) == warned(positive=0, score_of=1) == []
 
 
 def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
     known = find_rate("brier_score")
     new = replace(known, name="median_score", compute=lambda scores: brier_score(scores) / 2)
-    side = Side(size=np.zeros(0))
-    with pytest.raises(NoInterval, match="no interval is known for median score"):
+    side = ConfusionCounts(size=np.zeros(0))
+    with pytest.raises(NoInterval) as refused:
         bounds(new, Evidence(side, side))
+    assert refused.value.reason == Reason.of(ReasonCode.NO_METHOD, of="median score")

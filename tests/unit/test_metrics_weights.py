@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+from fairgauge.report.results import OVERALL, POOLED
 
 BERKELEY = {  # department: men admitted, men rejected, women admitted, women rejected
     "A": (512, 313, 89, 19),
@@ -66,10 +68,10 @@ def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
         for report in (weighted, duplicated)
     ]
     for ours, theirs in zip(*counted, strict=True):
-        assert (ours.metric, ours.group, ours.stratum) == (
+        assert (ours.metric, ours.group, ours.scope) == (
             theirs.metric,
             theirs.group,
-            theirs.stratum,
+            theirs.scope,
         )
         if theirs.value is None:
             continue
@@ -111,13 +113,13 @@ def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
     (women,) = [
         e
         for e in berkeley.estimates
-        if (e.metric, e.group, e.stratum) == ("base_rate.difference", "women", None)
+        if (e.metric, e.group, e.scope) == ("base_rate.difference", "women", OVERALL)
     ]
     assert women.value == pytest.approx(557 / 1835 - 1198 / 2691, rel=1e-12)
     (pooled,) = [
         e
         for e in berkeley.estimates
-        if (e.metric, e.group, e.stratum) == ("base_rate.difference", "women", "pooled")
+        if (e.metric, e.group, e.scope) == ("base_rate.difference", "women", POOLED)
     ]
     weights, gaps = [], []
     for ma, mr, wa, wr in BERKELEY.values():
@@ -130,9 +132,11 @@ def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
 
 
 def test_simpsons_paradox_is_said(berkeley: fg.Report) -> None:
-    (found,) = [d for d in berkeley.diagnostics if d.code == "simpson" and "women" in d.message]
-    assert found.level == "warning"
-    assert "base_rate.difference -0.142 but 0.0" in found.message
+    reversals = [d for d in berkeley.diagnostics if d.code is DiagnosticCode.SIMPSON]
+    (found,) = [d for d in reversals if d["group"] == "women"]
+    assert (found.level, found["metric"]) == ("warning", "base_rate.difference")
+    assert found["overall"] == pytest.approx(557 / 1835 - 1198 / 2691, rel=1e-12)
+    assert found["adjusted"] == berkeley["base_rate.difference", "sex", "women", POOLED].value > 0
 
 
 def test_conditional_disparity_of_berkeley(berkeley: fg.Report) -> None:

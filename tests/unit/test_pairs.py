@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.enums import Status
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import DiagnosticCode, ReferenceKind, Status
+from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import Evidence
-from fairgauge.inference.pairwise import MOST_LISTED, Groups, left_out, pairwise
+from fairgauge.inference.pairwise import MOST_LISTED, FeatureGroups, pairs_not_listed, pairwise
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.report import Report
+from fairgauge.report.results import NO_CLASS
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.spec.specification import Spec
 from fairgauge.stats import many
@@ -44,10 +47,12 @@ def groups(x, n):
 
     def pick(which):
         some = counts[which]
-        side = Side(size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some))
+        side = ConfusionCounts(
+            size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some)
+        )
         return Evidence(side, side)
 
-    return Groups("g", [f"g{i}" for i in range(len(x))], None, None, pick)
+    return FeatureGroups("g", [f"g{i}" for i in range(len(x))], NO_CLASS, None, pick)
 
 
 def test_pairs_are_newcombes_at_tukeys_critical_value():
@@ -63,27 +68,29 @@ def test_pairs_are_newcombes_at_tukeys_critical_value():
         sign = -1 if turned else 1
         assert each.difference == pytest.approx(-abs(difference.estimate[i]))
         limits = sorted(sign * float(limit[i]) for limit in (difference.low, difference.high))
-        assert (each.low, each.high) == pytest.approx(tuple(limits))
+        assert tuple(each.difference_interval) == pytest.approx(tuple(limits))
         ratios = sorted(float(limit[i]) ** sign for limit in (ratio.low, ratio.high))
-        assert (each.ratio_low, each.ratio_high) == pytest.approx(tuple(ratios))
+        assert tuple(each.ratio_interval) == pytest.approx(tuple(ratios))
         assert each.ratio == pytest.approx(each.rate_group / each.rate_other)
         assert each.p_adjusted == pytest.approx(float(difference.p[i]), abs=1e-12)
-        assert each.method == "tukey, wilson, mover difference and ratio"
+        for interval in (each.difference_interval, each.ratio_interval):
+            assert interval.methods == (M.TUKEY, M.MOVER, M.WILSON)
+            assert interval.level == 0.95
 
 
 def test_a_pair_says_who_differs_and_how_many_hold_at_once():
     each = of(audit(COUNTS))["c", "b"]
     assert each.says == (
-        "c: selection rate 18.3%, 50.6 points lower than b (68.9%); 95% interval -65.0 to -29.9 "
-        "points, all 6 pairs at once"
+        "c: selection rate 18.3% vs 68.9% for b, 50.6 pp lower (95% CI −65.0 to −29.9 pp, "
+        "simultaneous over 6 pairs)"
     )
-    assert each.sure
+    assert each.significant
 
 
 def test_pairs_come_by_what_is_sure_and_then_by_size():
     report = audit(COUNTS)
     found = [p for p in report.pairs if p.rate == "selection_rate"]
-    gaps = [max(-p.high, 0.0) for p in found]
+    gaps = [max(-p.difference_interval.high, 0.0) for p in found]
     assert gaps == sorted(gaps, reverse=True)
     unsure = [p.difference for p, gap in zip(found, gaps, strict=True) if not gap]
     assert unsure == sorted(unsure)
@@ -109,23 +116,26 @@ def test_pairs_agree_with_the_largest_gap(options):
     gap, ratio = report.estimates
     found = of(report)
     assert len(found) == 6
-    most = found[gap.reference, gap.group]
+    assert gap.reference.kind is ReferenceKind.GROUP
+    most = found[gap.reference.group, gap.group]
     assert most.difference == pytest.approx(-gap.value)
     assert most.ratio == pytest.approx(ratio.value)
-    assert gap.low == pytest.approx(max(0.0, *(-p.high for p in found.values())))
-    assert gap.high == pytest.approx(max(-p.low for p in found.values()))
-    assert ratio.low == pytest.approx(min(p.ratio_low for p in found.values()))
-    assert gap.method in {
-        f"tukey, {how}wilson, mover difference" for how in ("", "cluster-robust ")
-    }
-    assert ("cluster-robust" in gap.method) == ("cluster" in options)
-    assert most.method == f"{gap.method} and ratio"
+    assert gap.low == pytest.approx(
+        max(0.0, *(-p.difference_interval.high for p in found.values()))
+    )
+    assert gap.high == pytest.approx(max(-p.difference_interval.low for p in found.values()))
+    assert ratio.low == pytest.approx(min(p.ratio_interval.low for p in found.values()))
+    robust = (M.CLUSTER_ROBUST,) if "cluster" in options else ()
+    assert gap.interval.methods == (M.TUKEY, M.MOVER, *robust, M.WILSON)
+    assert most.difference_interval.methods == gap.interval.methods
 
 
 def test_small_groups_are_told_and_decide_nothing():
     each = of(audit(COUNTS | {"e": (19, 19)}))["c", "e"]
-    assert (each.status, each.high < 0, each.sure) == (Status.TOO_FEW, True, False)
-    assert each.reason == "rests on 19 rows on one side, fewer than 20"
+    assert each.status is Status.TOO_FEW
+    assert each.difference_interval.high < 0
+    assert not each.significant
+    assert each.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)
 
 
 def test_two_groups_are_an_estimate_already():
@@ -137,9 +147,9 @@ def test_two_groups_are_an_estimate_already():
 
 def test_a_ratio_of_two_rates_of_0_is_none():
     each = of(audit({"a": (0, 40), "b": (0, 50), "c": (20, 50)}))["a", "b"]
-    assert (each.difference, each.ratio, each.ratio_low, each.ratio_high) == (0.0, None, None, None)
+    assert (each.difference, each.ratio, each.ratio_interval) == (0.0, None, None)
     assert each.p_adjusted == 1.0
-    assert each.says.startswith("a: selection rate 0.0%, the same as b (0.0%)")
+    assert each.says.startswith("a: selection rate 0.0% vs 0.0% for b, no difference (95% CI ")
 
 
 def test_a_group_of_too_few_clusters_is_compared_with_none():
@@ -150,8 +160,9 @@ def test_a_group_of_too_few_clusters_is_compared_with_none():
     report = fg.audit(table, prediction="p", sensitive="g", metrics="selection_rate", cluster="c")
     found = of(report)
     assert set(found) == {("b", "c"), ("b", "d"), ("c", "d")}
-    assert {p.among for p in found.values()} == {3}
-    assert found["b", "c"].low < -0.5 < found["b", "c"].high < 0
+    assert {p.pairs for p in found.values()} == {3}
+    low, high = found["b", "c"].difference_interval
+    assert low < -0.5 < high < 0
 
 
 def test_of_many_groups_those_that_differ_most_are_kept():
@@ -163,18 +174,19 @@ def test_of_many_groups_those_that_differ_most_are_kept():
     every = many.all_pairs(x, n, 0.95)
     assert (len(found), len(every.low)) == (MOST_LISTED, 780)
     sure = np.sort(np.maximum(np.fmax(every.low, -every.high), 0.0))[::-1]
-    kept = [max(-pair.high, 0.0) for pair in found]
+    kept = [max(-pair.difference_interval.high, 0.0) for pair in found]
     assert np.allclose(kept, sure[:MOST_LISTED])
-    (note,) = left_out(many_groups)
-    assert "of the 780 pairs of its 40 groups, the 435 that differ most" in note.message
-    assert not list(left_out(groups(x[:30], n[:30])))
+    (note,) = pairs_not_listed(many_groups)
+    assert note.code is DiagnosticCode.PAIRS_LIMITED
+    assert (note["pairs"], note["groups"], note["listed"]) == (780, 40, 435)
+    assert not list(pairs_not_listed(groups(x[:30], n[:30])))
 
 
 def test_pairs_of_very_many_groups_are_left_to_the_largest_gap():
     crowd = groups(np.ones(1_500), np.full(1_500, 2))
     assert pairwise([SELECTED], crowd, Spec()) == []
-    (note,) = left_out(crowd)
-    assert "1,124,250 pairs" in note.message
+    (note,) = pairs_not_listed(crowd)
+    assert (note["pairs"], note["groups"], note["listed"]) == (1_124_250, 1_500, 0)
     assert "selection_rate.largest_gap" in note.message
 
 

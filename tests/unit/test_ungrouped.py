@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Level, Outcome
+from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.reasons import ReasonCode
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}
 UNKNOWN = (3, 1, 2, 2)
+MISSING = ReasonCode.MISSING_GROUPS
 
 
 def rows(groups):
@@ -33,6 +35,10 @@ def ask(data, *rules, **options):
 def said(report, group="a"):
     (found,) = [each for each in report.verdicts if each.group == group]
     return found
+
+
+def missing(report):
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
 
 
 def everywhere(metric, group):
@@ -75,13 +81,16 @@ def test_a_bound_worked_by_hand():
     rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
     report = ask(data, rule)
     assert said(report).outcome is Outcome.INCONCLUSIVE
-    assert said(report).reason == (
-        "selection rate 30.0%, 10.0 points higher than the rest (20.0%); 95% interval -2.0 to "
-        "+21.7 points: alone this would pass, but the 10 rows without g could turn it: "
-        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
+    reason = said(report).reason
+    assert (reason.code, reason["rows"], reason["alone"]) == (MISSING, 10, "pass")
+    assert said(report).says == (
+        "selection_rate.difference 0.1: alone this would pass, but the 10 rows without g could "
+        "change it: selection_rate.difference is between 0.0522 and 0.138, depending on their "
+        "groups"
     )
     assert report["selection_rate.difference", "g", "a"].value == pytest.approx(0.1)
     bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    assert [reason["low"], reason["high"]] == pytest.approx(bound)
     assert [round(end, 4) for end in bound] == [0.0522, 0.1382]
 
 
@@ -92,7 +101,7 @@ def test_an_interval_moves_along_with_the_bound():
     found = ask(rows(known | {None: (20, 0, 20, 0)}), rule)
     # 0 +- 4.01 points, moved by 320/1020 - 300/1020 = 1.96 points either way
     assert said(found).outcome is Outcome.INCONCLUSIVE
-    assert "the 40 rows without g could turn it" in said(found).reason
+    assert (said(found).reason.code, said(found).reason["rows"]) == (MISSING, 40)
     wider = fg.rule("selection_rate.difference", between=(-0.06, 0.06))
     assert said(ask(rows(known | {None: (20, 0, 20, 0)}), wider)).outcome is Outcome.PASS
 
@@ -103,7 +112,7 @@ def test_a_failure_that_rows_could_turn_is_inconclusive():
     assert said(ask(rows(known), rule)).outcome is Outcome.FAIL
     found = said(ask(rows(known | {None: (60, 0, 0, 0)}), rule))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "alone this would fail, but the 60 rows without g could turn it" in found.reason
+    assert (found.reason.code, found.reason["rows"], found.reason["alone"]) == (MISSING, 60, "fail")
 
 
 def test_one_row_that_changes_nothing_changes_nothing():
@@ -116,17 +125,17 @@ def test_one_row_that_changes_nothing_changes_nothing():
 def test_rows_bound_nothing_where_they_are_a_group():
     known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0), None: (300, 0, 0, 0)}
     rule = fg.rule("selection_rate.difference", at_most=-0.01)
-    assert "could turn it" not in said(ask(rows(known), rule, missing="group")).reason
-    assert "could turn it" in said(ask(rows(known), rule)).reason
+    assert said(ask(rows(known), rule, missing="group")).reason.code is not MISSING
+    assert said(ask(rows(known), rule)).reason.code is MISSING
 
 
 def test_weights_bound_weighted_rates():
     known = {"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)}
     rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
     data = rows(known).assign(w=2.5)
-    assert said(ask(data, rule, weight="w")).reason.endswith(
-        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
-    )
+    reason = said(ask(data, rule, weight="w")).reason
+    bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    assert (reason["low"], reason["high"]) == pytest.approx(bound)
 
 
 def test_an_intersection_misses_rows_that_miss_either_part():
@@ -134,15 +143,14 @@ def test_an_intersection_misses_rows_that_miss_either_part():
     data.loc[0, "h"] = None
     rule = fg.rule("selection_rate.difference", between=(-1, 1), decide="point")
     report = ask(data, rule, sensitive="g", intersections=[("g", "h")])
-    found = {d.where: d.message for d in report.diagnostics if d.code == "missing groups"}
-    assert found["g*h"].startswith("5.5% of the rows (9 of 164) have no g*h")
-    assert found["g"].startswith("4.9% of the rows (8 of 164) have no g")
+    notes = {d.feature: (d["rows"], d["total"]) for d in missing(report)}
+    assert notes == {"g*h": (9, 164), "g": (8, 164)}
 
 
 def test_the_share_of_rows_without_a_group_is_told():
     def note(unknown):
         report = ask(rows(KNOWN | {None: unknown}), fg.rule("DI", at_least=0))
-        return [(d.level, d.message) for d in report.diagnostics if d.code == "missing groups"]
+        return [(d.level, d.message) for d in missing(report)]
 
     assert note((0, 0, 0, 0)) == []
     ((level, message),) = note((1, 0, 0, 0))
