@@ -159,5 +159,7 @@ def test_the_json_has_the_names_of_the_contract() -> None:
         "rates",
     }
     assert group <= set(found["groups"][0])
-    assert {"value", "low", "high", "status", "reason"} <= set(found["groups"][0]["rates"]["f1"])
+    assert {"value", "low", "high", "status", "reason"} <= set(
+        found["groups"][0]["rates"]["accuracy"]
+    )
     assert {"source", "fingerprint", "rows", "used", "excluded"} <= set(found["data"])

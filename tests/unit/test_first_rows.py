@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode
-from fairgauge.report.results import Diagnostic
+
+if TYPE_CHECKING:
+    from fairgauge.report.results import Diagnostic
 
 ROWS = 40
 

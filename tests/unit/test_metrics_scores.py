@@ -89,7 +89,7 @@ def audited(frame: pl.DataFrame, **asked: Any) -> fg.Report:
         score="s",
         sensitive="g",
         reference={"g": "b"},
-        metrics=list(COMPARED),
+        metrics=[*COMPARED, *(f"{name}.difference" for name in BOUNDED)],
         **asked,
     )
 

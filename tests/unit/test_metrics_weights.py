@@ -132,9 +132,13 @@ def test_the_sign_turns_within_departments(berkeley: fg.Report) -> None:
 
 
 def test_simpsons_paradox_is_said(berkeley: fg.Report) -> None:
+    reversed_metric = "base_rate.difference"
     reversals = [d for d in berkeley.diagnostics if d.code is DiagnosticCode.SIMPSON]
-    (found,) = [d for d in reversals if d["group"] == "women"]
-    assert (found.level, found["metric"]) == ("warning", "base_rate.difference")
+    assert {(d["group"], d["metric"]) for d in reversals} == {
+        (group, metric) for group in ("men", "women") for metric in ("base_rate.difference", "DPL")
+    }
+    found = next(d for d in reversals if (d["group"], d["metric"]) == ("women", reversed_metric))
+    assert found.level == "warning"
     assert found["overall"] == pytest.approx(557 / 1835 - 1198 / 2691, rel=1e-12)
     assert found["adjusted"] == berkeley["base_rate.difference", "sex", "women", POOLED].value > 0
 

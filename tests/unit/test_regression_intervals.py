@@ -208,7 +208,7 @@ def test_insurance_agrees_with_the_bca_bootstrap_of_its_rows():
     """scipy.stats.bootstrap(..., paired=True, n_resamples=9999, method="BCa"), seed 0."""
     report = fg.audit(
         DATA / "insurance_pred.csv", label="charges", prediction="prediction",
-        sensitive="sex", task="regression", metrics=list(SMD),
+        sensitive="sex", task="regression", metrics=[*SMD, *DIFFERENCES],
     )  # fmt: skip
     rates = {group.group: group.rates for group in report.groups}
     bootstrap = {
