@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    NOT_EVALUATED = "not evaluated"
+    NOT_EVALUATED = "not_evaluated"
     NONE = "none"
 
 
