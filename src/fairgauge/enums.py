@@ -203,7 +203,8 @@ class DiagnosticCode(StrEnum):
     HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
-    SIMPSON = "simpson"  # group, metric, overall, adjusted, ...
+    SIMPSON = "simpson"  # group, metric, overall, adjusted
+    DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
     EXACT_SCORES = "exact_scores"  # scores, rows, seconds
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed

@@ -26,7 +26,7 @@ from fairgauge.inference.clusters import clusters_spanning_groups
 from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.pairwise import pairs_not_listed, pairwise
-from fairgauge.inference.reversals import simpson_reversals
+from fairgauge.inference.reversals import adjustment_notes
 from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
@@ -101,7 +101,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         task=resolution.task,
         groups=tuple(group for part in parts for group in part.groups),
         estimates=tested.estimates,
-        diagnostics=(*diagnostics, *tested.diagnostics),
+        diagnostics=(
+            *diagnostics,
+            *adjustment_notes(tested.estimates),
+            *tested.diagnostics,
+        ),
         scores=tuple(
             counts for each in resolution.features for counts in score_counts(each, first)
         ),
@@ -136,7 +140,6 @@ class _Feature:
             self.diagnostics += homogeneity_notes(central(rates), groups, spec)
             self.diagnostics += pairs_not_listed(groups)
             self.pairs += pairwise(central(rates), groups, spec)
-        self.diagnostics += simpson_reversals(self.estimates)
 
 
 def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:

@@ -130,6 +130,16 @@ def _simpson(d: Diagnostic) -> str:
     )
 
 
+def _disappears(d: Diagnostic) -> str:
+    p = d.get("p")
+    shown = "" if p is None else f", adjusted p = {p:.3f}"
+    return (
+        f"{d['group']}: the difference disappears when adjusted for the strata: {d['metric']} "
+        f"{amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted (not statistically "
+        f"significant{shown})"
+    )
+
+
 def _exact(d: Diagnostic) -> str:
     return (
         f"{d['scores']:,} distinct scores of {d['rows']:,} rows were read one by one for exact "
@@ -164,6 +174,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.PAIRS_LIMITED: _pairs,
     DiagnosticCode.REVERSED_SCORES: _reversed_scores,
     DiagnosticCode.SIMPSON: _simpson,
+    DiagnosticCode.DISAPPEARS: _disappears,
     DiagnosticCode.EXACT_SCORES: _exact,
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
