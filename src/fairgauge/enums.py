@@ -205,7 +205,7 @@ class DiagnosticCode(StrEnum):
     REVERSED_SCORES = "reversed_scores"  # auc
     SIMPSON = "simpson"  # group, metric, overall, adjusted
     DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
-    EXACT_SCORES = "exact_scores"  # scores, rows, seconds
+    BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
     TEXT = "text"  # text: of a report saved by version 1

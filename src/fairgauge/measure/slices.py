@@ -407,7 +407,7 @@ class _Completed:
         return replace(
             estimate,
             value=value,
-            error=None if self.error is None else as_number(self.error[i]),
+            error=None if self.error is None else as_number(self.error[i]) or None,
             **certainty(self.intervals, i, self.of.spec.confidence),
         )
 

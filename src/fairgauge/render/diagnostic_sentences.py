@@ -140,10 +140,11 @@ def _disappears(d: Diagnostic) -> str:
     )
 
 
-def _exact(d: Diagnostic) -> str:
+def _binned(d: Diagnostic) -> str:
     return (
-        f"{d['scores']:,} distinct scores of {d['rows']:,} rows were read one by one for exact "
-        f"score metrics ({d['seconds']:.2g} s)"
+        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
+        "at most its error in the JSON report. From at most a million rows, instead of counts, "
+        "they are exact"
     )
 
 
@@ -175,7 +176,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.REVERSED_SCORES: _reversed_scores,
     DiagnosticCode.SIMPSON: _simpson,
     DiagnosticCode.DISAPPEARS: _disappears,
-    DiagnosticCode.EXACT_SCORES: _exact,
+    DiagnosticCode.BINNED_SCORES: _binned,
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
     DiagnosticCode.TEXT: _text,
