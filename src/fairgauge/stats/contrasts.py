@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.intervals import critical, critical_t, wilson
+from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.restricted import under_difference, under_ratio
 
 if TYPE_CHECKING:
@@ -253,48 +253,6 @@ def score_ratio(
     return low, high
 
 
-@quiet
-def agresti_caffo(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
-) -> Limits:
-    """Agresti and Caffo's limits of a difference: Wald after one success and one failure more.
-
-    References
-    ----------
-    Agresti & Caffo (2000), The American Statistician 54, 280-288.
-
-    Examples
-    --------
-    >>> low, high = agresti_caffo(56, 70, 48, 80, 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.0525, 0.3358)
-    """
-    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
-    p1, p2 = (x1 + 1) / (n1 + 2), (x2 + 1) / (n2 + 2)
-    half = z * np.sqrt(p1 * (1 - p1) / (n1 + 2) + p2 * (1 - p2) / (n2 + 2))
-    return np.maximum(p1 - p2 - half, -1.0), np.minimum(p1 - p2 + half, 1.0)
-
-
-@quiet
-def katz(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
-    """Katz's log limits of a ratio, for comparison with other tools only (nan where x is 0).
-
-    References
-    ----------
-    Katz, Baptista, Azen & Pike (1978), Biometrics 34, 469-474.
-
-    Examples
-    --------
-    >>> low, high = katz(35, 200, 50, 200, 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.4763, 1.0287)
-    """
-    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
-    half = z * np.sqrt(1 / x1 - 1 / n1 + 1 / x2 - 1 / n2)
-    ratio = (x1 / n1) / (x2 / n2)
-    return ratio * np.exp(-half), ratio * np.exp(half)
-
-
 def fold(low: ArrayLike, high: ArrayLike) -> Limits:
     """Limits of ``|d|`` from limits of ``d``.
 
@@ -307,38 +265,6 @@ def fold(low: ArrayLike, high: ArrayLike) -> Limits:
     low, high = floats(low, high)
     nearest = np.maximum(np.maximum(low, -high), 0.0)
     return nearest, np.maximum(np.abs(low), np.abs(high))
-
-
-@quiet
-def welch_difference(
-    mean1: ArrayLike, var1: ArrayLike, n1: ArrayLike, mean2: ArrayLike, var2: ArrayLike,
-    n2: ArrayLike, confidence: float,
-) -> Limits:  # fmt: skip
-    """Welch's limits of a difference of means.
-
-    Parameters
-    ----------
-    mean1, var1, n1, mean2, var2, n2 : array-like
-        Sample means, sample variances (divisor n - 1) and sizes; a group of fewer than two gives
-        [-inf, inf].
-    confidence : float in (0, 1)
-
-    References
-    ----------
-    Welch (1947), Biometrika 34, 28-35.
-
-    Examples
-    --------
-    >>> low, high = welch_difference(5.0, 4.0, 30, 4.0, 9.0, 20, 0.95)
-    >>> round(float(low), 3), round(float(high), 3)
-    (-0.559, 2.559)
-    """
-    mean1, var1, n1, mean2, var2, n2 = floats(mean1, var1, n1, mean2, var2, n2)
-    known = (n1 > 1) & (n2 > 1)
-    degrees = welch_degrees(var1, n1, var2, n2)
-    half = critical_t(confidence, degrees) * np.sqrt(var1 / n1 + var2 / n2)
-    gap = mean1 - mean2
-    return np.where(known, gap - half, -np.inf), np.where(known, gap + half, np.inf)
 
 
 @quiet

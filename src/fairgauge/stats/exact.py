@@ -23,40 +23,6 @@ MAX_TABLES = 20_000_000
 _SLACK = 1 + 1e-7  # tables this close to the observed one count as equally extreme
 
 
-def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Fisher's exact two-sided p: all tables no likelier than the observed one.
-
-    Parameters
-    ----------
-    x1, n1, x2, n2 : array-like of whole numbers
-        Successes and trials; an empty group gives nan.
-
-    Raises
-    ------
-    ValueError
-        When a count is not a whole number: exact tests need counts, not effective sizes.
-
-    Examples
-    --------
-    >>> round(float(fisher(7, 25, 2, 25)), 6)
-    0.138333
-    """
-    return _each(lambda a, m, b, n: _conditional(a, m, b, n, share_of_ties=1.0), x1, n1, x2, n2)
-
-
-def fisher_midp(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Fisher's two-sided mid-p: the tables as likely as the observed one count half.
-
-    Parameters and errors as for `fisher`.
-
-    Examples
-    --------
-    >>> round(float(fisher_midp(7, 25, 2, 25)), 6)
-    0.080774
-    """
-    return _each(lambda a, m, b, n: _conditional(a, m, b, n, share_of_ties=0.5), x1, n1, x2, n2)
-
-
 def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     """Boschloo's exact unconditional p: twice the smaller one-sided one, at most 1.
 
@@ -84,28 +50,6 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     return _each(p_value, x1, n1, x2, n2)
 
 
-def barnard(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Barnard's exact unconditional two-sided p, tables ordered by the pooled z statistic.
-
-    Parameters and errors as for `boschloo`.
-
-    Examples
-    --------
-    >>> round(float(barnard(7, 25, 2, 25)), 4)
-    0.075
-    """
-
-    @quiet
-    def p_value(x1: int, n1: int, x2: int, n2: int) -> float:
-        a, b = np.arange(n1 + 1.0)[:, None], np.arange(n2 + 1.0)
-        pooled = (a + b) / (n1 + n2)
-        z = np.abs(a / n1 - b / n2) / np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-        z = np.where(np.isnan(z), 0.0, z)
-        return _supremum(z * _SLACK >= z[x1, x2])
-
-    return _each(p_value, x1, n1, x2, n2)
-
-
 def _each(p_value: Callable[[int, int, int, int], float], *counts: ArrayLike) -> Array:
     """Apply `p_value` to every table; equal tables are computed once."""
     tables = np.stack(whole("an exact test", *counts), axis=-1).astype(np.int64)
@@ -114,16 +58,6 @@ def _each(p_value: Callable[[int, int, int, int], float], *counts: ArrayLike) ->
     distinct, index = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     p = [p_value(*row) if row[1] and row[3] else np.nan for row in distinct.tolist()]
     return np.asarray(p, dtype=np.float64)[index.reshape(tables.shape[:-1])]
-
-
-def _conditional(x1: int, n1: int, x2: int, n2: int, share_of_ties: float) -> float:
-    total = x1 + x2
-    support = np.arange(max(0, total - n2), min(n1, total) + 1)
-    chance = np.exp(_log_choose(n1)[support] + _log_choose(n2)[total - support])
-    chance /= chance.sum()
-    observed = chance[x1 - support[0]]
-    below, upto = chance < observed / _SLACK, chance <= observed * _SLACK
-    return min(1.0, float(chance[below].sum() + share_of_ties * chance[upto & ~below].sum()))
 
 
 def _log_choose(n: int) -> Array:

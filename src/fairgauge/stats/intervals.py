@@ -233,30 +233,6 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     return _beta(x, n, confidence, add_low=0.0, add_high=1.0)
 
 
-@quiet
-def student(mean: ArrayLike, var: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
-    """Student's limits of a mean.
-
-    Parameters
-    ----------
-    mean, var : array-like
-        Sample mean and sample variance (divisor n - 1), in the units of the values.
-    n : array-like, >= 0
-        Values; fewer than two give [-inf, inf].
-    confidence : float in (0, 1)
-
-    Examples
-    --------
-    >>> low, high = student(2.0, 4.0, 16, 0.95)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.934, 3.066)
-    """
-    mean, var, n = floats(mean, var, n)
-    half = critical_t(confidence, n - 1) * np.sqrt(var / n)
-    known = n > 1
-    return np.where(known, mean - half, -np.inf), np.where(known, mean + half, np.inf)
-
-
 def tail_of(confidence: float) -> float:
     """Return the probability of one tail, insisting on a confidence inside (0, 1)."""
     if not 0 < confidence < 1:

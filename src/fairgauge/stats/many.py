@@ -6,32 +6,17 @@ Groups lie along the last axis; a group without trials (``n = 0``) takes no part
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
-from fairgauge.stats.significance import invert_z
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _FURTHEST, _STEP = 9.0, 1 / 16
-
-Comparison: TypeAlias = Literal["difference", "ratio"]
-
-
-class AllPairs(NamedTuple):
-    """Every pair of groups with simultaneous limits; arrays of shape (..., G (G - 1) / 2)."""
-
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    estimate: Array
-    low: Array
-    high: Array
-    p: Array
 
 
 def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
@@ -76,101 +61,6 @@ def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
         chosen = groups == size
         p[chosen] = _range_tail(z[chosen] * np.sqrt(2), int(size))
     return p
-
-
-def all_pairs(
-    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison = "difference"
-) -> AllPairs:
-    """Compare every pair of groups with simultaneous limits and adjusted p-values.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-        Probability that all intervals cover at once.
-    comparison : {"difference", "ratio"}
-
-    Returns
-    -------
-    pairs : AllPairs
-        ``first < second`` are positions along the last axis.  Limits at Tukey's critical value
-        and the p at which they touch equality, nan where a group is empty.
-
-    Examples
-    --------
-    >>> pairs = all_pairs([20, 26, 31], [100, 100, 100], 0.95)
-    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.estimate.round(2).tolist()
-    ([0, 0, 1], [1, 2, 2], [-0.06, -0.11, -0.05])
-    """
-    x, n = floats(x, n)
-    first, second = np.triu_indices(x.shape[-1], k=1)
-    limits = newcombe if comparison == "difference" else mover_wilson_ratio
-    sides = x[..., first], n[..., first], x[..., second], n[..., second]
-    p1, p2 = quotient(*sides[:2]), quotient(*sides[2:])
-    groups = np.count_nonzero(n > 0, axis=-1)[..., None]
-    empty = np.isnan(p1) | np.isnan(p2)
-    low, high = limits(*sides, tukey_critical(groups, confidence))
-    z = invert_z(lambda z: newcombe(*sides, z))
-    estimate = p1 - p2 if comparison == "difference" else quotient(p1, p2)
-    undefined = (np.where(empty, np.nan, v) for v in (low, high, tukey_p(z, groups)))
-    return AllPairs(first, second, estimate, *undefined)
-
-
-def range_interval(x: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Array, Array, Array]:
-    """Return the largest gap between two groups' rates, with simultaneous limits.
-
-    All pairs are covered at once with about the stated probability, hence so is the range; the
-    lower limit is 0 exactly when no pair differs.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-
-    Returns
-    -------
-    estimate, low, high : array of shape (...), in [0, 1]
-        nan with fewer than two groups.
-
-    Examples
-    --------
-    >>> estimate, low, high = range_interval([20, 26, 31, 18, 24], 100, 0.95)
-    >>> round(float(estimate), 2), float(low), round(float(high), 4)
-    (0.13, 0.0, 0.2881)
-    """
-    rate, (low, high), alone = _pairwise(x, n, confidence, "difference")
-    estimate = np.nanmax(rate, axis=-1) - np.nanmin(rate, axis=-1)
-    low = np.maximum(np.fmax.reduce(low, axis=(-1, -2)), 0.0)
-    high = np.fmax.reduce(high, axis=(-1, -2))
-    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
-
-
-def worst_ratio_interval(
-    x: ArrayLike, n: ArrayLike, confidence: float
-) -> tuple[Array, Array, Array]:
-    """Return the smallest ratio of two groups' rates, with simultaneous limits.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-
-    Returns
-    -------
-    estimate, low, high : array of shape (...), in [0, 1]
-        nan with fewer than two groups; the estimate is nan where all rates are 0.
-
-    Examples
-    --------
-    >>> estimate, low, high = worst_ratio_interval([20, 26, 31, 18, 24], 100, 0.95)
-    >>> round(float(estimate), 3), round(float(low), 3), float(high)
-    (0.581, 0.289, 1.0)
-    """
-    rate, (low, high), alone = _pairwise(x, n, confidence, "ratio")
-    estimate = quotient(np.nanmin(rate, axis=-1), np.nanmax(rate, axis=-1))
-    low = np.fmin.reduce(low, axis=(-1, -2))
-    high = np.minimum(np.fmin.reduce(high, axis=(-1, -2)), 1.0)
-    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
 
 
 def expected_range(
@@ -284,21 +174,6 @@ def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
     weight = 1 / (variance + tau2)
     mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
     return np.where(part, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
-
-
-def _pairwise(
-    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison
-) -> tuple[Array, Limits, NDArray[np.bool_]]:
-    """Rates (..., G), limits of every ordered pair (..., G, G) and where there is no pair."""
-    x, n = floats(x, n)
-    groups = np.count_nonzero(n > 0, axis=-1)
-    limits = newcombe if comparison == "difference" else mover_wilson_ratio
-    z = tukey_critical(groups, confidence)[..., None, None]
-    low, high = limits(x[..., :, None], n[..., :, None], x[..., None, :], n[..., None, :], z)
-    takes_part = (n > 0)[..., :, None] & (n > 0)[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
-    alone = groups < 2
-    rate = np.where(alone[..., None], 0.0, quotient(x, n))
-    return rate, (np.where(takes_part, low, np.nan), np.where(takes_part, high, np.nan)), alone
 
 
 def _unless(undefined: NDArray[np.bool_], value: Array) -> Array:

@@ -97,42 +97,6 @@ def dirichlet_cells(
     return np.asarray(gamma * (total / gamma.sum(axes, keepdims=True)))
 
 
-def poisson_cells(
-    counts: ArrayLike, replicates: int, rng: np.random.Generator, sum_w2: ArrayLike | None = None
-) -> Array:
-    """Draw cells of the Poisson bootstrap: every row weighs a Poisson(1) number.
-
-    Parameters
-    ----------
-    counts : array-like
-        Rows per cell, or the sum of the weights per cell.
-    replicates : int
-    rng : numpy.random.Generator
-    sum_w2 : array-like, optional
-        Sum of the squared weights per cell.  The weighted draw is a scaled Poisson with the right
-        mean and variance; for unweighted rows it is exact.
-
-    Returns
-    -------
-    cells : array of shape (replicates, ...)
-
-    References
-    ----------
-    Chamandy, Muralidharan, Najmi & Naidu (2012), Estimating uncertainty for massive data streams.
-
-    Examples
-    --------
-    >>> draws = poisson_cells([40.0, 60.0], 4000, np.random.default_rng(0), sum_w2=[80.0, 60.0])
-    >>> draws.var(0).round(-1).tolist()
-    [80.0, 60.0]
-    """
-    (table,) = floats(counts)
-    if sum_w2 is None:
-        return rng.poisson(table, size=(replicates, *table.shape)).astype(np.float64)
-    scale = np.where(table > 0, quotient(sum_w2, table), 1.0)
-    return np.asarray(rng.poisson(table / scale, size=(replicates, *table.shape)) * scale)
-
-
 def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     """Equal-tailed limits of draws along the first axis.
 
@@ -184,20 +148,6 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     centre = np.asarray(null, dtype=np.float64)
     beyond = np.minimum((~(values > centre)).sum(0), (~(values < centre)).sum(0))
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
-
-
-def percentile(replicates: ArrayLike, confidence: float) -> Limits:
-    """Percentile bootstrap limits: a cross-check, never a default (it undercovers).
-
-    Parameters and undefined replicates as for `quantile_interval`.
-
-    Examples
-    --------
-    >>> low, high = percentile(np.arange(1001.0), 0.90)
-    >>> float(low), float(high)
-    (50.0, 950.0)
-    """
-    return quantile_interval(replicates, confidence)
 
 
 @quiet
@@ -321,34 +271,6 @@ def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) 
     (values,) = floats(replicates)
     sd = np.std(values, axis=0, ddof=1)
     return np.asarray(2 * ndtr(-np.abs(np.asarray(estimate, dtype=float) - null) / sd))
-
-
-@quiet
-def jackknife_variance(counts: ArrayLike, metric: Metric) -> Array:
-    """Jackknife variance of a metric of cells: one row left out per occupied cell.
-
-    Parameters
-    ----------
-    counts : array-like of shape (..., K)
-    metric : callable
-        From cells of shape (..., K) to values of shape (...).
-
-    Returns
-    -------
-    variance : array of shape (...)
-
-    Examples
-    --------
-    >>> rate = lambda cells: cells[..., 0] / cells.sum(-1)
-    >>> round(float(jackknife_variance([30.0, 70.0], rate)), 6)  # p q / (n - 1)
-    0.002121
-    """
-    (table,) = floats(counts)
-    left_out, weight = _jackknife(table, metric)
-    n = weight.sum(-1)
-    mean = (weight * left_out).sum(-1) / n
-    away = np.where(weight > 0, left_out - mean[..., None], 0.0)
-    return np.asarray((n - 1) / n * (weight * away**2).sum(-1))
 
 
 def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:

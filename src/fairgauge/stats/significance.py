@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 
 if TYPE_CHECKING:
@@ -213,28 +213,6 @@ def welch_p(
     return np.where((n1 > 1) & (n2 > 1), p, np.nan)
 
 
-@quiet
-def n_minus_1_chi2(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Return the p-value of Egon Pearson's N-1 chi-square test of two rates.
-
-    An empty group gives nan; rates that are both 0 or both 1 give 1.
-
-    References
-    ----------
-    Campbell (2007), Statistics in Medicine 26, 3661-3675.
-
-    Examples
-    --------
-    >>> round(float(n_minus_1_chi2(7, 25, 2, 25)), 6)
-    0.068451
-    """
-    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    x, n = x1 + x2, n1 + n2
-    z2 = (n - 1) * (x1 * n2 - x2 * n1) ** 2 / (n1 * n2 * x * (n - x))
-    p = np.where((x > 0) & (x < n), two_sided(np.sqrt(z2)), 1.0)
-    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
-
-
 def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Test that all groups share one rate (Pearson's chi-square, G - 1 degrees of freedom).
 
@@ -290,44 +268,6 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     return np.where(g > 1, stat, np.nan), np.where(g > 1, p, np.nan)
 
 
-def studentised(metric: Statistic) -> Statistic:
-    """Turn a metric of one group into the studentised gap ``|m1 - m2| / sd`` of two.
-
-    Only a studentised statistic makes a permutation test valid when the metric is equal but the
-    distributions are not.  The variance is the jackknife's, taken cell by cell.
-
-    Parameters
-    ----------
-    metric : callable
-        From cells of shape (..., K) to values of shape (...).
-
-    Returns
-    -------
-    statistic : callable
-        From cells of shape (..., 2, K) to values of shape (...), for `permutation_p`.
-
-    References
-    ----------
-    DiCiccio, Vasudevan, Basu, Kenthapadi & Agarwal (2020), Evaluating fairness using permutation
-    tests, KDD.
-
-    Examples
-    --------
-    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
-    >>> round(float(gap(np.array([[30.0, 70.0], [20.0, 80.0]]))), 3)
-    1.636
-    """
-    from fairgauge.stats.resampling import jackknife_variance
-
-    def statistic(table: Array) -> Array:
-        value = metric(table)
-        gap = np.abs(value[..., 0] - value[..., 1])
-        variance = jackknife_variance(table, metric).sum(-1)
-        return np.where(gap == 0, 0.0, quotient(gap, np.sqrt(variance)))
-
-    return statistic
-
-
 def permutation_p(
     counts: ArrayLike, statistic: Statistic, rng: np.random.Generator, replicates: int = 2000
 ) -> Array:
@@ -340,8 +280,9 @@ def permutation_p(
     counts : array-like of whole numbers, shape (G, K)
         Rows per group and cell.
     statistic : callable
-        From tables of shape (..., G, K) to values of shape (...); large speaks against the null.
-        See `studentised` for differences of a metric.
+        From tables of shape (..., G, K) to values of shape (...); large values are evidence
+        against the null.  A difference of a metric must be studentised, or the test is invalid
+        where the metric is equal and the distributions are not (DiCiccio et al. 2020).
     rng : numpy.random.Generator
     replicates : int
         The smallest possible p is 1 / (replicates + 1).
@@ -359,7 +300,7 @@ def permutation_p(
     Examples
     --------
     >>> table = [[40, 10], [20, 30]]
-    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
+    >>> gap = lambda tables: np.abs(tables[..., 0, 0] - tables[..., 1, 0])
     >>> bool(permutation_p(table, gap, np.random.default_rng(0)) < 0.01)
     True
     """
