@@ -120,7 +120,7 @@ def noncentral(i):
 
 def distances(i):
     a, d = i["a"], i["d"]
-    floor = divergences.noise_floor(a, d, "kl")
+    floor = divergences.expected_distance(a, d, "kl")
     values = {
         kind: of.between(np.array(a), np.array(d), Profile.DOCUMENTED)
         for kind, of in DISTANCES.items()

@@ -219,7 +219,7 @@ def test_distances_of_two_categories_fold_newcombes():
     )
     kl = found["KL", "g", "a"]
     assert kl.low == 0.0 <= kl.value < kl.high
-    floor = float(divergences.noise_floor([30, 50], [20, 50], "kl"))
+    floor = float(divergences.expected_distance([30, 50], [20, 50], "kl"))
     left = f"; chance alone would give about {floor:.2g}, and about {{:.2g}} is left without it"
     assert kl.says.endswith(left.format(max(kl.value - floor, 0)))
     near = pair((40, 16, 10, 4), (50, 22, 12, 5), metrics=["JS"])["JS", "g", "a"]

@@ -17,7 +17,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
-    noise_floor,
+    expected_distance,
     norm_interval,
 )
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
@@ -51,12 +51,12 @@ def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Interval:
     confidence, draws = spec.confidence, spec.replicates
     if metric.by == "kl" or metric.by == "js":
         low[at], high[at] = divergence_interval(a[at], d[at], metric.by, confidence, rng, draws)
-        floor[at] = noise_floor(a[at], d[at], metric.by)
+        floor[at] = expected_distance(a[at], d[at], metric.by)
         method = "noncentral chi-square, dirichlet posterior"
     else:
         low[at], high[at] = norm_interval(a[at], d[at], metric.by, confidence, rng, draws)
         shown = at if len(at) * kinds * draws <= _MOST_SIMULATED else at[compared.margin[at]]
-        floor[shown] = noise_floor(a[shown], d[shown], metric.by, rng, draws)
+        floor[shown] = expected_distance(a[shown], d[shown], metric.by, rng, draws)
         method = "newcombe, folded" if closed else "norm-ball bootstrap"
     p[at] = _p(a[at], d[at], compared.margin[at], metric, rng, draws)
     if norm and compared.rest is not None:

@@ -128,7 +128,7 @@ def _distance(
     metric: Distance, compared: Comparisons, behind: Array, said: list[str], spec: Spec
 ) -> Interval:
     """Return the ball of a norm, around the shares of both sides without some clusters."""
-    if metric.by in ("kl", "js"):
+    if metric.by == "kl" or metric.by == "js":
         raise NoInterval(_NO_DIVERGENCE)
     sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
     shares = [_shares(side.classes[metric.of]) for side in sides]

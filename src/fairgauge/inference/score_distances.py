@@ -15,8 +15,8 @@ from fairgauge.inference.contrast_intervals import few
 from fairgauge.inference.draws import generator
 from fairgauge.inference.interval import Interval, by_chance
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.cumulative import cumulative_floor, cumulative_p, cumulative_radius
-from fairgauge.stats.roc import area_radius, areas_by_chance
+from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
+from fairgauge.stats.roc import area_radius, null_areas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     widths = np.diff(((scores.low + scores.high) / 2)[starts])
     rng, draws = generator(spec, compared.key), spec.replicates
     far = cumulative_radius(a, d, widths, metric.by, spec.confidence, rng, draws)
-    floor = cumulative_floor(a, d, widths, metric.by, rng, draws)
+    floor = expected_cumulative_distance(a, d, widths, metric.by, rng, draws)
     p = cumulative_p(a, d, widths, metric.by, rng, draws)
     if compared.rest is not None:  # the whole lies between the group and its rest
         apart = 1 - quotient(
@@ -68,7 +68,7 @@ def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     rng, draws = generator(spec, compared.key), min(spec.replicates, _MOST_CURVES)
     for i in np.flatnonzero(~np.isnan(value)):
         far[i] = area_radius(a[i], d[i], spec.confidence, rng, draws)
-        areas = areas_by_chance(a[i], d[i], rng, draws)
+        areas = null_areas(a[i], d[i], rng, draws)
         floor[i] = np.nanmean(areas)
         p[i] = (1 + np.count_nonzero(areas >= value[i])) / (1 + draws)
     rows = np.minimum(a.sum(axis=-1).min(axis=1), d.sum(axis=-1).min(axis=1))

@@ -1,4 +1,4 @@
-"""Planning: how many rows an audit needs, and what a table of this size can show."""
+"""Sample sizes and detectable differences, for planning."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MAX_DOUBLINGS = 40
-"""An interval that 2**40 times the rows would not decide sits on the bound: it needs inf."""
+"""An interval that 2**40 times the rows would not decide is on the bound: it needs inf."""
 
 
 @quiet
@@ -29,13 +30,17 @@ def detectable_difference(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> Array:
-    """Return the smallest true difference of rates that a test would probably find.
+    """Return the smallest true difference of rates that a test detects with the given power.
 
     Parameters
     ----------
     p1, n1, p2, n2 : array-like
         Rates in [0, 1] and sizes of both groups; an empty group gives inf.
     confidence, power : float in (0, 1)
+
+    Returns
+    -------
+    difference : array
 
     Examples
     --------
@@ -90,9 +95,9 @@ def n_to_pass_difference(
     power: float = 0.8,
     allocation: ArrayLike = 1.0,
 ) -> Array:
-    """Return the rows of group 2 needed to show equal rates as equal within the tolerance.
+    """Return the rows of group 2 needed to show that equal rates are equal within a tolerance.
 
-    The whole interval must fall inside ``[-tolerance, tolerance]``.  Optimistic where the
+    The whole interval must lie inside ``[-tolerance, tolerance]``.  Optimistic where the
     tolerance is as large as the rate.
 
     Parameters
@@ -126,7 +131,7 @@ def n_to_pass_ratio(
     power: float = 0.8,
     allocation: ArrayLike = 1.0,
 ) -> Array:
-    """Return the rows of group 2 needed to show equal rates as a ratio above `margin`.
+    """Return the rows of group 2 needed to show that the ratio of equal rates exceeds `margin`.
 
     Parameters
     ----------
@@ -149,7 +154,7 @@ def n_to_pass_ratio(
 
 
 def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
-    """Return the factor by which clusters raise the rows needed, 1 + (m - 1) ICC.
+    """Return the factor by which clusters raise the sample size needed, 1 + (m - 1) ICC.
 
     Parameters
     ----------
@@ -174,20 +179,20 @@ def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
 def factor_to_decide(
     interval: Callable[[Array], Limits], lower: ArrayLike, upper: ArrayLike
 ) -> Array:
-    """Return how many times the rows would decide a verdict at the same proportions.
+    """Return the multiple of the rows that would decide a verdict at the same proportions.
 
     Parameters
     ----------
     interval : callable
-        From a factor (an array; 1 is the data at hand) to limits that narrow as it grows.
+        From a factor (an array; 1 is the present data) to an interval that narrows as it grows.
     lower, upper : array-like
-        The allowed set; infinite bounds are welcome.
+        The allowed set; bounds may be infinite.
 
     Returns
     -------
     factor : array, >= 1
-        1 where the interval already lies inside or outside, inf where the estimate sits on a
-        bound, nan where the limits are.
+        1 where the interval already lies inside or outside, inf where the estimate is on a
+        bound, nan where the interval is.
 
     Examples
     --------
@@ -198,19 +203,14 @@ def factor_to_decide(
     """
     low, high, lower, upper = floats(*interval(np.asarray(1.0)), lower, upper)
     undefined = np.isnan(low) | np.isnan(high)
-    inner, outer = np.zeros(low.shape), np.full(low.shape, float(MAX_DOUBLINGS))
 
     def decided(doublings: Array) -> NDArray[np.bool_]:
         low, high = interval(2.0**doublings)
         return np.asarray(((low >= lower) & (high <= upper)) | (low > upper) | (high < lower))
 
-    never = ~decided(outer)
-    at_once = decided(np.zeros(low.shape))
-    for _ in range(50):
-        middle = (inner + outer) / 2
-        enough = decided(middle)
-        inner, outer = np.where(enough, inner, middle), np.where(enough, middle, outer)
-    factor = np.where(at_once, 1.0, np.where(never, np.inf, 2.0**outer))
+    none, most = np.zeros(low.shape), np.full(low.shape, float(MAX_DOUBLINGS))
+    _, doublings = bisect(lambda doublings: ~decided(doublings), none, most)
+    factor = np.where(decided(none), 1.0, np.where(decided(most), 2.0**doublings, np.inf))
     return np.where(undefined, np.nan, factor)
 
 

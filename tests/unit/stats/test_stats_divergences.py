@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.special import rel_entr
 
-from fairgauge.stats import divergences
+from fairgauge.stats import arrays
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
-    noise_floor,
+    expected_distance,
     norm_interval,
 )
 from fairgauge.stats.significance import homogeneity_table
@@ -32,19 +32,19 @@ def distance(kind, a, d):
     return np.linalg.norm(p - q, order, axis=-1) / (2 if kind == "tvd" else 1)
 
 
-def test_noise_floor_against_simulation():
+def test_expected_distance_against_simulation():
     rng = RNG(0)
     a, d = rng.multinomial(100, [0.5, 0.3, 0.2], 8000), rng.multinomial(60, [0.5, 0.3, 0.2], 8000)
     for kind in ("kl", "js", "tvd", "ks", "lp"):
-        floor = noise_floor([50, 30, 20], [30, 18, 12], kind, RNG(1), 8000)
+        floor = expected_distance([50, 30, 20], [30, 18, 12], kind, RNG(1), 8000)
         values = distance(kind, a, d)
         assert floor == pytest.approx(values[np.isfinite(values)].mean(), rel=0.05), kind
 
 
-def test_noise_floor_counts_the_categories_seen():
-    assert noise_floor([5, 5, 0], [5, 5, 0], "kl") == noise_floor([5, 5], [5, 5], "kl")
-    with pytest.raises(ValueError, match="the noise floor of 'tvd' is simulated: pass rng"):
-        noise_floor(A, D, "tvd")
+def test_expected_distance_counts_the_categories_seen():
+    assert expected_distance([5, 5, 0], [5, 5, 0], "kl") == expected_distance([5, 5], [5, 5], "kl")
+    with pytest.raises(ValueError, match="the expected distance 'tvd' is simulated: pass rng"):
+        expected_distance(A, D, "tvd")
 
 
 def test_bias_corrected_is_never_negative():
@@ -101,7 +101,7 @@ def test_the_seed_makes_the_limits():
 
 
 def test_strata_in_blocks_are_the_same_shape(monkeypatch):
-    monkeypatch.setattr(divergences, "BLOCK", 1)
+    monkeypatch.setattr(arrays, "BLOCK", 1)
     a, d = np.tile(A, (2, 3, 1)), np.tile(D, (2, 3, 1))
     low, high = norm_interval(a, d, "tvd", 0.95, RNG(0), 500)
     assert low.shape == high.shape == (2, 3)

@@ -97,9 +97,9 @@ def test_homogeneity_skips_empty_groups_and_categories():
 
 
 def test_exact_tests_refuse_what_they_cannot_count():
-    with pytest.raises(ValueError, match="an exact test needs whole, non-negative counts; found"):
+    with pytest.raises(ValueError, match="Boschloo's test needs whole, non-negative counts; found"):
         exact.boschloo(1.5, 10, 2, 10)
-    with pytest.raises(ValueError, match="an exact test needs no more successes than trials"):
+    with pytest.raises(ValueError, match="Boschloo's test needs no more successes than trials"):
         exact.boschloo(11, 10, 2, 10)
     with pytest.raises(ValueError, match="9000 and 9000 rows are too many to enumerate"):
         exact.boschloo(1, 9000, 2, 9000)
@@ -130,7 +130,7 @@ def test_boschloo_is_never_above_fisher():
 
 
 def test_permutations_keep_the_margins():
-    table = np.array([[3.0, 0, 7], [5, 2, 0], [1, 1, 1]])
+    table = np.array([[3.0, 0, 7], [5, 2, 0]])
     draws = permuted(table, np.random.default_rng(1), 500)
     np.testing.assert_array_equal(draws.sum(1), np.tile(table.sum(0), (500, 1)))
     np.testing.assert_array_equal(draws.sum(2), np.tile(table.sum(1), (500, 1)))
