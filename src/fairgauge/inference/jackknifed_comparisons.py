@@ -26,7 +26,7 @@ from fairgauge.inference.interval import (
 from fairgauge.inference.pooled import THIN, are_thin
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.jackknife import ball, deviations
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _distance(
     moved = deviations(gaps.reshape(-1, len(behind), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
     degrees = np.where(behind < FEWEST_CLUSTERS, 0.0, np.minimum(behind, len(moved)) - 1)
-    limits = ball(
+    limits = jackknife_norm_interval(
         here[1] - here[0],
         np.where(behind[:, None] < FEWEST_CLUSTERS, np.nan, moved),
         metric.by,

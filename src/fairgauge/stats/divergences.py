@@ -115,7 +115,7 @@ def divergence_interval(
     rng: np.random.Generator,
     draws: int = 2000,
 ) -> Limits:
-    """Confidence interval of the Kullback-Leibler or the Jensen-Shannon divergence, in nats.
+    """Return the interval of the Kullback-Leibler or the Jensen-Shannon divergence, in nats.
 
     Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
     cell; above 0 only where equality is rejected.  Upper limit: a quantile of the Dirichlet
@@ -172,7 +172,7 @@ def norm_interval(
     rng: np.random.Generator,
     replicates: int = 2000,
 ) -> Limits:
-    """Confidence interval of a norm of the difference of two distributions.
+    """Return the interval of a norm of the difference of two distributions.
 
     By the triangle inequality a norm changes by no more than the difference does, so ``M -/+ q``
     with q the bootstrap quantile of ``||d* - d||`` is valid: calibrated at equality, conservative
@@ -213,10 +213,10 @@ def norm_interval(
         gaps = np.subtract(*_shares(*resampled)) - np.subtract(*_shares(a, d))
         return np.asarray(np.quantile(norm(gaps, kind), confidence, axis=0))
 
-    ball = in_blocks(radius, replicates, a, d)
+    reach = in_blocks(radius, replicates, a, d)
     empty = np.isnan(plug_in)
-    low = np.where(empty, 0.0, np.maximum(plug_in - ball, 0.0))
-    return low, np.where(empty, widest, np.minimum(plug_in + ball, widest))
+    low = np.where(empty, 0.0, np.maximum(plug_in - reach, 0.0))
+    return low, np.where(empty, widest, np.minimum(plug_in + reach, widest))
 
 
 def _shares(a: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:

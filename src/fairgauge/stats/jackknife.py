@@ -23,7 +23,7 @@ def deviations(values: Array) -> Array:
 
     Returns
     -------
-    moved : array of shape (B, ...)
+    deviation : array of shape (B, ...)
         The sum of their squares is the jackknife variance ``(B - 1)/B sum (t_b - t)^2``; the sum
         of products with those of another statistic is their covariance.
 
@@ -41,15 +41,15 @@ def deviations(values: Array) -> Array:
     """
     blocks = len(values) - 1
     with np.errstate(invalid="ignore"):
-        moved: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
-    return moved
+        deviation: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
+    return deviation
 
 
 @quiet
 def scaled_limits(
     estimate: Array, error: Array, critical: Array, least: float, most: float
 ) -> Limits:
-    """Confidence interval from a standard error, on a scale that respects the statistic's range.
+    """Return the interval from a standard error, on a scale that respects the statistic's range.
 
     The scale is the logit between two finite ends, the logarithm of the distance from one, the
     statistic itself without ends; the delta method transforms the standard error.
@@ -91,11 +91,11 @@ def scaled_limits(
 
 
 @quiet
-def ball(
-    gaps: Array, moved: Array, kind: Norm, confidence: float, degrees: Array,
+def jackknife_norm_interval(
+    gaps: Array, deviation: Array, kind: Norm, confidence: float, degrees: Array,
     rng: np.random.Generator, draws: int,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Confidence interval of a norm of the difference of two distributions, from the jackknife.
+    """Return the interval of a norm of the difference of two distributions, from the jackknife.
 
     By the triangle inequality ``| ||d*|| - ||d|| | <= ||d* - d||``, so that the norm -/+ the
     quantile of ``||d* - d||`` is valid, and calibrated where the two distributions are equal.
@@ -106,7 +106,7 @@ def ball(
     ----------
     gaps : array of shape (n, K)
         Differences of the shares of K categories.
-    moved : array of shape (B, n, K)
+    deviation : array of shape (B, n, K)
         Their deviations, as `deviations` gives them.
     kind : {"tvd", "ks", "lp"}
         As for `divergences.norm`.
@@ -129,8 +129,9 @@ def ball(
 
     Examples
     --------
-    >>> gaps, moved = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
-    >>> low, high, p = ball(gaps, moved, "tvd", 0.95, np.array([30.0]), np.random.default_rng(0), 9)
+    >>> gaps, deviation = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
+    >>> rng, degrees = np.random.default_rng(0), np.array([30.0])
+    >>> low, high, p = jackknife_norm_interval(gaps, deviation, "tvd", 0.95, degrees, rng, 9)
     >>> low.round(3).tolist(), high.round(3).tolist(), p.round(3).tolist()
     ([0.0], [0.202], [0.055])
     """
@@ -138,17 +139,21 @@ def ball(
 
     value = norm(gaps, kind)
     if gaps.shape[1] == 2:
-        error = norm(np.sqrt((moved**2).sum(axis=0)), kind)
+        error = norm(np.sqrt((deviation**2).sum(axis=0)), kind)
         reach = critical_t(confidence, degrees) * error
         p = 2 * stdtr(np.maximum(degrees, 1.0), -value / error)
         known = np.isfinite(error) & (error > 0)
     else:
         reach, p = np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
-        known = np.isfinite(moved).all(axis=(0, 2)) & (moved != 0).any(axis=(0, 2)) & (degrees > 0)
+        known = (
+            np.isfinite(deviation).all(axis=(0, 2))
+            & (deviation != 0).any(axis=(0, 2))
+            & (degrees > 0)
+        )
         for i in np.flatnonzero(known):
-            away = rng.standard_normal((draws, len(moved))) @ moved[:, i]
-            away /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
-            sizes = norm(away, kind)
+            drawn = rng.standard_normal((draws, len(deviation))) @ deviation[:, i]
+            drawn /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
+            sizes = norm(drawn, kind)
             reach[i] = np.quantile(sizes, confidence)
             p[i] = (1 + np.count_nonzero(sizes >= value[i])) / (draws + 1)
     low, high = np.maximum(value - reach, 0.0), value + reach

@@ -129,7 +129,7 @@ def test_a_ball_of_two_categories_is_t_folded(norm):
     size = {"tvd": 1.0, "ks": 1.0, "lp": math.sqrt(2)}[norm]
     error = size * math.sqrt((moved**2).sum())
     both = np.concatenate([gap, -gap], 1), np.concatenate([moved, -moved], 2)
-    low, high, p = jackknife.ball(*both, norm, 0.95, np.array([29.0]), rng, 10)
+    low, high, p = jackknife.jackknife_norm_interval(*both, norm, 0.95, np.array([29.0]), rng, 10)
     t = stats.t(29)
     assert high[0] == pytest.approx(size * 0.08 + t.ppf(0.975) * error)
     assert low[0] == pytest.approx(max(0.0, size * 0.08 - t.ppf(0.975) * error))
@@ -140,7 +140,7 @@ def test_a_ball_of_several_categories_reaches_as_far_as_multivariate_t():
     """The square of the root of summed squares, of K equal errors, is K times an F."""
     moved = np.eye(3)[:, None, :] * 0.02  # three independent numbers, of error .02 each
     gaps, degrees = np.array([[0.05, -0.02, -0.03]]), np.array([12.0])
-    low, high, p = jackknife.ball(
+    low, high, p = jackknife.jackknife_norm_interval(
         gaps, moved, "lp", 0.95, degrees, np.random.default_rng(3), 40_000
     )
     value = math.sqrt((gaps**2).sum())
