@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from scipy.spatial import cKDTree
 
     Indices = NDArray[np.int64]
 
@@ -44,7 +45,7 @@ class Neighbours:
         The point of every row.
     """
 
-    tree: Any
+    tree: cKDTree
     points: Array
     at: Indices
 
