@@ -246,7 +246,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Arra
         value, along_p, along_q = _kl(p, q), np.log(p / q), p / q
     else:
         value, along_p, along_q = _js(p, q), np.log(p / middle) / 2, np.log(q / middle) / 2
-    variance = _variance(p, along_p) / na + _variance(q, along_q) / nd
+    variance = _weighted_variance(p, along_p) / na + _weighted_variance(q, along_q) / nd
     null = (1 / na + 1 / nd) / (2 if kind == "kl" else 8)
     kappa = np.fmax(variance / (4 * value), null)
     statistic = value / kappa
@@ -255,6 +255,6 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Arra
     return np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
 
 
-def _variance(p: Array, values: Array) -> Array:
+def _weighted_variance(p: Array, values: Array) -> Array:
     mean = (p * values).sum(-1, keepdims=True)
     return np.asarray((p * (values - mean) ** 2).sum(-1))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.arrays import BLOCK, Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
 from fairgauge.stats.roots import bisect
 
@@ -94,7 +94,7 @@ def expected_range(
     shape = np.broadcast_shapes(sizes.shape, shared.shape)
     probability = np.broadcast_to(np.nan_to_num(shared), shape)
     total = np.zeros(shape[:-1])
-    done, step = 0, max(1, 4_000_000 // max(1, int(np.prod(shape))))
+    done, step = 0, max(1, BLOCK // max(1, int(np.prod(shape))))
     while done < replicates:
         size = min(step, replicates - done)
         draws = rng.binomial(sizes.astype(np.int64), probability, size=(size, *shape))

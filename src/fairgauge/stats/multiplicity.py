@@ -34,9 +34,9 @@ def holm(p: ArrayLike) -> Array:
     >>> holm([0.01, 0.04, np.nan]).tolist()
     [0.02, 0.04, nan]
     """
-    ordered, order, count = _ordered(p)
+    ordered, order, count = _sorted_p(p)
     factor = count - np.arange(ordered.shape[-1])
-    return _restored(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
+    return _unsorted_p(np.maximum.accumulate(ordered * np.maximum(factor, 1), axis=-1), order)
 
 
 def benjamini_hochberg(p: ArrayLike) -> Array:
@@ -58,10 +58,10 @@ def benjamini_hochberg(p: ArrayLike) -> Array:
     >>> benjamini_hochberg([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.04, 0.04]
     """
-    ordered, order, count = _ordered(p)
+    ordered, order, count = _sorted_p(p)
     scaled = ordered * np.maximum(count / np.arange(1, ordered.shape[-1] + 1), 1)
     backwards = np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
-    return _restored(np.where(np.isnan(ordered), np.nan, backwards), order)
+    return _unsorted_p(np.where(np.isnan(ordered), np.nan, backwards), order)
 
 
 def adjust(p: ArrayLike) -> tuple[Array, Adjustment]:
@@ -94,14 +94,14 @@ def adjust(p: ArrayLike) -> tuple[Array, Adjustment]:
     return benjamini_hochberg(family), "benjamini-hochberg"
 
 
-def _ordered(p: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
+def _sorted_p(p: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
     values = np.atleast_1d(np.asarray(p, dtype=np.float64))
     order = np.argsort(values, axis=-1, kind="stable")  # nan sorts last
     count = np.count_nonzero(~np.isnan(values), axis=-1, keepdims=True).astype(np.float64)
     return np.take_along_axis(values, order, axis=-1), order, count
 
 
-def _restored(ordered: Array, order: NDArray[np.intp]) -> Array:
+def _unsorted_p(ordered: Array, order: NDArray[np.intp]) -> Array:
     restored = np.empty_like(ordered)
     np.put_along_axis(restored, order, np.minimum(ordered, 1.0), axis=-1)
     return restored

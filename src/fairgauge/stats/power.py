@@ -50,7 +50,8 @@ def detectable_difference(
     p1, n1, p2, n2 = floats(p1, n1, p2, n2)
     spread = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
     known = (n1 > 0) & (n2 > 0)
-    return np.where(known, (critical(confidence) + _quantile(power)) * np.sqrt(spread), np.inf)
+    z = critical(confidence) + _power_quantile(power)
+    return np.where(known, z * np.sqrt(spread), np.inf)
 
 
 @quiet
@@ -82,7 +83,7 @@ def n_to_detect(
     290.41
     """
     p1, p2, share = floats(p1, p2, allocation)
-    z = critical(confidence) + _quantile(power)
+    z = critical(confidence) + _power_quantile(power)
     spread = p1 * (1 - p1) * share + p2 * (1 - p2)
     return np.where(p1 == p2, np.inf, z**2 * spread / (p1 - p2) ** 2)
 
@@ -119,7 +120,7 @@ def n_to_pass_difference(
     1765.25
     """
     rate, tolerance, share = floats(rate, tolerance, allocation)
-    z = critical(confidence) + _quantile((1 + power) / 2)
+    z = critical(confidence) + _power_quantile((1 + power) / 2)
     return np.where(tolerance > 0, z**2 * (1 + share) * rate * (1 - rate) / tolerance**2, np.inf)
 
 
@@ -148,7 +149,7 @@ def n_to_pass_ratio(
     [2838.0, 736.0, 316.0]
     """
     rate, margin, share = floats(rate, margin, allocation)
-    z = critical(confidence) + _quantile(power)
+    z = critical(confidence) + _power_quantile(power)
     needed = z**2 * (1 + share) * (1 - rate) / rate / np.log(margin) ** 2
     return np.where((margin == 1) | (rate <= 0), np.inf, needed)
 
@@ -253,7 +254,7 @@ def n_to_decide(
     return np.where((n1 > 0) & (n2 > 0), np.ceil(factor * (n1 + n2)), np.nan)
 
 
-def _quantile(probability: float) -> float:
+def _power_quantile(probability: float) -> float:
     if not 0 < probability < 1:
         raise ValueError(f"power must lie inside (0, 1); found {probability!r}")
     return NormalDist().inv_cdf(probability)

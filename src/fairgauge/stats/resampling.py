@@ -120,7 +120,7 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     """
     (values,) = floats(draws)
     tail = np.full(values.shape[1:], tail_of(confidence))
-    low, high = _ordered(values)
+    low, high = _sorted(values)
     return _quantile(low, tail), _quantile(high, 1 - tail)
 
 
@@ -206,7 +206,7 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
     bias, acceleration = _correction(counts, metric, values)
     z = critical(confidence)
     limits = []
-    for edge, ordered in zip((-z, z), _ordered(values), strict=True):
+    for edge, ordered in zip((-z, z), _sorted(values), strict=True):
         shifted = bias + edge
         level = ndtr(bias + shifted / (1 - acceleration * shifted))
         limits.append(_quantile(ordered, np.asarray(level)))
@@ -281,7 +281,7 @@ def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:
     return np.where(table > 0, values, 0.0), table
 
 
-def _ordered(values: Array) -> tuple[Array, Array]:
+def _sorted(values: Array) -> tuple[Array, Array]:
     """Sort along axis 0, undefined values (nan) first for a lower limit, last for an upper one."""
     undefined = np.isnan(values)
     if not undefined.any():

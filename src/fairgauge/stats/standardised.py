@@ -96,7 +96,7 @@ def standardised_difference(
         weights = share, 1 - share
         bend = np.zeros_like(value)
     errors = [
-        _variance(sign * (slope - bend), -value * weight / (2 * s**2), side, of) / (of - 1)
+        _row_variance(sign * (slope - bend), -value * weight / (2 * s**2), side, of) / (of - 1)
         for sign, weight, side, of in zip((1, -1), weights, (one, two), (n, m), strict=True)
     ]
     error = np.sqrt(errors[0] + errors[1])
@@ -107,7 +107,7 @@ def standardised_difference(
     return Standardised(value, value - half, value + half, p)
 
 
-def _variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:
+def _row_variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:
     """Return the variance of ``linear u + square (u^2 - v)`` over the rows of a side."""
     squares = side.second**2 * (tail_weight(side.second, side.fourth, rows) - 1)
     squares = np.where(side.second > 0, squares, 0.0)
