@@ -1,4 +1,4 @@
-"""Seeded simulations of the metrics of single rows: how often their limits hold the truth.
+"""Seeded simulations of the metrics of single rows: coverage of their intervals.
 
 In the style of `test_simulated_coverage.py`: one coverage (in per cent) per scenario, floors with
 three Monte-Carlo standard errors; `docs/coverage.md` has the numbers of more data sets. A

@@ -1,4 +1,4 @@
-"""Seeded simulations: how often limits of statistics of scores hold the truth."""
+"""Seeded simulations: coverage of intervals of statistics of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeded simulations: how often the limits hold the truth, for what cannot be enumerated.
+"""Seeded simulations: coverage of intervals that cannot be enumerated.
 
 Each entry of `STUDIES` returns one coverage (in per cent) per scenario.  A test allows for the
 Monte-Carlo error of a coverage, three standard errors below its floor; the table in

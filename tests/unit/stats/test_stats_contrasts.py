@@ -1,4 +1,4 @@
-"""Limits of differences and ratios: published anchors and edges."""
+"""Intervals of differences and ratios: published anchors and edge cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances of cumulative distributions: values, balls, noise floors, tests, and coverage."""
+"""Distances of cumulative distributions: values, intervals, expected values, tests, coverage."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_values_are_scipys():
         assert cumulative_distance(a, d, widths, "wasserstein") == pytest.approx(earth)
 
 
-def test_merged_cells_tell_nearly_the_same():
+def test_merged_cells_have_nearly_the_same_distance():
     rng = RNG(7)
     every = Cells.of(rng.normal(0, 1, 9000), rng.normal(0.3, 1.2, 5000))
     few = every.merged(200)
@@ -98,7 +98,7 @@ def test_the_radius_is_kolmogorovs_where_the_distributions_are_one():
     assert found == pytest.approx(1.358 * math.sqrt(1 / 2000 + 1 / 3000), rel=0.03)
 
 
-def test_the_floor_is_the_mean_of_a_brownian_bridge():
+def test_the_expected_distance_is_that_of_a_brownian_bridge():
     a, d = np.full(1000, 2), np.full(1000, 3)
     scale = math.sqrt(1 / 2000 + 1 / 3000)
     largest = expected_cumulative_distance(a, d, np.ones(999), "ks", RNG(0), 4000)
@@ -107,7 +107,7 @@ def test_the_floor_is_the_mean_of_a_brownian_bridge():
     assert area == pytest.approx(math.sqrt(math.pi / 32) * scale, rel=0.03)
 
 
-def test_the_floor_is_what_permuted_rows_show():
+def test_the_expected_distance_is_that_of_permuted_rows():
     rng = RNG(2)
     x = rng.normal(0, 1, 90).round(1)
     a, d, widths = cells(x[:30], x[30:])

@@ -1,4 +1,4 @@
-"""Spreads over groups, against closed forms and simulated noise."""
+"""Dispersion over groups, against closed forms and simulated errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of one number: published anchors and edges."""
+"""Intervals of one number: published anchors and edge cases."""
 
 from __future__ import annotations
 

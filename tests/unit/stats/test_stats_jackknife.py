@@ -1,4 +1,4 @@
-"""Correlated sides, the jackknife over blocks, and how clusters are dealt to blocks."""
+"""Correlated sides, the jackknife over blocks, and the assignment of clusters to blocks."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_a_variance_needs_two_groups():
     ("groups", "n", "rate", "expected"),
     [(2, 50, 0.1, 0.048), (5, 50, 0.3, 0.148), (10, 200, 0.3, 0.100), (50, 50, 0.3, 0.291)],
 )
-def test_range_that_chance_alone_shows(groups, n, rate, expected):
+def test_range_expected_under_no_difference(groups, n, rate, expected):
     found = expected_range(rate, [n] * groups, np.random.default_rng(0), 4000)
     assert found == pytest.approx(expected, abs=0.003)
 

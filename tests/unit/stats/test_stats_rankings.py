@@ -1,4 +1,4 @@
-"""Rankings: places shared by ties, tops, divergence under chance, and limits of exposure."""
+"""Rankings: shared ranks, prefixes, divergence of random rankings, intervals of exposure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_divergence_by_hand(levels):
 
 
 @pytest.mark.parametrize("levels", [40, 10**9])
-def test_thinned_tops_tell_nearly_the_same(levels):
+def test_selected_prefixes_have_nearly_the_same_divergence(levels):
     rng = RNG(0)
     codes = rng.integers(0, 3, 5000)
     score = np.floor(levels * (rng.random(5000) + 0.2 * (codes == 0)))
@@ -143,7 +143,7 @@ def test_top_edges():
     assert high < 0
 
 
-def test_exposure_of_chance_is_that_of_permuted_groups():
+def test_exposure_of_random_rankings_is_that_of_permuted_groups():
     e = worths(9)
     totals = [e[list(each)].sum() for each in combinations(range(9), 4)]
     tilt = Tilt.of(e[:4], e[4:])
@@ -192,7 +192,7 @@ def test_exposure_p_is_that_of_permuted_groups():
     assert p == pytest.approx(np.mean(seen >= abs(ours.sum() - centre)), abs=0.02)
 
 
-def test_exposure_limits_turn_with_the_sides():
+def test_exposure_intervals_mirror_with_the_sides():
     e = worths(120)
     ours, theirs = e[::3], np.delete(e, np.arange(0, 120, 3))
     low, high, p = exposure_interval(ours, theirs, Z)
