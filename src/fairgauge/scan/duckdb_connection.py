@@ -7,7 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.scan.scan_progress import Rows
+    from fairgauge.scan.source import Record
 
 
 def unknown() -> None:
@@ -36,7 +37,7 @@ _CSV_ERRORS = {
 }
 
 
-def run(query: str, name: str, rows: Rows = unknown) -> Iterator[tuple[Any, ...]]:
+def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     """Run a query and fetch its records, some at a time.
 
     Parameters

@@ -63,7 +63,7 @@ def test_what_is_not_known_is_not_said():
 
 SCRIPT = """
 import duckdb
-from fairgauge.scan import duck
+from fairgauge.scan import duckdb_connection
 from fairgauge.scan.duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:
@@ -75,7 +75,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.usefixtures("interrupts")
-@pytest.mark.parametrize("records", ["duck.run({!r}, 'files')", "relation._run({!r})"])
+@pytest.mark.parametrize("records", ["duckdb_connection.run({!r}, 'files')", "relation._run({!r})"])
 def test_an_interrupt_ends_a_query(records):
     """In a process of its own: other libraries in this one (Spark) change what signals do."""
     command = [sys.executable, "-c", SCRIPT.format(records=records.format(LONG))]
