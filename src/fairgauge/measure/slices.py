@@ -89,7 +89,7 @@ class View:
         """Return the counts and rates of every group in every slot; ``class_`` names an average."""
         names = [*self.tally.groups]
         if self.tally.has_others:
-            names.append(str(Reference.REST))
+            names.append(str(Reference.OTHERS))
         which, slots = self._all_slots(np.arange(len(names)))
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
@@ -382,8 +382,8 @@ class View:
             named = self.tally.named_reference
             if named in own:
                 return np.full_like(groups, own.index(named)), [named] * len(own)
-            rule = Reference.REST
-        if rule is Reference.REST:
+            rule = Reference.OTHERS
+        if rule is Reference.OTHERS:
             return self.sides.rest + groups, [str(rule)] * len(own)
         if rule is Reference.OVERALL:
             return np.full_like(groups, self.sides.whole), [str(rule)] * len(own)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Outcome, Status
+from fairgauge.enums import Outcome, Reference, Status
 from fairgauge.render.metric_meanings import (
     compared,
     distance,
@@ -95,7 +95,7 @@ class Section:
     def mirrored(self) -> bool:
         """Tell whether there are just two groups, each the reference of the other."""
         references = {each.reference for each in self.estimates}
-        return len(self.groups) == 2 and references == {"rest"}
+        return len(self.groups) == 2 and references == {str(Reference.OTHERS)}
 
     @cached_property
     def focus(self) -> str | None:

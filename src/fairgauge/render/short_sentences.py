@@ -31,7 +31,7 @@ _CENTRAL = (
     "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
 )  # fmt: skip
 _WITHIN = ", within strata"
-_REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
+_REFERENCES = {None: "all rows", "others": "the rest", "overall": "everyone"}
 
 
 def reading(reference: str | None, most: int = _LONGEST_NAME) -> str:

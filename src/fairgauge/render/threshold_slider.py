@@ -61,7 +61,7 @@ def slider(report: Report) -> str | None:
             "low": low,
             "high": high,
             "steps": GRID,
-            "start": report.spec["threshold"][0],
+            "start": (report.spec.get("threshold") or [0.5])[0],
             "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
             "labelled": labelled,
@@ -173,11 +173,11 @@ def _rows(counts: ScoreCounts) -> float:
 def _reference(report: Report, feature: str) -> tuple[str, str | None]:
     """Return how the reference is chosen, and its name where it is always the same group."""
     asked = report.spec["reference"]
-    if asked in (Reference.REST, Reference.OVERALL, Reference.BEST):
+    if asked in (Reference.OTHERS, Reference.OVERALL, Reference.BEST):
         return str(asked), None
     found = {e.reference for e in report.estimates if _own(e, feature)}
-    if found == {str(Reference.REST)}:
-        return str(Reference.REST), None
+    if found == {str(Reference.OTHERS)}:
+        return str(Reference.OTHERS), None
     return "named", next(iter(found), None)
 
 

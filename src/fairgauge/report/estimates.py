@@ -234,7 +234,7 @@ class Measured:
 
 def called(reference: str | None) -> str:
     """Return a reference as it reads in a sentence."""
-    return {None: "all", "rest": "the rest", "overall": "everyone"}.get(reference, str(reference))
+    return {None: "all", "others": "the rest", "overall": "everyone"}.get(reference, str(reference))
 
 
 def as_count(number: Any) -> float | Any:

@@ -166,7 +166,7 @@ def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
     of = histogram.counts["w" if counted.weighted else "n"]
     by_label = _by_label(of, reading.labels)
     total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
-    names = [*counted.groups, *([str(Reference.REST)] if counted.has_others else [])]
+    names = [*counted.groups, *([str(Reference.OTHERS)] if counted.has_others else [])]
     for i, group in enumerate(names):
         held = of[i].sum(axis=0) > 0
         yield ScoreCounts(

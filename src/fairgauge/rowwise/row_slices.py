@@ -92,14 +92,14 @@ class RowView:
             named = " & ".join(str(dict(rule).get(c)) for c in self._feature.split("*"))
             if named in self._groups:
                 return self._codes == self._groups.index(named), named
-            rule = Reference.REST
+            rule = Reference.OTHERS
         if rule is Reference.OVERALL:
             return known, str(rule)
         if rule in (Reference.LARGEST, Reference.BEST):
             sizes = np.bincount(self._codes[self._codes >= 0], minlength=len(self._groups))
             largest = int(sizes.argmax())
             return self._codes == largest, self._groups[largest]
-        return known & (self._codes != group), str(Reference.REST)
+        return known & (self._codes != group), str(Reference.OTHERS)
 
     def _answer(self, metric: RowMetric, sides: Pair) -> Answer:
         if metric.kind == "flip":

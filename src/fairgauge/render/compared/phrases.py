@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Direction, Outcome, Turn
+from fairgauge.enums import Direction, Outcome, Reference, Turn
 from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.metric_meanings import compared, is_share, is_signed, rate_title
@@ -100,7 +100,7 @@ def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str], str]:
     for feature, sizes in groups.items():
         own = [each for each in comparison.changes if each.feature == feature]
         references = {side.reference for each in own for side in (each.old, each.new)}
-        if len(sizes) == 2 and references - {None} == {"rest"}:
+        if len(sizes) == 2 and references - {None} == {str(Reference.OTHERS)}:
             (_, smaller), (_, larger) = sorted(sizes)
             found[feature, larger] = smaller
     return found
