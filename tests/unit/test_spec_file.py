@@ -8,6 +8,7 @@ import contextlib
 import json
 import math
 import tomllib
+from itertools import pairwise
 
 import jsonschema
 import pytest
@@ -251,6 +252,11 @@ at_least = 1
     assert said[5] == "sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"
 
 
+LAUGHS = "a: &a [lol, lol]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in pairwise("abcdefghi")
+)
+"""A billion laughs: each line holds the one before nine times over."""
+
 # fmt: off
 UNREADABLE = [
     ("x = [", ".toml", "audit.toml: is not valid TOML: "),
@@ -265,6 +271,11 @@ UNREADABLE = [
     ('{"a": 1, "a": 2}', ".json", "audit.json: is not valid JSON: the key 'a' stands twice"),
     ("[" * 100_000, ".json", "audit.json: is nested too deeply"),
     (f'{{"seed": {"9" * 5_000}}}', ".json", "audit.json: is not valid JSON: "),
+    ("[" * 100_000, ".yaml", "audit.yaml: is nested too deeply"),
+    ("{a: " * 50_000, ".yaml", "audit.yaml: is nested too deeply"),
+    ('{"a":' * 50_000, ".json", "audit.json: is nested too deeply"),
+    ("a = " + "[" * 100_000, ".toml", "audit.toml: is nested too deeply"),
+    (LAUGHS, ".yaml", "audit.yaml: is not valid YAML: aliases (*name) are not supported, line 2"),
     ("- a", ".yaml", 'audit.yaml: must be a table of keys such as label and sensitive, not ["a"]'),
     ("[]", ".json", "audit.json: must be a table of keys such as label and sensitive, not []"),
     ("", ".ini", "audit.ini: a specification is a .toml, .yaml, .yml, .json file, by its suffix"),
@@ -287,11 +298,11 @@ def test_files_that_are_no_files(tmp_path):
 
     assert said(tmp_path / "no.toml") == "cannot be read: No such file or directory"
     (tmp_path / "folder.toml").mkdir()
-    no_file = "is not a specification: it is a folder, a device, or larger than 1 MB"
+    no_file = "is not a specification: it is a folder, a device, or larger than 256 kB"
     assert said(tmp_path / "folder.toml") == no_file
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     assert said(tmp_path / "binary.toml") == "is not UTF-8 text"
-    (tmp_path / "large.json").write_text(" " * 1_000_001)
+    (tmp_path / "large.json").write_text(" " * 256_001)
     assert said(tmp_path / "large.json") == no_file
 
 
