@@ -50,6 +50,42 @@ class ReferenceRule(StrEnum):
     BEST = "best"
 
 
+class Closed(StrEnum):
+    """Which edge of an interval belongs to it."""
+
+    RIGHT = "right"
+    LEFT = "left"
+
+
+class Threshold(StrEnum):
+    """A score threshold that the data determine."""
+
+    MEDIAN = "median"
+
+
+class Decide(StrEnum):
+    """What decides a rule: the whole confidence interval, or the value alone."""
+
+    INTERVAL = "interval"
+    POINT = "point"
+
+
+class Insufficient(StrEnum):
+    """What a rule comes to where the data are insufficient to decide it."""
+
+    REPORT = "report"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    IGNORE = "ignore"
+
+
+class Multiplicity(StrEnum):
+    """Which error rate is controlled where several decisions are made."""
+
+    PER_DECISION = "per-decision"
+    FAMILYWISE = "familywise"
+
+
 class Task(StrEnum):
     """What the label and the prediction are."""
 

@@ -17,6 +17,7 @@ from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
 from fairgauge.scan import open_source
+from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.options import Options
 
 
+@with_options
 def audit(data: Any, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
@@ -38,49 +40,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
         know their own question, so that only what changes need be said.
-    label, prediction, score : str, optional
-        Columns of the observed outcome, of the model's decision, and of the number behind it.
-        Without a prediction, the score decides: at least ``threshold`` is positive (profile
-        ``clarify``: above it). Without a label, or without both others, the metrics that need
-        them are left out.
-    threshold : float or list of float, default 0.5
-        Score thresholds; several give every metric at each.
-    positive : value, list of values, or `fairgauge.above`
-        The favourable label values. The default is 1 and true, of labels that are 0 and 1.
-    sensitive : str, Feature, mapping, or list of these
-        The columns whose values define groups: a name, a value set ``{"race": ["Black", "Asian"]}``
-        (one group), or `fairgauge.cut`.
-    intersections : list of tuples of str, optional
-        Columns whose combined values define groups too.
-    strata : str, optional
-        A column held fixed: every metric is also computed within its values.
-    count, weight, cluster : str, optional
-        Columns of whole numbers that a row stands for, of sampling weights, and of what ties rows
-        together (a user, a session).
-    reference : {"rest", "overall", "largest", "best"} or mapping, default "rest"
-        What a group is compared with; ``{"race": "White"}`` names a value.
-    metrics : str or list of str, default "standard"
-        Names, synonyms, rates, or the sets standard, clarify, vertex, native, all.
-    task : {"binary", "multiclass", "regression"}, optional
-        What label and prediction are; decided and said in the report if not given.
-    confidence : float in (0, 1), default 0.95
-        The level of the intervals.
-    method : str, default "default"
-        How intervals are made: score, exact, bayes, bootstrap (percentile limits),
-        bootstrap-normal or bootstrap-bca.
-    seed, replicates : int
-        Of the methods that draw random numbers.
-    profile : {"documented", "clarify"}
-        The mathematically right reading of the sources, or smclarify's numbers.
-    missing : {"exclude", "group", "error"}
-        Rows without a group: left out of that feature, a group of their own, or refused.
-    population : mapping of mappings, optional
-        Shares, or counts, of a population, ``{"race": {"Black": 0.13, "White": 0.6, ...}}``: the
-        groups' shares of the rows are held against them.
-    rules : list of Rule, optional
-        Limits to hold the metrics to; see `fairgauge.rule`.
-    max_groups : int, default 1000
-        The most values that a column may have.
+    {options}
 
     Returns
     -------

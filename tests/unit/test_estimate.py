@@ -21,7 +21,7 @@ CUBE = fg.confusion(
 def test_an_estimate_holds_its_comparison() -> None:
     found = fg.audit(CUBE, metrics="AD")["AD", "sex", "F"]
     assert (found.metric, found.set, found.feature) == ("AD", "clarify", "sex")
-    assert (found.group, found.reference, found.stratum) == ("F", "rest", None)
+    assert (found.group, found.reference, found.stratum) == ("F", "others", None)
     assert found.value == pytest.approx(0.09)
     assert (found.n_group, found.n_reference) == (50, 100)
     assert (found.rate_group, found.rate_reference) == (0.76, 0.85)

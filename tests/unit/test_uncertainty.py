@@ -327,7 +327,7 @@ def test_a_calibration_gap_is_welchs_on_score_less_label():
 def test_against_everyone_limits_are_those_against_the_rest_carried_over():
     cells = ((40, 16, 10, 40), (30, 18, 20, 100))
     rest, every = (
-        pair(*cells, metrics=["DPPL", "DI", "RD", "CI"], reference=r) for r in ("rest", "overall")
+        pair(*cells, metrics=["DPPL", "DI", "RD", "CI"], reference=r) for r in ("others", "overall")
     )
     share = 106 / (106 + 168)
     one, other = rest["DPPL", "g", "a"], every["DPPL", "g", "a"]

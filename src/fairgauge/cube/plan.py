@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.enums import Profile, Role, Task
-from fairgauge.spec.features import Above, interval_names
+from fairgauge.enums import Closed, Profile, Role, Task, Threshold
+from fairgauge.errors import Problem, SpecError
+from fairgauge.spec.features import Above, Feature, interval_names
+from fairgauge.spec.options import OPTIONS
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.values import Value, name_of
 
@@ -23,10 +25,7 @@ LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
 are kept within it."""
 
-COUNTED = (
-    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
-    "sensitive", "intersections", "strata", "count", "weight", "cluster", "profile", "task",
-)  # fmt: skip
+COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
 
@@ -48,7 +47,7 @@ class Axis:
     role: Role
     column: str
     cuts: tuple[float, ...] = ()
-    closed: Literal["right", "left"] = "right"
+    closed: Closed = Closed.RIGHT
     bounds: tuple[float, float] | None = None
     grid: int = 0
 
@@ -61,6 +60,16 @@ class Axis:
     def limited(self) -> bool:
         """Return whether the number of values is limited: not of bins, and not of clusters."""
         return not self.bins and self.role is not Role.CLUSTER
+
+    def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the position of the interval of every number between the cuts.
+
+        >>> age = Axis(Role.FEATURE, "age", (40.0,), Closed.LEFT)
+        >>> age.bins_of(np.array([39.0, 40.0, 41.0])).tolist()
+        [0, 1, 1]
+        """
+        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
+        return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
     def edge(self, k: int) -> float:
         """Return an edge of the grid, computed as every engine does."""
@@ -83,7 +92,7 @@ class Axis:
         """Return the names of levels as people see them."""
         if not self.cuts:
             return [name_of(level) for level in levels]
-        every = interval_names(self.cuts)
+        every = interval_names(self.cuts, self.closed)
         return [every[int(level)] for level in levels if isinstance(level, int)]
 
 
@@ -186,7 +195,7 @@ class Plan:
                 Role(a["role"]),
                 a["column"],
                 tuple(a["cuts"]),
-                a["closed"],
+                Closed(a["closed"]),
                 None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
                 a["grid"],
             )
@@ -197,6 +206,8 @@ class Plan:
             Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
         )
         asked = {key: value for key, value in found["asked"].items() if value != []}
+        if asked.get("prediction") is not None:
+            asked.pop("threshold", None)  # which cubes of version 1 hold beside a prediction
         return cls(axes, tables, ask(**asked), moments)
 
     def difference(self, other: Plan) -> str:
@@ -218,7 +229,7 @@ def plan(spec: Spec) -> Plan:
     outcome = _outcome_axes(spec)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in dict.fromkeys(columns)}
+    features = {c: _feature_axis(spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     tables = [[*(features[c] for c in margin), *outcome] for margin in margins]
@@ -242,6 +253,10 @@ def plan(spec: Spec) -> Plan:
     return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
 
 
+def _feature_axis(feature: Feature) -> Axis:
+    return Axis(Role.FEATURE, feature.column, feature.cuts, feature.closed)
+
+
 def _outcome_axes(spec: Spec) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
@@ -254,9 +269,11 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
     if spec.prediction:
         axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
     elif spec.score:
-        closed: Literal["right", "left"] = (
-            "right" if spec.profile is Profile.CLARIFY else "left"
-        )  # Clarify: score > t; documented: score >= t
+        if isinstance(spec.threshold, Threshold):
+            message = "the median of the scores must be computed before rows are counted"
+            raise SpecError(Problem("threshold", message))
+        # Clarify: score > t; documented: score >= t
+        closed = Closed.RIGHT if spec.profile is Profile.CLARIFY else Closed.LEFT
         axes.append(
             Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
         )

@@ -180,9 +180,8 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
-        numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
-        bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")
-        return np.where(np.isnan(numbers), -1, bins)
+        numbers = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+        return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
     return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
 

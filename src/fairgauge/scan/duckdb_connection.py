@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.scan_progress import watched
+from fairgauge.scan.scan_progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
         The person at the terminal does not want to wait.
     """
     with told(name), _connection().cursor() as cursor:
-        with watched(lambda: cursor.query_progress() / 100, rows):
+        with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
             cursor.execute(query)
         while records := cursor.fetchmany(FETCHED):
             yield from records

@@ -141,9 +141,7 @@ def _binned(axis: Axis, values: Floats) -> Cells:
     if axis.grid and axis.bounds:
         bins = _grid_codes(values, axis.grid, *axis.bounds)
     else:
-        bins = np.searchsorted(
-            np.array(axis.cuts), values, side="right" if axis.closed == "left" else "left"
-        )
+        bins = axis.bins_of(values)
     return np.where(np.isnan(values), 0, bins + 1)
 
 

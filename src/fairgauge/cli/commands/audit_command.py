@@ -9,7 +9,6 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.progress_bar import progress
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
@@ -74,6 +73,7 @@ def command(
     from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
     from fairgauge.render import render
+    from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)

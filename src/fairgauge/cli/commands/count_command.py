@@ -8,7 +8,6 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.progress_bar import progress
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
 
@@ -39,6 +38,7 @@ def command(
         what.check(rows)
 
     from fairgauge.pipeline import count
+    from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         cube = count(rows, **what.options)
