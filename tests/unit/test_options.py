@@ -145,6 +145,14 @@ def test_the_page_is_that_of_the_table():
     assert written == page(), "written anew by: python docs/make_option_page.py docs/options.md"
 
 
+def test_the_example_of_the_page_is_a_specification(tmp_path):
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
+    (tmp_path / "audit.toml").write_text(example, encoding="utf-8")
+    spec = load_spec(tmp_path / "audit.toml")
+    assert [f.column for f in spec.sensitive] == ["sex", "race", "age"]
+    assert spec.document.author == "A. Author"
+
+
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_descriptions_are_noun_phrases(option):
     for text in (option.description, *option.flags.values(), option.effect):

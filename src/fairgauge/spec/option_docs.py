@@ -24,6 +24,45 @@ a flag of `fairgauge audit`, `count`, `validate` and `plan`. A flag overrides th
 | Option | Flag | Default | Description |
 |---|---|---|---|
 """
+_FORMS = """\
+
+## A specification file
+
+```toml
+label = "approved"
+prediction = "predicted"
+positive = [1]
+unknown = ["Not stated"]              # rows of these groups are rows without a group
+min_n = 30
+rules = ["selection_rate.ratio >= 0.8", "accuracy >= 0.9"]
+
+[[sensitive]]
+column = "sex"
+
+[[sensitive]]
+column = "race"
+values = ["Black", "Hispanic"]        # one group: these values together
+
+[[sensitive]]
+column = "age"
+cuts = [40]
+closed = "left"                       # [-inf, 40) and [40, inf); "right": (-inf, 40] and (40, inf)
+
+[document]
+title = "Lending, first quarter"
+author = "A. Author"
+```
+
+A rule is a text, or a table with the keys `metric` (a metric, or a rate of every group),
+`at_least`, `at_most`, `between`, `features`, `groups`, `decide` ("interval": the whole confidence
+interval decides; "point": the value alone) and `insufficient` (the verdict where the data are
+insufficient: "report", "pass", "fail" or "ignore").
+
+## Values of flags
+
+A backslash escapes `=`, `:`, `*` and `,` in a name.
+
+"""
 
 
 def with_options(function: Function) -> Function:
@@ -48,11 +87,18 @@ def parameters() -> str:
 
 def page() -> str:
     """Return the page of documentation: every option, its flags, its default, its description."""
-    return _PAGE + "".join(
+    table = "".join(
         f"| `{option.name}` | {_cell(', '.join(f'`{flag}`' for flag in option.flags))} "
         f"| {f'`{option.usual}`' if option.usual else ''} | {_cell(_description(option.name))} |\n"
         for option in OPTIONS
     )
+    forms = "".join(
+        f"- `{flag}`: {option.syntax}\n"
+        for option in OPTIONS
+        for flag in option.flags
+        if option.syntax
+    )
+    return f"{_PAGE}{table}{_FORMS}{forms}"
 
 
 def _description(name: str) -> str:

@@ -16,7 +16,9 @@ from fairgauge.cli.streams import say
 @click.argument("data", nargs=-1, required=True)
 @question
 @where
-@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+@click.option(
+    "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
+)
 def command(
     data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Any
 ) -> None:
