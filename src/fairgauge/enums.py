@@ -244,6 +244,7 @@ class DiagnosticCode(StrEnum):
     BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
+    OVERRIDES = "overrides"  # options
     TEXT = "text"  # text: of a report saved by version 1
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task, Threshold
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.measure import measure
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.scan import open_source
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
@@ -85,6 +87,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
+            *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *_repeated(source, spec),
             *measured.diagnostics,
@@ -113,14 +116,24 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
 def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
-        spec = ask(base=data.plan.asked, **options)
+        spec = ask(base=data.asked, **options)
         _check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
     source = open_source(data)
     spec = with_task(source, ask(source.columns, **options))
-    return source.count(plan(spec), spec.max_groups), source, spec
+    cube = source.count(plan(spec, _median(source, spec)), spec.max_groups)
+    return replace(cube, question=spec), source, spec
+
+
+def _median(source: Source, spec: Spec) -> float | None:
+    """Return the median of the scores of all rows, where that is the threshold."""
+    if spec.threshold is not Threshold.MEDIAN:
+        return None
+    from fairgauge.rowwise.median import median_score
+
+    return median_score(source, spec)
 
 
 def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
@@ -143,7 +156,9 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:
-    for axis in plan(spec).axes:
+    decision = cube.plan.axis(Role.PREDICTION)
+    median = decision.cuts[0] if decision is not None and decision.cuts else None
+    for axis in plan(spec, median).axes:
         if axis not in cube.plan.axes:
             cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
             raise CubeError(
@@ -165,8 +180,9 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
         table = cube.marginal([axis])
-        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
-        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
+        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
             if known is not None:
@@ -183,6 +199,15 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
                 complete &= known
     used = int(joint.sums["rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+    """Note which options of the question that counts carry are overridden."""
+    if not isinstance(data, Cube) or data.question is None:
+        return []
+    asked = data.asked
+    changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
+    return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

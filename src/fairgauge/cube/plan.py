@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -205,10 +205,7 @@ class Plan:
         moments = tuple(
             Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
         )
-        asked = {key: value for key, value in found["asked"].items() if value != []}
-        if asked.get("prediction") is not None:
-            asked.pop("threshold", None)  # which cubes of version 1 hold beside a prediction
-        return cls(axes, tables, ask(**asked), moments)
+        return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
         """Say in what two plans differ; empty when they count the same."""
@@ -219,14 +216,34 @@ class Plan:
         return "" if self == other else "they were counted by another version of fairgauge"
 
 
-def plan(spec: Spec) -> Plan:
+def read_question(options: Mapping[str, Any]) -> Spec:
+    """Read the options that a cube holds, as `Spec.to_dict` wrote them."""
+    given = {key: value for key, value in options.items() if value not in ([], {})}
+    if given.get("prediction") is not None:
+        given.pop("threshold", None)  # the threshold of a given prediction decides nothing
+    return ask(**given)
+
+
+def common_question(one: Spec, other: Spec) -> Spec:
+    """Return the question of counts added up: where the two differ, an option has its default.
+
+    Options that decide the counts are the same in both.
+    """
+    default = Spec()
+    differing = [f.name for f in fields(Spec) if getattr(one, f.name) != getattr(other, f.name)]
+    return replace(one, **{name: getattr(default, name) for name in differing})
+
+
+def plan(spec: Spec, median: float | None = None) -> Plan:
     """Return what must be counted to answer a specification.
+
+    ``median`` is the median of the scores, where that is the threshold.
 
     A few features are counted together, so that every intersection comes from one table; many are
     counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
     table of their own for each margin, and so are clusters.
     """
-    outcome = _outcome_axes(spec)
+    outcome = _outcome_axes(spec, median)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
     features = {c: _feature_axis(spec.feature(c)) for c in dict.fromkeys(columns)}
@@ -257,7 +274,7 @@ def _feature_axis(feature: Feature) -> Axis:
     return Axis(Role.FEATURE, feature.column, feature.cuts, feature.closed)
 
 
-def _outcome_axes(spec: Spec) -> list[Axis]:
+def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
         cuts = (0.0,)  # any cut will do: it tells only which rows have a number
@@ -269,15 +286,23 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
     if spec.prediction:
         axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
     elif spec.score:
-        if isinstance(spec.threshold, Threshold):
-            message = "the median of the scores must be computed before rows are counted"
-            raise SpecError(Problem("threshold", message))
-        # Clarify: score > t; documented: score >= t
-        closed = Closed.RIGHT if spec.profile is Profile.CLARIFY else Closed.LEFT
-        axes.append(
-            Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
-        )
+        axes.append(_decision_axis(spec, spec.score, median))
     return axes
+
+
+def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
+    """Return the axis of the decisions that a score makes at its thresholds.
+
+    A score is positive strictly above the median, and in the profile of Clarify above a threshold;
+    otherwise at a threshold too.
+    """
+    if isinstance(spec.threshold, Threshold):
+        if median is None:
+            message = "the median of the scores is not known; count the rows with fairgauge.count"
+            raise SpecError(Problem("threshold", message))
+        return Axis(Role.PREDICTION, score, (median,), Closed.RIGHT, bounds=spec.score_range)
+    closed = Closed.RIGHT if spec.profile is Profile.CLARIFY else Closed.LEFT
+    return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
 def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:

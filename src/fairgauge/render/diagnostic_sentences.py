@@ -159,6 +159,10 @@ def _sampled(d: Diagnostic) -> str:
     )
 
 
+def _overrides(d: Diagnostic) -> str:
+    return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
+
+
 def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
@@ -179,5 +183,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.BINNED_SCORES: _binned,
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
+    DiagnosticCode.OVERRIDES: _overrides,
     DiagnosticCode.TEXT: _text,
 }
