@@ -148,7 +148,7 @@ def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statisti
     """Return the rates to compute for every group: those that the asked metrics are made of."""
     if _EVERY_RATE in resolution.spec.metrics:
         return applicable
-    wanted = {
+    wanted = {rule.metric for rule in resolution.spec.rules} | {
         statistic.name
         for asked in resolution.metrics
         if asked.obstacle is None
