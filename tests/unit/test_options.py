@@ -243,6 +243,11 @@ def test_a_report_older_than_an_option_asked_for_its_default():
     assert fg.compare(replace(report(), spec=older), report()).differences == ()
 
 
+def test_the_command_of_a_report_older_than_an_option():
+    older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
+    assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
+
+
 def test_cuts_closed_on_the_left_are_another_question():
     right, left = (
         plan(ask(label="y", sensitive=[fg.cut("age", 40, closed=edge)]))
