@@ -237,6 +237,17 @@ def test_a_comparison_states_every_option_that_differs(option):
     )
 
 
+def test_a_report_older_than_an_option_asked_for_its_default():
+    older = {key: value for key, value in report().spec.items() if key in COUNTED}
+    older |= {"reference": "rest", "threshold": [0.5]}
+    assert fg.compare(replace(report(), spec=older), report()).differences == ()
+
+
+def test_the_command_of_a_report_older_than_an_option():
+    older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
+    assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
+
+
 def test_cuts_closed_on_the_left_are_another_question():
     right, left = (
         plan(ask(label="y", sensitive=[fg.cut("age", 40, closed=edge)]))

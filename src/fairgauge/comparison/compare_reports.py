@@ -156,11 +156,23 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
     keys = [option.name for option in ranked]
     keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
     for key in keys:
-        before, after = (spec.get(key) for spec in specs)
+        before, after = (_asked(spec, key) for spec in specs)
         if before != after and not (key == "positive" and _alike(before, after)):
             yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     if old.version != new.version:
         yield Difference("fairgauge", old.version, new.version)
+
+
+def _asked(spec: Mapping[str, Any], key: str) -> Any:
+    """Return what a report asked, in the words of today: a report may be older than an option."""
+    value, option = spec.get(key), BY_NAME.get(key)
+    if option is None:
+        return value
+    if value is None:
+        return option.type.plain(option.default)
+    problems: list[Problem] = []
+    meaning = option.type.read(value, key, problems)
+    return value if problems else option.type.plain(meaning)
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:

@@ -64,8 +64,13 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
             "whose intervals are cluster-robust"
         )
         yield Problem("method", message)
-    if spec.positive == () and spec.score and not spec.prediction and not spec.label:
-        yield Problem("score", "needs a label, or the value that is positive (positive)")
+    if spec.score_of is not None and (spec.positive, spec.label, spec.prediction) == (
+        (),
+        None,
+        None,
+    ):
+        message = "needs a label, or the positive value (positive), to be compared with"
+        yield Problem("score_of", message)
     if "threshold" in given:
         yield from _wrong_threshold(spec)
 
