@@ -27,7 +27,7 @@ ONLY_IN = {
     "pandas": ("scan/", "render/", "compat/"),
     "click": ("cli/",),
     "jinja2": ("render/",),
-    "pydantic": ("spec/spec_file.py", "compat/"),
+    "pydantic": ("compat/",),
     "scipy": ("stats/",),
 }
 """Libraries, and the only places that may import them, also when imported late."""

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats import contrasts, effective, intervals, many, multiplicity, significance
+from fairgauge.stats import contrasts, effective, intervals, multiplicity, significance
 
 TINY = 1e-9
 
@@ -197,23 +197,6 @@ def test_adjusted_p_values(p, shuffler):
         np.testing.assert_allclose(method(p[known]), adjusted[known])
     holm, hochberg = multiplicity.holm(p), multiplicity.benjamini_hochberg(p)
     assert (holm[~np.isnan(p)] >= hochberg[~np.isnan(p)] - TINY).all()
-
-
-@law(st.lists(rates(), min_size=2, max_size=8), st.floats(0.5, 0.99), st.randoms())
-def test_range_over_groups(groups, level, shuffler):
-    x, n = np.array(groups, dtype=float).T
-    estimate, low, high = many.range_interval(x, n, level)
-    assert 0 <= low <= estimate + TINY
-    assert estimate <= high + TINY
-    assert high <= 1
-    order = np.array(shuffler.sample(range(len(x)), len(x)))
-    np.testing.assert_allclose(
-        many.range_interval(x[order], n[order], level), (estimate, low, high)
-    )
-    worst, worst_low, worst_high = many.worst_ratio_interval(x, n, level)
-    assert np.isnan(worst) or worst_low - TINY <= worst <= worst_high + TINY
-    if low > TINY:
-        assert worst_high < 1  # the range excludes 0 exactly when the worst ratio excludes 1
 
 
 @law(st.integers(1, 40), st.integers(0, 10_000))

@@ -77,7 +77,7 @@ def question(entry: dict[str, Any]) -> tuple[str, str, Any]:
     """Return group and reference by name, and the reference asked for."""
     (privileged,) = entry["privileged"]
     if isinstance(entry["unprivileged"], str):  # everything except the privileged: one rest
-        return privileged, "rest", "rest"
+        return privileged, "others", "others"
     (unprivileged,) = entry["unprivileged"]
     return unprivileged, privileged, {entry["attribute"]: privileged}
 
@@ -88,8 +88,8 @@ def test_group_rates(shared: Any, audited: Any, groups: Any, name: str) -> None:
     for entry in pairs(shared, name):
         group, reference, _ = question(entry)
         found = groups(audited(name, entry["attribute"], entry["favorable_label"]))
-        sides = {"privileged": found[group if reference == "rest" else reference]}
-        if reference != "rest":
+        sides = {"privileged": found[group if reference == "others" else reference]}
+        if reference != "others":
             sides["unprivileged"] = found[group]
         theirs = entry["classification_metric"]
         for side, ours in sides.items():
@@ -110,7 +110,7 @@ def test_differences_and_ratios(shared: Any, table: Any, name: str) -> None:
         attribute = entry["attribute"]
         frame = table(name)
         group, _, asked = question(entry)
-        if asked == "rest":  # turned round, so that the rest is the group
+        if asked == "others":  # turned round, so that the rest is the group
             frame = frame.assign(
                 **{attribute: frame[attribute].where(frame[attribute] == group, "other")}
             )
