@@ -15,7 +15,7 @@ from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.score_statistics import brier_score
 from fairgauge.enums import DiagnosticCode
 from fairgauge.inference import Evidence
-from fairgauge.inference.bounds import bounds
+from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import Reason, ReasonCode
 
@@ -179,5 +179,5 @@ def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
     new = replace(known, name="median_score", compute=lambda scores: brier_score(scores) / 2)
     side = ConfusionCounts(size=np.zeros(0))
     with pytest.raises(NoInterval) as refused:
-        bounds(new, Evidence(side, side))
+        statistic_interval(new, Evidence(side, side))
     assert refused.value.reason == Reason.of(ReasonCode.NO_METHOD, of="median score")

@@ -17,8 +17,8 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, ReferenceKind, Status
 from fairgauge.enums import IntervalMethod as M
-from fairgauge.inference import Evidence
-from fairgauge.inference.pairwise import MOST_LISTED, FeatureGroups, pairs_not_listed, pairwise
+from fairgauge.inference import Evidence, FeatureGroups
+from fairgauge.inference.pairwise import MOST_LISTED, pairs_not_listed, pairwise
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.report import Report
 from fairgauge.report.results import NO_CLASS, OVERALL

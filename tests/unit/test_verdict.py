@@ -9,7 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
-from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.inference.sample_size import rows_to_decide, detectable_disparity
 from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import Estimate, Measured
@@ -254,9 +254,9 @@ def test_a_ratio_is_taken_on_its_logarithm():
 def test_the_smallest_disparity_is_of_two_rates_alone():
     known = {"n_group": 290, "n_reference": 290, "rate_group": 0.2, "rate_reference": 0.3}
     each = made(**known)
-    assert smallest_shown(each).difference == pytest.approx(0.107, abs=5e-4)
-    assert smallest_shown(made(metric="TE", **known)) is None
-    assert smallest_shown(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None
+    assert detectable_disparity(each).difference == pytest.approx(0.107, abs=5e-4)
+    assert detectable_disparity(made(metric="TE", **known)) is None
+    assert detectable_disparity(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None
 
 
 def test_statuses_other_than_ok_keep_their_reason():

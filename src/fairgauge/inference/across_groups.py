@@ -16,11 +16,16 @@ from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spre
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.bound import Bounds, of_share
-from fairgauge.inference.cluster_jackknife import clusters_behind
-from fairgauge.inference.draws import MOST_DRAWN, generator
+from fairgauge.inference.cluster_jackknife import clusters_in_denominator
 from fairgauge.inference.evidence import CellCount
-from fairgauge.inference.interval import RATIO_MAY_BE_ZERO, Methods, NoInterval
+from fairgauge.inference.group_intervals import of_share
+from fairgauge.inference.interval import (
+    RATIO_MAY_BE_ZERO,
+    Methods,
+    NoInterval,
+    StatisticInterval,
+)
+from fairgauge.inference.resampling import MOST_DRAWN, generator
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
@@ -37,8 +42,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.comparison_intervals import Uncertainty
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
 
 _MOST_PAIRS = 20_000_000
@@ -47,16 +52,18 @@ _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _BALL = IntervalMethod.GROUP_BALL
 
 
-class Made(NamedTuple):
+class SlotIntervals(NamedTuple):
     """Limits in every slot, how they were made, and why there are none where there are none."""
 
     limits: Limits
-    method: Methods
+    methods: Methods
     reason: Reason | None = None
 
 
 @singledispatch
-def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+def across_interval(
+    metric: Across, evidence: Evidence, slots: int, how: Uncertainty
+) -> SlotIntervals:
     """Return the limits of a metric of all groups in every slot.
 
     Raises
@@ -68,18 +75,20 @@ def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> 
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
-@across.register(Spread)
-def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(Spread)
+def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     confidence = how.spec.confidence
-    found = how.bounds(metric.of, evidence, _margin(evidence, slots))
+    found = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
     groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, found, groups, confidence)
-        return Made(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *found.method), found.reason)
+        return SlotIntervals(
+            limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *found.methods), found.reason
+        )
     if metric.by == "largest_gap":
         low, high = _pairs(found, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), found.reason)
+        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *found.methods), found.reason)
     if metric.by == "smallest_ratio":
         low, high = _pairs(found, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
@@ -87,24 +96,28 @@ def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
             sure = _all_positive(found, groups, confidence)
             low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
         limits, reason = (low, np.fmin(high, 1.0)), found.reason or RATIO_MAY_BE_ZERO
-        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), reason)
-    return _dispersed(metric, found, slots, confidence)
+        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *found.methods), reason)
+    return _dispersion_interval(metric, found, slots, confidence)
 
 
-@across.register(Joint)
-def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
-    stricter = how.of_each(len(metric.of))
-    parts = [across(part, evidence, slots, stricter) for part in metric.of]
+@across_interval.register(Joint)
+def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
+    stricter = how.stricter(len(metric.of))
+    parts = [across_interval(part, evidence, slots, stricter) for part in metric.of]
     limits = np.array([part.limits for part in parts])
     if metric.how == "mean":
         joined = limits.mean(axis=0)
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
-    return Made((joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].method))
+    return SlotIntervals(
+        (joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
+    )
 
 
-@across.register(DifferentialFairness)
-def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(DifferentialFairness)
+def _(
+    metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty
+) -> SlotIntervals:
     low, high = [], []
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
@@ -116,13 +129,13 @@ def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncerta
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
     methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, IntervalMethod.WILSON)
-    return Made(limits, methods)
+    return SlotIntervals(limits, methods)
 
 
-@across.register(InequalityPart)
-def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(InequalityPart)
+def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
-    worth = evidence.worth(lambda side: side.counts(metric.needs).sum(axis=-1))
+    worth = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
     worth = worth.reshape(slots, -1)[..., None]
     if metric.part == "between":
         return _between(metric, counts, worth, how.spec.confidence)
@@ -144,12 +157,14 @@ def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) 
         axis=1,
     )
     values = metric.of_counts(quotient(drawn, worth))
-    return Made(
+    return SlotIntervals(
         quantile_interval(values, how.spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
     )
 
 
-def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: float) -> Made:
+def _between(
+    metric: InequalityPart, counts: Array, worth: Array, confidence: float
+) -> SlotIntervals:
     """Return a ball around the root, which is half the variance of the mean benefits near 0."""
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
@@ -163,10 +178,12 @@ def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: fl
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
-    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
+    return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
 
 
-def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
+def _dispersion_interval(
+    metric: Spread, found: StatisticInterval, slots: int, confidence: float
+) -> SlotIntervals:
     """Return the limits of the variance or the Gini index over groups."""
     if found.clustered:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
@@ -185,10 +202,10 @@ def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> 
         bounded &= positive & np.isfinite(high)
         reason = RATIO_MAY_BE_ZERO
     low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return Made((low, high), (_BALL, *found.method), reason)
+    return SlotIntervals((low, high), (_BALL, *found.methods), reason)
 
 
-def _all_positive(found: Bounds, groups: Array, confidence: float) -> Array:
+def _all_positive(found: StatisticInterval, groups: Array, confidence: float) -> Array:
     """Tell in which slots all groups are surely above 0."""
     c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
     low, _ = found.at(c)
@@ -202,7 +219,7 @@ def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
     return np.arange(size) < size // slots
 
 
-def rows_behind(metric: Across, groups: ConfusionCounts) -> Array:
+def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
     """Return the rows that each group contributes to a metric."""
     if isinstance(metric, Spread):
         return metric.of.size(groups)
@@ -212,18 +229,18 @@ def rows_behind(metric: Across, groups: ConfusionCounts) -> Array:
     return groups.size
 
 
-def groups_rest_on(metric: Across, clusters: Clusters) -> Array:
+def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     """Return the clusters that each group contributes to a metric."""
     if isinstance(metric, Spread):
-        return clusters_behind(metric.of, clusters)
+        return clusters_in_denominator(metric.of, clusters)
     if isinstance(metric, Joint):
-        fewest: Array = np.min([clusters_behind(p.of, clusters) for p in metric.of], axis=0)
+        fewest: Array = np.min([clusters_in_denominator(p.of, clusters) for p in metric.of], axis=0)
         return fewest
-    return clusters.behind(metric.needs, lambda side: rows_behind(metric, side))
+    return clusters.clusters_with_rows(metric.needs, lambda side: rows_per_group(metric, side))
 
 
 def _pairs(
-    found: Bounds,
+    found: StatisticInterval,
     groups: Array,
     confidence: float,
     mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
@@ -234,7 +251,7 @@ def _pairs(
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     c = np.repeat(tukey_critical(groups, confidence), size)
-    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
+    low, high = (each.reshape(slots, size) for each in _limits_where_all_known(found, c, slots))
     estimate = found.estimate.reshape(slots, size)
     if mover is mover_ratio:
         low = np.maximum(low, 0.0)
@@ -247,7 +264,7 @@ def _pairs(
     return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
 
 
-def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
+def _limits_where_all_known(found: StatisticInterval, c: Array, slots: int) -> Limits:
     """Return the limits of all groups, none of a slot where a group of it has none."""
     low, high = found.at(c)
     missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
@@ -255,7 +272,7 @@ def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
-def _correlations(found: Bounds, slots: int) -> Array:
+def _correlations(found: StatisticInterval, slots: int) -> Array:
     """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
     at = np.arange(len(found.estimate)).reshape(slots, -1)
     pairs = (slots, at.shape[1], at.shape[1])
@@ -263,13 +280,13 @@ def _correlations(found: Bounds, slots: int) -> Array:
     return found.correlation(found, first.ravel(), second.ravel()).reshape(pairs)
 
 
-def _extreme(metric: Spread, found: Bounds, groups: Array, confidence: float) -> Limits:
+def _extreme(metric: Spread, found: StatisticInterval, groups: Array, confidence: float) -> Limits:
     """Return the limits of the least or greatest, every group being covered at once."""
     slots = len(groups)
     size = len(found.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
     c = np.repeat([levels[g] for g in groups.tolist()], size)
-    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
+    low, high = (each.reshape(slots, size) for each in _limits_where_all_known(found, c, slots))
     known = ~np.isnan(found.estimate.reshape(slots, size))
     least = metric.by == "minimum"
     reduce = np.fmin.reduce if least else np.fmax.reduce

@@ -1,7 +1,8 @@
-"""Jackknife: the limits of a number of one group, from what it becomes without some clusters.
+"""The cluster jackknife: intervals from what a number becomes without some clusters.
 
-Shares of rows have cluster-robust limits of their own. Any other number of counts is computed
-again with each block of clusters left out, by its own formula.
+Proportions have cluster-robust intervals of their own. Any other number of counts is computed
+again with each block of clusters left out, by its own formula; a comparison leaves it out of both
+sides at once.
 """
 
 from __future__ import annotations
@@ -11,35 +12,54 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.statistics import Blend
-from fairgauge.enums import Profile
-from fairgauge.inference.bound import Bounds
-from fairgauge.inference.bounds import bounds
-from fairgauge.inference.interval import FEWEST_CLUSTERS, JACKKNIFE, NoInterval
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.pooling import pool
+from fairgauge.catalogue.statistics import Blend, Rate
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.inference.interval import (
+    FEWEST_CLUSTERS,
+    JACKKNIFE,
+    JACKKNIFE_UNDEFINED,
+    THIN_STRATA,
+    Intervals,
+    NoInterval,
+    StatisticInterval,
+    insufficient_clusters,
+    insufficient_rows,
+    strata_are_thin,
+)
+from fairgauge.inference.resampling import generator
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.jackknife import deviations, scaled_limits
+from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval, scaled_limits
+from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
+    from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moved:
+class BlockDeviations:
     """How far leaving out each block moves a number of many sides; shape (blocks, n)."""
 
     by: Array
 
-    def correlation(self, other: Moved, first: Index, second: Index) -> Array:
+    def correlation(self, other: BlockDeviations, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
         mine, yours = (
             quotient(each.by, np.sqrt((each.by**2).sum(axis=0))) for each in (self, other)
@@ -50,7 +70,7 @@ class Moved:
         return np.nan_to_num(np.clip(total, -1.0, 1.0))
 
 
-def clustered_bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
+def clustered_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic, whether or not clusters tie rows together.
 
     Raises
@@ -58,30 +78,33 @@ def clustered_bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
     NoInterval
         Nothing honest can be said from what is counted.
     """
-    if evidence.clusters is None:
-        return bounds(statistic, evidence)
+    assert evidence.clusters is not None
     try:
-        found = bounds(statistic, evidence)
+        robust = statistic_interval(statistic, evidence)
     except NoInterval:
-        return _without_blocks(statistic, evidence, evidence.clusters)
-    return found if found.clustered else _without_blocks(statistic, evidence, evidence.clusters)
+        return _jackknife(statistic, evidence, evidence.clusters)
+    return robust if robust.clustered else _jackknife(statistic, evidence, evidence.clusters)
 
 
-def _without_blocks(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> Bounds:
+def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> StatisticInterval:
     refuse_scores(statistic)
-    values = clusters.left_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
+    values = clusters.leave_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
     estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    behind = clusters_behind(statistic, clusters)
+    behind = clusters_in_denominator(statistic, clusters)
     moved = deviations(values)
     at = limits_at(estimate, moved, behind, statistic.range)
-    rows = evidence.cases_worth(statistic.size)
-    return replace(Bounds(estimate, rows, at, JACKKNIFE), clusters=behind, ties=Moved(moved))
+    rows = evidence.effective_cases(statistic.size)
+    return replace(
+        StatisticInterval(estimate, rows, at, JACKKNIFE),
+        clusters=behind,
+        dependence=BlockDeviations(moved),
+    )
 
 
-def clusters_behind(statistic: Statistic, clusters: Clusters) -> Array:
+def clusters_in_denominator(statistic: Statistic, clusters: Clusters) -> Array:
     """Return the clusters that a statistic rests on: the fewest of any of its denominators."""
     parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
-    fewest: Array = np.min([clusters.behind(p.needs, p.size) for p in parts], axis=0)
+    fewest: Array = np.min([clusters.clusters_with_rows(p.needs, p.size) for p in parts], axis=0)
     return fewest
 
 
@@ -113,3 +136,145 @@ def refuse_scores(of: Statistic | Metric) -> None:
     """
     if "score" in of.needs:
         raise NoInterval(ReasonCode.SCORES_NOT_BY_CLUSTER)
+
+
+_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
+
+
+def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of a comparison from its values without some clusters.
+
+    Raises
+    ------
+    NoInterval
+        Nothing honest can be said from what is counted.
+    """
+    refuse_scores(metric)
+    group, reference = _clusters(compared.group), _clusters(compared.reference)
+    behind = _behind(metric, compared)
+    rows = metric.sizes(compared.group.cases, compared.other.cases)
+    said = _insufficient(np.fmin(*rows), behind)
+    if isinstance(metric, Distance):
+        return _distance(metric, compared, behind, said, spec)
+    values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
+    moved = deviations(group.by_block(values))
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    return _of_values(metric, value, moved, behind, said, spec)
+
+
+def pooled_jackknife_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a contrast pooled over strata, from its values without some clusters.
+
+    ``weights`` are of shape (groups, strata), 0 where a stratum is left out.
+    """
+    refuse_scores(metric)
+    strata = weights.shape[1]
+    clusters = _clusters(compared.group), _clusters(compared.reference)
+    sides = [each.sides() for each in clusters]
+    every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
+    inside = clusters[0].by_block(sides[0].size)
+    moved = deviations(every.reshape(len(inside), -1))
+    if np.isnan(inside).any():
+        moved = np.full_like(moved, np.nan)
+    # a cluster may have rows in many strata, and is one cluster even so
+    behind = _behind(metric, compared, margin=True)[::strata]
+    sizes = metric.sizes(compared.group.cases, compared.other.cases)
+    rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
+    said = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), behind)
+    if not isinstance(metric.of, Rate):
+        too_thin = strata_are_thin(rows, weights)
+        moved = np.where(too_thin, np.nan, moved)
+        said = [THIN_STRATA if each else few for each, few in zip(too_thin, said, strict=True)]
+    return _of_values(metric, value, moved, behind, said, spec)
+
+
+def share_jackknife_interval(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of groups' shares of the rows against given ones."""
+    sides = [_clusters(each) for each in (ours, every)]
+    sizes = [each.leave_out(lambda side: side.size) for each in sides]
+    moved = deviations(quotient(*sizes))
+    behind = _clusters(every).clusters_with_rows(frozenset(), lambda side: side.size)
+    share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
+    at = limits_at(share, moved, behind, (0.0, 1.0))
+
+    def limits(z: Array) -> tuple[Array, Array]:
+        low, high = at(z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    said = _insufficient(every.cases.size, behind)
+    p = invert(limits, metric.neutral)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
+
+
+def _of_values(
+    metric: ComparisonMetric,
+    value: Array,
+    moved: Array,
+    behind: Array,
+    said: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
+    limits = limits_at(value, moved, behind, metric.range)
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
+    p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
+
+
+def _distance(
+    metric: Distance, compared: Comparisons, behind: Array, said: list[Reason | None], spec: Spec
+) -> Intervals:
+    """Return the ball of a norm, around the shares of both sides without some clusters."""
+    if metric.by == "kl" or metric.by == "js":
+        raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
+    sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
+    shares = [_shares(side.classes[metric.of]) for side in sides]
+    gaps = shares[1] - shares[0]
+    moved = deviations(gaps.reshape(-1, len(behind), gaps.shape[1]))
+    here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
+    degrees = np.where(behind < FEWEST_CLUSTERS, 0.0, np.minimum(behind, len(moved)) - 1)
+    limits = jackknife_norm_interval(
+        here[1] - here[0],
+        np.where(behind[:, None] < FEWEST_CLUSTERS, np.nan, moved),
+        metric.by,
+        spec.confidence,
+        degrees,
+        generator(spec, metric.name),
+        spec.replicates,
+    )
+    return Intervals(*limits, [_BALL] * len(behind), said, JACKKNIFE_UNDEFINED)
+
+
+def _shares(counts: Array) -> Array:
+    return quotient(counts, counts.sum(axis=-1, keepdims=True))
+
+
+def _clusters(evidence: Evidence) -> Clusters:
+    assert evidence.clusters is not None
+    return evidence.clusters
+
+
+def _behind(metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False) -> Array:
+    """Return the fewest clusters that either side rests on."""
+    sides = [_clusters(each) for each in (compared.group, compared.other)]
+    if margin:
+        sides = [each.margin for each in sides]
+    if isinstance(metric, Contrast):
+        return np.minimum(*(clusters_in_denominator(metric.of, each) for each in sides))
+    ours = sides[0].clusters_with_rows(metric.needs, lambda side: metric.sizes(side, side)[0])
+    if metric.scope == "table":
+        return ours
+    return np.minimum(
+        ours, sides[1].clusters_with_rows(metric.needs, lambda s: metric.sizes(s, s)[1])
+    )
+
+
+def _insufficient(rows: Array, behind: Array) -> list[Reason | None]:
+    return [
+        a or b for a, b in zip(insufficient_clusters(behind), insufficient_rows(rows), strict=True)
+    ]

@@ -16,13 +16,18 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import weighted_n
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.inference.clusters import Clusters, SharedShare
+    from fairgauge.inference.clusters import ClusteredProportion, Clusters
+    from fairgauge.report.results import ClassScope
+    from fairgauge.resolve.sides import Index
+
+FEWEST_GROUPS = 3
+"""With two groups, their comparison is an estimate already."""
 
 Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
 """Reads a number of rows off one side of many comparisons."""
@@ -40,13 +45,13 @@ class CellCount:
         return self.cells.count(side.counts(self.needs))
 
 
-class Trials(NamedTuple):
+class Proportion(NamedTuple):
     """A share as ``x`` successes of ``n`` trials, and what ties it to others where clusters do."""
 
     x: Array
     n: Array
     rate: Array
-    shared: SharedShare | None = None
+    shared: ClusteredProportion | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +71,7 @@ class Evidence:
     squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
 
-    def share(self, of: Count, among: Count) -> Trials:
+    def share(self, of: Count, among: Count) -> Proportion:
         """Return a share as successes and trials, of as many rows as the counted are worth.
 
         Raises
@@ -81,25 +86,27 @@ class Evidence:
             rate = np.nan_to_num(quotient(x, n))
             n = weighted_n(n, among(self.squares), among(self.cases), rate, of(self.squares))
             x = rate * n
-        return Trials(x, n, quotient(x, n))
+        return Proportion(x, n, quotient(x, n))
 
-    def _clustered(self, of: Count, among: Count) -> Trials:
+    def _clustered(self, of: Count, among: Count) -> Proportion:
         assert self.clusters is not None
         if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-        shared = self.clusters.share(among.needs, of.cells, among.cells, self._worth(among))
-        rate, n = quotient(of(self.side), among(self.side)), shared.found.n
-        return Trials(np.nan_to_num(rate) * n, n, rate, shared)
+        shared = self.clusters.share(
+            among.needs, of.cells, among.cells, self._rows_per_weight(among)
+        )
+        rate, n = quotient(of(self.side), among(self.side)), shared.effective.n
+        return Proportion(np.nan_to_num(rate) * n, n, rate, shared)
 
     def rows(self, count: Count) -> Array:
         """Return a number of rows, of as many as the weights are worth (Kish)."""
-        return count(self.side) * self.worth(count)
+        return count(self.side) * self.rows_per_weight(count)
 
-    def cases_worth(self, count: Count) -> Array:
+    def effective_cases(self, count: Count) -> Array:
         """Return a number of rows as `rows` does, whatever ties them together."""
-        return count(self.side) * self._worth(count)
+        return count(self.side) * self._rows_per_weight(count)
 
-    def worth(self, count: Count) -> Array:
+    def rows_per_weight(self, count: Count) -> Array:
         """Return the rows that a unit of weight stands for: 1 without weights.
 
         Raises
@@ -109,9 +116,9 @@ class Evidence:
         """
         if self.clusters is not None:
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-        return self._worth(count)
+        return self._rows_per_weight(count)
 
-    def _worth(self, count: Count) -> Array:
+    def _rows_per_weight(self, count: Count) -> Array:
         weight = count(self.side)
         if self.squares is None:
             return np.ones_like(weight)
@@ -126,7 +133,7 @@ class Evidence:
             return total
 
         assert self.side.scores is not None
-        return self.side.scores.counts[:, label] * self.worth(rows)[:, None]
+        return self.side.scores.counts[:, label] * self.rows_per_weight(rows)[:, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,3 +159,21 @@ class Comparisons:
     def other(self) -> Evidence:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureGroups:
+    """The groups of a feature over all rows.
+
+    Attributes
+    ----------
+    feature, names : whose groups, and what they are called.
+    class_scope, threshold : under which outcome.
+    pick : the evidence of some groups, by number.
+    """
+
+    feature: str
+    names: Sequence[str]
+    class_scope: ClassScope
+    threshold: float | None
+    pick: Callable[[Index], Evidence]

@@ -12,8 +12,7 @@ import numpy as np
 
 from fairgauge.catalogue import moments
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.squares import (
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.moments import MomentStatistic, Sums
-    from fairgauge.inference.bound import At
     from fairgauge.inference.evidence import Evidence
-    from fairgauge.inference.interval import Methods
+    from fairgauge.inference.interval import At, Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
@@ -52,7 +50,7 @@ SQUARES: dict[Callable[..., Array], Callable[[Sums], Array]] = {
 """The sum of the squares of what a statistic is the mean of."""
 
 
-def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
+def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic of labels and predictions.
 
     Raises
@@ -75,7 +73,7 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    return Bounds(value, n, at, method, reason=ROUNDING if lost.any() else None)
+    return StatisticInterval(value, n, at, method, reason=ROUNDING if lost.any() else None)
 
 
 def label_moments(m: Sums) -> Moments:

@@ -23,7 +23,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DetectableDisparity:
     """The smallest disparity that two groups of these sizes can show.
 
     Attributes
@@ -58,7 +58,7 @@ def rows_to_decide(estimate: Estimate, lower: float, upper: float) -> float | No
     return math.ceil(rows * factor) if math.isfinite(factor) else math.inf
 
 
-def smallest_shown(estimate: Estimate, power: float = POWER) -> Shown | None:
+def detectable_disparity(estimate: Estimate, power: float = POWER) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
     Both are taken to have the reference's rate. None where two rates are not compared.
@@ -70,7 +70,7 @@ def smallest_shown(estimate: Estimate, power: float = POWER) -> Shown | None:
     gap = float(detectable_difference(rate, m, rate, n, estimate.confidence, power))
     if not math.isfinite(gap):
         return None
-    return Shown(gap, 1 - gap / rate if rate > gap else None)
+    return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)
 
 
 def _factor(

@@ -13,8 +13,7 @@ import numpy as np
 
 from fairgauge.catalogue import score_statistics
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.calibration import (
@@ -57,7 +56,7 @@ _OF_ONE_LABEL: dict[Callable[..., Array], int] = {
 """The label of the rows whose mean score a statistic is: positive (0) or negative (1)."""
 
 
-def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+def score_interval(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic of score_statistics.
 
     Raises
@@ -108,7 +107,7 @@ def _spread(statistic: ScoreStatistic, held: Scores) -> tuple[Array, Array]:
     return statistic.compute(held), quotient((counts * away).sum(axis=(1, 2)), rows)
 
 
-def _mean_of_label(label: int, evidence: Evidence) -> Bounds:
+def _mean_of_label(label: int, evidence: Evidence) -> StatisticInterval:
     """Return the mean score of the rows with one label."""
     held = _held(evidence)
     rows = _labelled(evidence.side, label)
@@ -117,12 +116,12 @@ def _mean_of_label(label: int, evidence: Evidence) -> Bounds:
     return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
 
 
-def _area(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+def _area(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
     """Return the area under the curve, its counts scaled to what the weights are worth."""
     del statistic
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return Bounds(
+    return StatisticInterval(
         area.auc,
         rows,
         lambda z: auc_interval(area, z),
@@ -130,7 +129,7 @@ def _area(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     )
 
 
-def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+def _precision(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
     pos, neg = evidence.scored(0), evidence.scored(1)
     positives = pos.sum(axis=-1)
     _, variance = precision_from_counts(pos, neg)
@@ -140,7 +139,7 @@ def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return Bounds(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
+    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
 
 
 def _error(
@@ -148,10 +147,10 @@ def _error(
     evidence: Evidence,
     limits: Callable[[Bins, Array], Limits],
     method: Methods,
-) -> Bounds:
+) -> StatisticInterval:
     """Return a calibration error over ten bins."""
     held = _held(evidence)
-    worth = evidence.worth(statistic.size)
+    worth = evidence.rows_per_weight(statistic.size)
     counts = held.counts * worth[:, None, None]
     middle = (held.low + held.high) / 2
     squares = counts[:, 0] * (middle - 1) ** 2 + counts[:, 1] * middle**2
@@ -168,7 +167,7 @@ def _error(
         )
     )
     rows = bins.rows.sum(axis=-1)
-    return Bounds(
+    return StatisticInterval(
         statistic.value(evidence.side, Profile.DOCUMENTED),
         rows,
         lambda z: limits(bins, np.broadcast_to(z, rows.shape)),
@@ -176,19 +175,19 @@ def _error(
     )
 
 
-def _recalibration(statistic: ScoreStatistic, evidence: Evidence, which: int) -> Bounds:
+def _recalibration(statistic: ScoreStatistic, evidence: Evidence, which: int) -> StatisticInterval:
     """Return the intercept (0) or the slope (1) of a logistic recalibration."""
     held, pos, neg = _held(evidence), evidence.scored(0), evidence.scored(1)
     fit = score_statistics.calibration_intercept(held), score_statistics.calibration_slope(held)
     variance = recalibration_variances(pos, neg, score_statistics.logits(held), *fit)[which]
     value, error = statistic.value(evidence.side, Profile.DOCUMENTED), np.sqrt(variance)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
-    return Bounds(
+    return StatisticInterval(
         value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
     )
 
 
-_MADE: dict[Callable[..., Array], Callable[[ScoreStatistic, Evidence], Bounds]] = {
+_MADE: dict[Callable[..., Array], Callable[[ScoreStatistic, Evidence], StatisticInterval]] = {
     score_statistics.roc_auc: _area,
     score_statistics.average_precision: _precision,
     score_statistics.expected_calibration_error: partial(

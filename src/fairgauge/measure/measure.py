@@ -24,10 +24,15 @@ from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
 from fairgauge.inference.clusters import clusters_spanning_groups
-from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
+from fairgauge.inference.families import (
+    adjusted_estimates,
+    adjustment_notes,
+    central_rates,
+    homogeneity_notes,
+    reversed_scores,
+)
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.pairwise import pairs_not_listed, pairwise
-from fairgauge.inference.reversals import adjustment_notes
 from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
@@ -96,7 +101,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    tested = adjusted(estimates)
+    tested = adjusted_estimates(estimates)
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
@@ -139,9 +144,9 @@ class _Feature:
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central(rates), groups, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
             self.diagnostics += pairs_not_listed(groups)
-            self.pairs += pairwise(central(rates), groups, spec)
+            self.pairs += pairwise(central_rates(rates), groups, spec)
 
 
 def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:

@@ -12,12 +12,11 @@ from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, Status
-from fairgauge.inference import Comparisons, Evidence, Uncertainty
+from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.clusters import ClustersBySide
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_groups import worst_cases
-from fairgauge.inference.pairwise import FeatureGroups
-from fairgauge.inference.rates import rate_values
+from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
 from fairgauge.report.results import POOLED, ClassScope, Reference

@@ -1,8 +1,9 @@
-"""Draws: tables that might have been, and the spread of any metric over them.
+"""Resampling: tables drawn anew, and the interval of any metric from its values over them.
 
-The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics that no
-closed form fits; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is
-offered beside it. Every draw of a metric is its own formula, applied to a drawn table.
+The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics without a
+closed form; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is offered
+beside it. Every draw of a metric is its own formula, applied to a drawn table. Cells that a formula
+treats alike are one cell: a rate has two, however many it sums.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
-from fairgauge.inference.bound import Bounds
-from fairgauge.inference.interval import Intervals, NoInterval
+from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
@@ -35,12 +40,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import Methods
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -48,11 +52,11 @@ MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
 _BLOCK = 4_000_000
 _FEWEST_DRAWS = 500
-IN_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
+TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class CellLayout:
     """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
 
     Attributes
@@ -67,9 +71,9 @@ class Table:
     shared: str = ""
 
 
-def drawn(
+def resampled_interval(
     metric: ComparisonMetric,
-    table: Table,
+    table: CellLayout,
     compared: Comparisons,
     spec: Spec,
     too_few: Sequence[Reason | None],
@@ -81,7 +85,7 @@ def drawn(
     """
     size = len(compared.margin)
     cells = _cells(table, compared.group)
-    at = resampled(compared, cells, spec)
+    at = resampled_comparisons(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
     key = table.shared or compared.name
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
@@ -89,7 +93,7 @@ def drawn(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        tables = _Tables.of(metric, table, compared, block)
+        tables = _DrawnTables.of(metric, table, compared, block)
         if table.shared and drawn_before is not None and step >= len(at):
             if table.shared not in drawn_before:
                 drawn_before[table.shared] = tables.draw(spec, key)
@@ -101,10 +105,10 @@ def drawn(
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if not np.isnan(metric.neutral):
             p[block] = _p(spec, values, tables, metric.neutral)
-    return Intervals(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
+    return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
-def drawn_by(spec: Spec) -> Methods:
+def resampling_methods(spec: Spec) -> Methods:
     """Return how intervals from drawn tables are made."""
     ends = {
         Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
@@ -116,13 +120,13 @@ def drawn_by(spec: Spec) -> Methods:
     return (IntervalMethod.DIRICHLET_POSTERIOR,)
 
 
-def drawn_bounds(
+def resampled_statistic(
     statistic: Statistic,
-    table: Table,
+    table: CellLayout,
     evidence: Evidence,
     margin: NDArray[np.bool_],
     spec: Spec,
-) -> Bounds:
+) -> StatisticInterval:
     """Return the limits of a statistic of every group from its drawn tables.
 
     Many strata are left out, since there are many such statistics. At other critical values than
@@ -135,7 +139,7 @@ def drawn_bounds(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        worthy, worth = _worthy(table, evidence, block)
+        worthy, worth = _effective_cells(table, evidence, block)
         new = _drawn_alone(worthy.reshape(len(block), -1), spec, statistic.name)
         new = quotient(new, worth[:, None]).reshape(-1, *worthy.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
@@ -152,7 +156,7 @@ def drawn_bounds(
         return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
     rows = evidence.rows(statistic.size)
-    return Bounds(value, rows, limits, drawn_by(spec), reason=IN_STRATA)
+    return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
 
 
 def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
@@ -163,7 +167,7 @@ def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
     )
 
 
-def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
+def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
     if size * cells * spec.replicates <= MOST_DRAWN:
@@ -171,7 +175,7 @@ def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64
     return np.flatnonzero(compared.margin)
 
 
-def _cells(table: Table, evidence: Evidence) -> int:
+def _cells(table: CellLayout, evidence: Evidence) -> int:
     """Return how many cells are drawn for each comparison."""
     cells = int(np.prod(table.read(evidence.side).shape[1:]))
     if not cells:
@@ -211,7 +215,7 @@ def precedes(one: Array, two: Array) -> bool:
     return bool(one.ravel().tolist() <= two.ravel().tolist())
 
 
-def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
+def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
     """Return limits from the values over drawn tables, as the method asks."""
     if spec.method is Method.BOOTSTRAP_NORMAL:
         return normal(tables.values(tables.cells), values, spec.confidence)
@@ -220,7 +224,7 @@ def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
     return quantile_interval(values, spec.confidence)
 
 
-def _p(spec: Spec, values: Array, tables: _Tables, null: float) -> Array:
+def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
     """Return the p-values at which those limits just touch "no difference"."""
     if spec.method is Method.BOOTSTRAP_NORMAL:
         return normal_p(tables.values(tables.cells), values, null)
@@ -230,7 +234,7 @@ def _p(spec: Spec, values: Array, tables: _Tables, null: float) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
+class _DrawnTables:
     """The tables of some comparisons, as many rows as their weights are worth, and their metric.
 
     Attributes
@@ -241,7 +245,7 @@ class _Tables:
     """
 
     metric: ComparisonMetric
-    table: Table
+    table: CellLayout
     cells: Array
     shape: tuple[int, ...]
     worth: tuple[Array, Array]
@@ -250,12 +254,16 @@ class _Tables:
 
     @classmethod
     def of(
-        cls, metric: ComparisonMetric, table: Table, compared: Comparisons, at: NDArray[np.int64]
-    ) -> _Tables:
+        cls,
+        metric: ComparisonMetric,
+        table: CellLayout,
+        compared: Comparisons,
+        at: NDArray[np.int64],
+    ) -> _DrawnTables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"
-        ours, worth = _worthy(table, compared.group, at)
-        theirs, other = (ours, worth) if alone else _worthy(table, compared.other, at)
+        ours, worth = _effective_cells(table, compared.group, at)
+        theirs, other = (ours, worth) if alone else _effective_cells(table, compared.other, at)
         sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
         cells = sides[0] if alone else np.concatenate(sides, axis=1)
         overlapping = compared.rest is not None
@@ -300,7 +308,9 @@ class _Tables:
         return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
 
 
-def _worthy(table: Table, evidence: Evidence, at: NDArray[np.int64]) -> tuple[Array, Array]:
+def _effective_cells(
+    table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
+) -> tuple[Array, Array]:
     """Return cells of as many rows as the weights are worth, and what a unit of weight is."""
     cells = table.read(evidence.side)[at]
 
@@ -308,5 +318,124 @@ def _worthy(table: Table, evidence: Evidence, at: NDArray[np.int64]) -> tuple[Ar
         counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
         return counted
 
-    worth = evidence.worth(total)
+    worth = evidence.rows_per_weight(total)
     return cells * worth.reshape(-1, *[1] * (cells.ndim - 1)), worth
+
+
+_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
+"""What is positive and negative of rows that are counted by label and prediction."""
+
+
+def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> CellLayout | None:
+    """Return the cells of a statistic of counts; None where it is not one of counts."""
+    if isinstance(statistic, (Averaged, Agreement)) or (
+        isinstance(statistic, Kappa) and outcome_masks
+    ):
+        return _classes(outcome_masks)
+    if isinstance(statistic, Kappa):
+        return cells_table((TP, FP, FN, TN), statistic.needs)
+    sums = _sums(statistic)
+    return cells_table(_distinct_cells(sums), statistic.needs) if sums else None
+
+
+def shared_table(
+    table: CellLayout, needs: frozenset[Need], sides: Sequence[ConfusionCounts]
+) -> CellLayout:
+    """Return a table of the same metric whose resampled cells other metrics share.
+
+    It is of all four cells: resampled rows fall into each of them as they would into several that
+    are one. Where no row misses its label or its prediction, all metrics share one table.
+    """
+    if any(needs not in side.cells for side in sides):
+        return table
+    whole = all(
+        BOTH in side.cells
+        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
+        for side in sides
+    )
+    every = BOTH if whole else needs
+    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = drawn
+        if every != needs:
+            counts = np.zeros_like(drawn)
+            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(lambda side: side.counts(every), write, " and ".join(sorted(every)))
+
+
+def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
+    """Return confusion cells, those of one part together."""
+    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
+
+    def read(side: ConfusionCounts) -> Array:
+        return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = np.zeros((len(drawn), 4))
+        for i, cell in enumerate(first):
+            counts[:, cell] = drawn[:, i]
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(read, write)
+
+
+def strata_table(of: Need) -> CellLayout:
+    """Return the positive and negative rows of every stratum."""
+
+    def write(drawn: Array) -> ConfusionCounts:
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
+
+    return CellLayout(lambda side: side.strata[of], write)
+
+
+def _classes(outcome_masks: Sequence[OutcomeMasks]) -> CellLayout:
+    """Return rows by label and prediction, and each class against the rest made of them."""
+
+    def read(side: ConfusionCounts) -> Array:
+        assert side.joint is not None
+        return side.joint
+
+    def write(drawn: Array) -> ConfusionCounts:
+        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in outcome_masks)
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
+
+    return CellLayout(read, write)
+
+
+def _against_the_rest(
+    joint: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]
+) -> ConfusionCounts:
+    by_label = np.stack([joint[:, labels].sum(axis=1), joint[:, ~labels].sum(axis=1)], axis=1)
+    states = [by_label[:, :, mask].sum(axis=2) for mask in (predictions, ~predictions)]
+    (tp, fp), (fn, tn) = ((each[:, 0], each[:, 1]) for each in states)
+    zero = np.zeros_like(tp)
+    cells = {
+        BOTH: np.stack([tp, fp, fn, tn], axis=-1),
+        LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
+        PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
+    }
+    return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
+
+
+def _sums(statistic: Statistic) -> list[Cells]:
+    """Return the sums of cells that a statistic is made of."""
+    if isinstance(statistic, Rate):
+        return [statistic.of, statistic.among]
+    if isinstance(statistic, Quotient):
+        return [statistic.over, statistic.under]
+    if isinstance(statistic, Blend):
+        return [cells for rate in statistic.of for cells in (rate.of, rate.among)]
+    return []
+
+
+def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
+    """Join the cells that have the same coefficient in every sum; drop those in none."""
+    found: dict[tuple[int, ...], Cells] = {}
+    for i, cell in enumerate((TP, FP, FN, TN)):
+        pattern = tuple(each.coefficients[i] for each in sums)
+        if any(pattern):
+            found[pattern] = found.get(pattern, Cells()) + cell
+    return list(found.values())
