@@ -1,7 +1,7 @@
 """Laws of every row of the catalogue; no row is named, so a new row obeys them or fails.
 
 What is expected is derived from the row's own cells in exact fractions; the arithmetic under test
-takes no part in it. The laws of the comparisons are in `test_audit_laws`, on whole audits.
+takes no part in it. The laws of the comparisons are in `test_audit_properties`, on whole audits.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from test_catalogue_laws import COUNTED, exact
+from test_catalogue_properties import COUNTED, exact
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
