@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -17,35 +16,39 @@ LONG = "SELECT sum(hash(i)) FROM range(20000000000) AS t(i)"  # half a minute
 
 
 class Terminal(io.StringIO):
+    """A terminal that knows when a share was drawn on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = threading.Event()
+
     def isatty(self) -> bool:
         return True
 
-
-def shown(monkeypatch, stream, share=lambda: 0.5, rows=lambda: 1_000):
-    monkeypatch.setattr(scan_progress, "_PATIENCE", 0.0)
-    monkeypatch.setattr(sys, "stderr", stream)
-    seen = threading.Event()
-
-    def seen_share() -> float:
-        seen.set()
-        return share()
-
-    with scan_progress.watched(seen_share, rows):
-        seen.wait(1)
-        deadline = time.monotonic() + 5
-        while isinstance(stream, Terminal) and "%" not in stream.getvalue():
-            assert time.monotonic() < deadline
-    return stream.getvalue()
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if "%" in text:
+            self.drawn.set()
+        return written
 
 
 def test_a_bar_on_a_terminal_that_is_erased_at_the_end(monkeypatch):
-    text = shown(monkeypatch, Terminal())
+    monkeypatch.setattr(scan_progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with scan_progress.watched(lambda: 0.5, lambda: 1_000):
+        assert terminal.drawn.wait(60)  # only a bar that never comes waits so long
+    text = terminal.getvalue()
     assert "counting [############            ]  50 %" in text
     assert text.endswith("\r\x1b[K")
 
 
 def test_nothing_where_nobody_watches(monkeypatch):
-    assert shown(monkeypatch, io.StringIO()) == ""
+    monkeypatch.setattr(scan_progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    before = threading.active_count()
+    with scan_progress.watched(lambda: 0.5, lambda: 1_000):
+        assert threading.active_count() == before
+    assert stream.getvalue() == ""
 
 
 def test_nothing_for_a_short_scan(monkeypatch):
@@ -63,7 +66,7 @@ def test_what_is_not_known_is_not_said():
 
 SCRIPT = """
 import duckdb
-from fairgauge.scan import duck
+from fairgauge.scan import duckdb_connection
 from fairgauge.scan.duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:
@@ -75,7 +78,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.usefixtures("interrupts")
-@pytest.mark.parametrize("records", ["duck.run({!r}, 'files')", "relation._run({!r})"])
+@pytest.mark.parametrize("records", ["duckdb_connection.run({!r}, 'files')", "relation._run({!r})"])
 def test_an_interrupt_ends_a_query(records):
     """In a process of its own: other libraries in this one (Spark) change what signals do."""
     command = [sys.executable, "-c", SCRIPT.format(records=records.format(LONG))]
