@@ -69,8 +69,38 @@ def aif360(entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def smclarify(entry: dict[str, Any]) -> dict[str, Any]:
+    names = (
+        "id", "facet", "sensitive_values", "label", "predicted", "positive_label_values",
+        "group_variable",
+    )  # fmt: skip
+    stages = {
+        stage: {
+            "value": [
+                block
+                | {"metrics": [kept(m, ("name", "value")) for m in without_flips(block["metrics"])]}
+                for block in entry[stage]["value"]
+            ]
+        }
+        for stage in ("pre", "post")
+        if stage in entry
+    }
+    return kept(entry, names) | stages
+
+
+def without_flips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return metrics without the flip test, which compares rows."""
+    return [metric for metric in metrics if metric["name"] != "FT"]
+
+
 def numbers(name: str, peer: str, results: Any) -> Any:
     """Return the part of an oracle's results that follows from counts."""
+    if peer == "smclarify":  # of facets that are compared value by value; ages would be many cells
+        return [
+            smclarify(entry)
+            for entry in results
+            if entry["sensitive_values"] is None and entry["facet_dtype"] == "object"
+        ]
     if peer == "fairlearn" and name not in BINARY:
         return {
             columns: {
@@ -98,14 +128,17 @@ def numbers(name: str, peer: str, results: Any) -> Any:
 def files() -> Iterator[tuple[str, str]]:
     """Yield every table with every peer that is vendored."""
     for name in BINARY:
-        for peer in ("fairlearn", "sklearn", "aif360", "aequitas"):
+        for peer in ("fairlearn", "sklearn", "aif360", "aequitas", "smclarify"):
             yield name, peer
     yield "compas_multiclass_pred", "fairlearn"
+    yield "compas_multiclass_pred", "smclarify"
 
 
 def margins(name: str, peer: str, results: Any) -> Iterator[tuple[str, ...]]:
     """Yield the columns that a vendored number needs counted together."""
-    if peer == "aif360":
+    if peer == "smclarify":
+        yield from (smclarify_columns(entry) for entry in results)
+    elif peer == "aif360":
         yield from ((entry["attribute"],) for entry in results)
     elif peer == "aequitas":
         yield from (
@@ -119,6 +152,16 @@ def margins(name: str, peer: str, results: Any) -> Iterator[tuple[str, ...]]:
                 yield tuple(columns.split("|"))
                 if "control_feature" in entry:
                     yield (*columns.split("|"), entry["control_feature"])
+
+
+def smclarify_columns(entry: dict[str, Any]) -> tuple[str, ...]:
+    columns = (entry["facet"], entry["group_variable"])
+    return tuple(dict.fromkeys(column for column in columns if column))
+
+
+def results_of(found: dict[str, Any]) -> Any:
+    """Return the results of an oracle file; smclarify's are called reports."""
+    return found["results"] if "results" in found else found["reports"]
 
 
 def counted(frame: pd.DataFrame, label: str, columns: tuple[str, ...]) -> list[list[Any]]:
@@ -136,7 +179,7 @@ def main() -> None:
     wanted: dict[str, set[tuple[str, ...]]] = {name: set() for name in COLUMNS}
     for name, peer in files():
         found = json.loads((SHARED / "oracles" / f"{name}__{peer}.json").read_text("utf-8"))
-        results = numbers(name, peer, found["results"])
+        results = numbers(name, peer, results_of(found))
         wanted[name] |= set(margins(name, peer, results))
         meta = kept(found["meta"], ("peer", "call", "calls", "precision/recall/f1"))
         write(f"{name}__{peer}.json", {"meta": meta, "results": results})
