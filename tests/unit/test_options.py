@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
-from fairgauge.enums import Reference
+from fairgauge.enums import ReferenceRule
 from fairgauge.render.command_line import flags_of
 from fairgauge.spec import option_types as types
 from fairgauge.spec.document import DESCRIPTIONS, Document
@@ -64,7 +64,7 @@ OF_TYPE = {
     types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
     types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
     types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
-    types.REFERENCE: st.sampled_from(["rest", *Reference]) | st.dictionaries(COLUMN, SCALAR),
+    types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
     types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
     types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),

@@ -9,7 +9,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
-from fairgauge.inference.sample_size import rows_to_decide, detectable_disparity
+from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
 from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import Estimate, Measured

@@ -1,4 +1,4 @@
-"""Laws of every interval of the catalogue, whatever its rows are called."""
+"""Properties of every interval of the catalogue; no metric is named."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cube(table, times=1):
     return fg.confusion("g", {"a": cells[0], "b": cells[1]})
 
 
-@cache  # the laws share their examples
+@cache  # the properties share their examples
 def audited(table, times=1, **options):
     options = {"metrics": "all", "replicates": 200} | options
     report = fg.audit(cube(table, times), **options)
