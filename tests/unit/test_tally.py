@@ -96,7 +96,8 @@ def test_the_rates_of_references() -> None:
 
 
 def test_best_is_the_best_by_the_metric() -> None:
-    report = audit(sensitive={"race": [["B"], ["W"], ["H"]]}, reference="best", metrics="DPL")
+    sets = {"race": [["B"], ["W"], ["H"]]}
+    report = audit(sensitive=sets, reference="best", metrics="DPL", min_n=1)
     # base rates: B 1 of 2, W 2 of 3, H 0 of 1
     best = Reference(ReferenceKind.BEST, "W")
     assert {e.group: e.reference for e in report.estimates} == {"B": best, "H": best}
@@ -109,6 +110,7 @@ def test_best_is_the_best_by_the_metric() -> None:
         sensitive="race",
         reference="best",
         metrics="DPPL",
+        min_n=1,
     )
     assert {e.reference for e in report.estimates} == {Reference(ReferenceKind.BEST, "B")}
 
