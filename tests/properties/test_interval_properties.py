@@ -90,6 +90,8 @@ def test_a_contrast_of_two_groups_is_minus_or_one_over_the_other_way(table):
         other = found.get((name, "b" if group == "a" else "a"))
         if not isinstance(metric, Contrast) or other is None:
             continue
+        if table[0] == table[1] and not RANDOM.isdisjoint(each.interval.methods):
+            continue  # both comparisons are of the same counts, and so are their draws
         if metric.by == "difference":
             expected = (-other.high, -other.low)
         else:

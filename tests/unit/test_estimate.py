@@ -43,7 +43,8 @@ def test_few_rows_keep_their_value() -> None:
     assert (found.n_group, found.n_reference) == (27, 70)
     assert found.status == "too_few"
     # 12 of the 97 observed positives are missed, so 27 * 12 / 97 = 3.3 would be among women
-    assert found.reason.startswith("3.3 rows would be expected")
+    assert found.reason.code is ReasonCode.FEW_EXPECTED
+    assert found.reason["expected"] == pytest.approx(27 * 12 / 97)
     assert found.low < found.value < found.high
 
 

@@ -1,8 +1,8 @@
-"""Across: intervals of how far the groups of a feature lie apart.
+"""Intervals of the dispersion of a statistic over all groups of a feature.
 
 The largest gap is picked from all pairs, so every pair is covered at once, at Tukey's critical
-value; the gap then lies between the largest lower and the largest upper limit of a pair. Noise
-raises the variance and the like, so that these get a ball.
+value; the gap then lies between the largest lower and the largest upper limit of a pair. Sampling
+variation raises the variance and the like, so that these get a ball.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def across_interval(
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     del evidence, slots, how
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
@@ -93,8 +93,11 @@ def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotI
         low, high = _pairs(found, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
         if metric.of.range[0] < 0:
-            sure = _all_positive(found, groups, confidence)
-            low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
+            positive_groups = _all_positive(found, groups, confidence)
+            low, high = (
+                np.where(positive_groups, low, np.nan),
+                np.where(positive_groups, high, np.nan),
+            )
         limits, reason = (low, np.fmin(high, 1.0)), found.reason or RATIO_MAY_BE_ZERO
         return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *found.methods), reason)
     return _dispersion_interval(metric, found, slots, confidence)
@@ -135,10 +138,10 @@ def _(
 @across_interval.register(InequalityPart)
 def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
-    worth = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
-    worth = worth.reshape(slots, -1)[..., None]
+    rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
+    rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
     if metric.part == "between":
-        return _between(metric, counts, worth, how.spec.confidence)
+        return _between(metric, counts, rows_per_weight, how.spec.confidence)
     if counts.size * how.spec.replicates > MOST_DRAWN:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     drawn = np.stack(
@@ -152,27 +155,27 @@ def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) 
                 ],
                 axis=1,
             )
-            for slot in counts * worth
+            for slot in counts * rows_per_weight
         ],
         axis=1,
     )
-    values = metric.of_counts(quotient(drawn, worth))
+    values = metric.of_counts(quotient(drawn, rows_per_weight))
     return SlotIntervals(
         quantile_interval(values, how.spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
     )
 
 
 def _between(
-    metric: InequalityPart, counts: Array, worth: Array, confidence: float
+    metric: InequalityPart, counts: Array, rows_per_weight: Array, confidence: float
 ) -> SlotIntervals:
     """Return a ball around the root, which is half the variance of the mean benefits near 0."""
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
     weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
     every = quotient((counts * BENEFITS).sum(axis=(1, 2)), rows.sum(axis=-1))
-    smoothed = (counts * worth + 0.5) / ((rows * worth[..., 0])[..., None] + 2)
+    smoothed = (counts * rows_per_weight + 0.5) / ((rows * rows_per_weight[..., 0])[..., None] + 2)
     of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
-    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
+    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * rows_per_weight[..., 0])), np.nan)
     z = np.full(len(rows), critical(confidence))
     far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
@@ -206,7 +209,7 @@ def _dispersion_interval(
 
 
 def _all_positive(found: StatisticInterval, groups: Array, confidence: float) -> Array:
-    """Tell in which slots all groups are surely above 0."""
+    """Return in which slots all groups are significantly above 0."""
     c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
     low, _ = found.at(c)
     above = (low > 0) | np.isnan(found.estimate)
@@ -214,7 +217,7 @@ def _all_positive(found: StatisticInterval, groups: Array, confidence: float) ->
 
 
 def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
-    """Tell which groups are of all rows: those of the first slot."""
+    """Return which groups are of all rows: those of the first slot."""
     size = len(evidence.side.size)
     return np.arange(size) < size // slots
 

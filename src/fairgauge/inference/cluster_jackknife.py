@@ -76,7 +76,7 @@ def clustered_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     assert evidence.clusters is not None
     try:
@@ -90,14 +90,14 @@ def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> 
     refuse_scores(statistic)
     values = clusters.leave_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
     estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    behind = clusters_in_denominator(statistic, clusters)
-    moved = deviations(values)
-    at = limits_at(estimate, moved, behind, statistic.range)
+    n_clusters = clusters_in_denominator(statistic, clusters)
+    deviation = deviations(values)
+    at = limits_at(estimate, deviation, n_clusters, statistic.range)
     rows = evidence.effective_cases(statistic.size)
     return replace(
         StatisticInterval(estimate, rows, at, JACKKNIFE),
-        clusters=behind,
-        dependence=BlockDeviations(moved),
+        clusters=n_clusters,
+        dependence=BlockDeviations(deviation),
     )
 
 
@@ -109,16 +109,16 @@ def clusters_in_denominator(statistic: Statistic, clusters: Clusters) -> Array:
 
 
 def limits_at(
-    estimate: Array, moved: Array, behind: Array, ends: tuple[float, float]
+    estimate: Array, deviation: Array, n_clusters: Array, ends: tuple[float, float]
 ) -> Callable[[Array], Limits]:
     """Return limits at any normal critical value, by t of one degree less than there are blocks.
 
     NaN below the fewest clusters.
     """
     with np.errstate(invalid="ignore"):
-        error = np.sqrt((moved**2).sum(axis=0))
-    error = np.where(behind < FEWEST_CLUSTERS, np.nan, error)
-    degrees = np.minimum(behind, len(moved)) - 1
+        error = np.sqrt((deviation**2).sum(axis=0))
+    error = np.where(n_clusters < FEWEST_CLUSTERS, np.nan, error)
+    degrees = np.minimum(n_clusters, len(deviation)) - 1
 
     def at(z: Array) -> Limits:
         return scaled_limits(estimate, error, as_critical_t(z, degrees), *ends)
@@ -147,19 +147,19 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     refuse_scores(metric)
     group, reference = _clusters(compared.group), _clusters(compared.reference)
-    behind = _behind(metric, compared)
+    n_clusters = _fewest_clusters(metric, compared)
     rows = metric.sizes(compared.group.cases, compared.other.cases)
-    said = _insufficient(np.fmin(*rows), behind)
+    too_few = _insufficient(np.fmin(*rows), n_clusters)
     if isinstance(metric, Distance):
-        return _distance(metric, compared, behind, said, spec)
+        return _distance(metric, compared, n_clusters, too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
-    moved = deviations(group.by_block(values))
+    deviation = deviations(group.by_block(values))
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-    return _of_values(metric, value, moved, behind, said, spec)
+    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
 
 
 def pooled_jackknife_interval(
@@ -167,7 +167,7 @@ def pooled_jackknife_interval(
 ) -> Intervals:
     """Return the interval of a contrast pooled over strata, from its values without some clusters.
 
-    ``weights`` are of shape (groups, strata), 0 where a stratum is left out.
+    ``weights`` are of shape (groups, strata), 0 where a stratum is excluded.
     """
     refuse_scores(metric)
     strata = weights.shape[1]
@@ -175,19 +175,21 @@ def pooled_jackknife_interval(
     sides = [each.sides() for each in clusters]
     every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
     inside = clusters[0].by_block(sides[0].size)
-    moved = deviations(every.reshape(len(inside), -1))
+    deviation = deviations(every.reshape(len(inside), -1))
     if np.isnan(inside).any():
-        moved = np.full_like(moved, np.nan)
+        deviation = np.full_like(deviation, np.nan)
     # a cluster may have rows in many strata, and is one cluster even so
-    behind = _behind(metric, compared, margin=True)[::strata]
+    n_clusters = _fewest_clusters(metric, compared, margin=True)[::strata]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
     rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
-    said = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), behind)
+    too_few = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), n_clusters)
     if not isinstance(metric.of, Rate):
         too_thin = strata_are_thin(rows, weights)
-        moved = np.where(too_thin, np.nan, moved)
-        said = [THIN_STRATA if each else few for each, few in zip(too_thin, said, strict=True)]
-    return _of_values(metric, value, moved, behind, said, spec)
+        deviation = np.where(too_thin, np.nan, deviation)
+        too_few = [
+            THIN_STRATA if each else few for each, few in zip(too_thin, too_few, strict=True)
+        ]
+    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
 
 
 def share_jackknife_interval(
@@ -196,38 +198,42 @@ def share_jackknife_interval(
     """Return the interval of groups' shares of the rows against given ones."""
     sides = [_clusters(each) for each in (ours, every)]
     sizes = [each.leave_out(lambda side: side.size) for each in sides]
-    moved = deviations(quotient(*sizes))
-    behind = _clusters(every).clusters_with_rows(frozenset(), lambda side: side.size)
+    deviation = deviations(quotient(*sizes))
+    n_clusters = _clusters(every).clusters_with_rows(frozenset(), lambda side: side.size)
     share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
-    at = limits_at(share, moved, behind, (0.0, 1.0))
+    at = limits_at(share, deviation, n_clusters, (0.0, 1.0))
 
     def limits(z: Array) -> tuple[Array, Array]:
         low, high = at(z)
         return metric.value(low, target), metric.value(high, target)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
-    said = _insufficient(every.cases.size, behind)
+    too_few = _insufficient(every.cases.size, n_clusters)
     p = invert(limits, metric.neutral)
-    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
 
 
 def _of_values(
     metric: ComparisonMetric,
     value: Array,
-    moved: Array,
-    behind: Array,
-    said: list[Reason | None],
+    deviation: Array,
+    n_clusters: Array,
+    too_few: list[Reason | None],
     spec: Spec,
 ) -> Intervals:
-    limits = limits_at(value, moved, behind, metric.range)
+    limits = limits_at(value, deviation, n_clusters, metric.range)
     low, high = limits(np.asarray(critical(spec.confidence)))
     inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
     p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
-    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
 
 
 def _distance(
-    metric: Distance, compared: Comparisons, behind: Array, said: list[Reason | None], spec: Spec
+    metric: Distance,
+    compared: Comparisons,
+    n_clusters: Array,
+    too_few: list[Reason | None],
+    spec: Spec,
 ) -> Intervals:
     """Return the ball of a norm, around the shares of both sides without some clusters."""
     if metric.by == "kl" or metric.by == "js":
@@ -235,19 +241,21 @@ def _distance(
     sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
     shares = [_shares(side.classes[metric.of]) for side in sides]
     gaps = shares[1] - shares[0]
-    moved = deviations(gaps.reshape(-1, len(behind), gaps.shape[1]))
+    deviation = deviations(gaps.reshape(-1, len(n_clusters), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
-    degrees = np.where(behind < FEWEST_CLUSTERS, 0.0, np.minimum(behind, len(moved)) - 1)
+    degrees = np.where(
+        n_clusters < FEWEST_CLUSTERS, 0.0, np.minimum(n_clusters, len(deviation)) - 1
+    )
     limits = jackknife_norm_interval(
         here[1] - here[0],
-        np.where(behind[:, None] < FEWEST_CLUSTERS, np.nan, moved),
+        np.where(n_clusters[:, None] < FEWEST_CLUSTERS, np.nan, deviation),
         metric.by,
         spec.confidence,
         degrees,
         generator(spec, metric.name),
         spec.replicates,
     )
-    return Intervals(*limits, [_BALL] * len(behind), said, JACKKNIFE_UNDEFINED)
+    return Intervals(*limits, [_BALL] * len(n_clusters), too_few, JACKKNIFE_UNDEFINED)
 
 
 def _shares(counts: Array) -> Array:
@@ -259,7 +267,9 @@ def _clusters(evidence: Evidence) -> Clusters:
     return evidence.clusters
 
 
-def _behind(metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False) -> Array:
+def _fewest_clusters(
+    metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
+) -> Array:
     """Return the fewest clusters that either side rests on."""
     sides = [_clusters(each) for each in (compared.group, compared.other)]
     if margin:
@@ -274,7 +284,8 @@ def _behind(metric: ComparisonMetric, compared: Comparisons, *, margin: bool = F
     )
 
 
-def _insufficient(rows: Array, behind: Array) -> list[Reason | None]:
+def _insufficient(rows: Array, n_clusters: Array) -> list[Reason | None]:
     return [
-        a or b for a, b in zip(insufficient_clusters(behind), insufficient_rows(rows), strict=True)
+        a or b
+        for a, b in zip(insufficient_clusters(n_clusters), insufficient_rows(rows), strict=True)
     ]

@@ -136,8 +136,8 @@ class ClusterSums:
         hit = place < len(keys)
         hit[hit] = keys[place[hit]] == wanted[hit]
         found[at[hit]] = products[place[hit]]
-        turned = at[first[at] > second[at]]
-        found[turned] = found[turned].transpose(0, 2, 1)
+        swapped = at[first[at] > second[at]]
+        found[swapped] = found[swapped].transpose(0, 2, 1)
         return found
 
     def _key(self, slot: Index, low: Index, high: Index) -> Index:
@@ -259,9 +259,9 @@ class Clusters:
     pooled: bool = False
 
     def share(
-        self, needs: frozenset[Need], of: Cells, among: Cells, worth: Array
+        self, needs: frozenset[Need], of: Cells, among: Cells, rows_per_weight: Array
     ) -> ClusteredProportion:
-        """Return what a share of cells is worth; ``worth`` is of a unit of weight."""
+        """Return a proportion of cells; ``rows_per_weight`` is the rows per unit of weight."""
         sums = self.of.sums(needs).sums
         first, second = (each[self.which, self.slots] for each in (sums.first, sums.second))
         x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
@@ -270,10 +270,10 @@ class Clusters:
         clusters = self.clusters_with_rows(needs, lambda side: among.count(side.counts(needs)))
         found = clustered_n(
             clusters,
-            n * worth,
+            n * rows_per_weight,
             rate,
             *(
-                np.einsum("i,sij,j->s", one, second, two) * worth**2
+                np.einsum("i,sij,j->s", one, second, two) * rows_per_weight**2
                 for one, two in ((x, x), (x, m), (m, m))
             ),
         )
@@ -317,7 +317,7 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteredProportion:
-    """A share of the rows of many sides, tied to the same share of others by common clusters.
+    """A proportion of rows of many sides, correlated with that of others by shared clusters.
 
     Attributes
     ----------
@@ -325,7 +325,7 @@ class ClusteredProportion:
     needs, cells : the columns that a row must have; numerator and denominator as coefficients.
     n, rate : weights in the denominator, and the share.
     n_clusters : clusters with rows in the denominator.
-    effective : the rows that it is worth, and the degrees of freedom of its t.
+    effective : its effective sample size, and the degrees of freedom of its t.
     """
 
     clusters: Clusters
@@ -365,7 +365,7 @@ class ClustersBySide:
         per_class: Sequence[OutcomeMasks] = (),
         seed: int = 0,
     ) -> None:
-        self._tally = counted
+        self._counted = counted
         self._reading = reading
         self._profile = profile
         self._per_class = per_class
@@ -378,7 +378,7 @@ class ClustersBySide:
 
         None where rows are independent.
         """
-        return None if self._tally.clusters is None else Clusters(self, which, slots, pooled)
+        return None if self._counted.clusters is None else Clusters(self, which, slots, pooled)
 
     def sums(self, needs: frozenset[Need]) -> ClusterSums:
         """Return the sums over clusters of the rows where ``needs`` are known."""
@@ -387,7 +387,7 @@ class ClustersBySide:
             label = _state(cells.label, self._reading.labels, self._profile)
             prediction = _state(cells.prediction, self._reading.predictions, self._profile)
             cell = np.array(_CELL_OF[needs])[label, prediction]
-            groups, slots = len(self._tally.groups) + 1, len(self._tally.scopes)
+            groups, slots = len(self._counted.groups) + 1, len(self._counted.scopes)
             self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
         return self._sums[needs]
 
@@ -399,11 +399,11 @@ class ClustersBySide:
     @cached_property
     def by_stratum(self) -> bool:
         """Return whether clusters are left out of strata too, not of all rows alone."""
-        return self._size(len(self._tally.scopes)) <= _MOST_CELLS
+        return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
     def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
         """Return sides with no block left out, then without each."""
-        each = len(self._tally.scopes) if self.by_stratum else 1
+        each = len(self._counted.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
             slots = np.zeros_like(slots)
@@ -412,27 +412,27 @@ class ClustersBySide:
 
     @property
     def _cells(self) -> ClusterCells:
-        cells = self._tally.clusters
+        cells = self._counted.clusters
         assert cells is not None
         return cells
 
     def _size(self, slots: int) -> int:
-        groups, _, labels, predictions = self._tally.counts["rows"].shape
+        groups, _, labels, predictions = self._counted.counts["rows"].shape
         return int((1 + self.blocks) * groups * slots * labels * predictions)
 
     @cached_property
     def _sides(self) -> CountsBySide:
         """Return the counts with no block left out and with each, as further slots."""
-        strata = self._tally.strata if self.by_stratum else ()
+        strata = self._counted.strata if self.by_stratum else ()
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
             raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
-        shape = self._tally.counts["rows"].shape
+        shape = self._counted.counts["rows"].shape
         cluster, ranks = self._cells.ranks
         block = assign_blocks(ranks, self.blocks, self._seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
-        alone = replace(self._tally, strata=strata, counts=counts, histogram=None, clusters=None)
+        alone = replace(self._counted, strata=strata, counts=counts, histogram=None, clusters=None)
         return CountsBySide(alone, self._reading, self._profile, self._per_class, self._measure)
 
     def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from fairgauge.stats.arrays import Limits
 
 _SMALL, _FAR = 50, 0.5
-"""Below so many rows, rates this far apart get score limits: there Newcombe's cover too little."""
+"""Below this many rows, rates this far apart get score limits: Newcombe's undercover there."""
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
@@ -132,7 +132,7 @@ def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval
 
 
 def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
-    """Return the bounds of both sides, without p-values."""
+    """Return the statistic intervals of both sides, without p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
@@ -153,7 +153,7 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
 def contrast_interval(
     metric: Contrast, found: StatisticComparison, compared: Comparisons, spec: Spec
 ) -> Intervals:
-    """Return the interval of a difference or ratio of what `versus` found."""
+    """Return the interval of a difference or ratio of what `compare_statistics` returns."""
     sides = (found.group, found.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     low, high = _limits(metric, found, spec)
@@ -176,9 +176,9 @@ def contrast_interval(
 def _limits(metric: Contrast, found: StatisticComparison, spec: Spec) -> Limits:
     sides = _limits_of_sides(found, spec)
     bounds, correlation = (found.group, found.other), found.correlation
-    turned = metric.order == "reference - group"
-    (low1, high1), (low2, high2) = sides[::-1] if turned else sides
-    first, second = bounds[::-1] if turned else bounds
+    reversed_order = metric.order == "reference - group"
+    (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
+    first, second = bounds[::-1] if reversed_order else bounds
     e1, e2 = first.estimate, second.estimate
     if metric.by == "difference":
         low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
@@ -199,8 +199,8 @@ def _limits(metric: Contrast, found: StatisticComparison, spec: Spec) -> Limits:
             np.where(below, -low2, high2),
             correlation,
         )
-    sure = above | below  # a ratio of numbers that may be 0 has no limits
-    return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
+    nonzero = above | below  # a ratio of numbers that may be 0 has no limits
+    return np.where(nonzero, low, np.nan), np.where(nonzero, high, np.nan)
 
 
 def _limits_of_sides(found: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
@@ -209,7 +209,7 @@ def _limits_of_sides(found: StatisticComparison, spec: Spec) -> tuple[Limits, Li
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
         return one.at(c), two.at(c)
-    if found.ends is None or one.has_requested_formula(spec.method):
+    if found.ends is None or one.needs_other_formula(spec.method):
         ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
         return ours, theirs
     return found.ends
@@ -328,12 +328,12 @@ def pooled_interval(
     Parameters
     ----------
     compared : the sides of each group, stratum after stratum.
-    weights : array of shape (groups, strata), 0 where a stratum is left out.
+    weights : array of shape (groups, strata), 0 where a stratum is excluded.
 
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     share = quotient(weights, weights.sum(axis=1, keepdims=True))
     if compared.rest is not None:

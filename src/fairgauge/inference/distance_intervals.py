@@ -94,7 +94,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
 
 
 def _categories(metric: Distance, evidence: Evidence) -> Array:
-    """Return rows in each category, as many as the weights are worth."""
+    """Return rows in each category, by effective sample size."""
 
     def rows(side: ConfusionCounts) -> Array:
         total: Array = side.classes[metric.of].sum(axis=1)
@@ -228,7 +228,7 @@ def _ball(
 
 
 def _scored_rows(evidence: Evidence) -> Array:
-    """Return all rows in bins of the score, as many as the weights are worth."""
+    """Return all rows in bins of the score, by effective sample size."""
 
     def rows(side: ConfusionCounts) -> Array:
         assert side.scores is not None
@@ -252,13 +252,13 @@ def standardised_interval(
 ) -> Intervals:
     """Return the interval of a standardised difference.
 
-    Selection is of counts, and drawn. Of the others a group that is a part of its reference is told
-    apart from the rest of it, so that no row counts twice as evidence.
+    Selection is of counts, and drawn. A group that is a part of its reference is
+    compared with all other rows of it, so that no row counts twice.
 
     Raises
     ------
     NoInterval
-        Rows are tied by clusters.
+        Rows are clustered.
     """
     sides = compared.group, compared.other
     cases = insufficient_rows(np.minimum(*metric.sizes(*(each.cases for each in sides))))

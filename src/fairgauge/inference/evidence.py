@@ -1,6 +1,6 @@
-"""Evidence: what an interval is made from, with rows counted at what they are worth.
+"""Evidence: the counts that an interval is made from, and their effective sample sizes.
 
-Weighted rows, and rows that clusters tie together, are worth less than as many independent ones.
+Weighted rows and clustered rows carry less information than as many independent ones.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CellCount:
 
 
 class Proportion(NamedTuple):
-    """A share as ``x`` successes of ``n`` trials, and what ties it to others where clusters do."""
+    """A proportion as ``x`` successes of ``n`` trials; ``shared`` is of clustered rows."""
 
     x: Array
     n: Array
@@ -72,12 +72,12 @@ class Evidence:
     clusters: Clusters | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
-        """Return a share as successes and trials, of as many rows as the counted are worth.
+        """Return a proportion as successes and trials, by effective sample size.
 
         Raises
         ------
         NoInterval
-            There are clusters, and it is no share of cells.
+            There are clusters, and it is no proportion of cells.
         """
         x, n = of(self.side), among(self.side)
         if self.clusters is not None:
@@ -99,20 +99,20 @@ class Evidence:
         return Proportion(np.nan_to_num(rate) * n, n, rate, shared)
 
     def rows(self, count: Count) -> Array:
-        """Return a number of rows, of as many as the weights are worth (Kish)."""
+        """Return an effective number of rows: Kish's, where there are weights."""
         return count(self.side) * self.rows_per_weight(count)
 
     def effective_cases(self, count: Count) -> Array:
-        """Return a number of rows as `rows` does, whatever ties them together."""
+        """Return a number of rows as `rows` does, whether or not they are clustered."""
         return count(self.side) * self._rows_per_weight(count)
 
     def rows_per_weight(self, count: Count) -> Array:
-        """Return the rows that a unit of weight stands for: 1 without weights.
+        """Return the effective rows per unit of weight: 1 without weights.
 
         Raises
         ------
         NoInterval
-            There are clusters: what they are worth depends on the number that is asked for.
+            There are clusters: their effective sample size depends on the statistic.
         """
         if self.clusters is not None:
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)

@@ -45,7 +45,7 @@ def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInt
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     del evidence
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
@@ -166,9 +166,9 @@ def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     both, over, under = (
         Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
     )
-    worth = evidence.rows_per_weight(statistic.size)
+    rows_per_weight = evidence.rows_per_weight(statistic.size)
     cells = _counted(statistic.needs, both, over, under)
-    shared, above, below = (count(evidence.side) * worth for count in cells)
+    shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
     return StatisticInterval(
         quotient(shared + above, shared + below),
         evidence.rows(statistic.size),

@@ -83,7 +83,7 @@ class Intervals:
     corrected: Array | None = None
 
     def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
-        """Return the intervals cut to the range of the metric, where they hold the value.
+        """Return the intervals, clipped to the range of the metric, that contain the value.
 
         A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
         """
@@ -158,7 +158,7 @@ def no_intervals(n: int, reason: Reason) -> Intervals:
 
 
 class Certainty(TypedDict, total=False):
-    """The fields of an estimate that state how sure it is."""
+    """The fields of an estimate that state its uncertainty."""
 
     status: Status
     reason: Reason | None
@@ -169,7 +169,7 @@ class Certainty(TypedDict, total=False):
 
 
 def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
-    """Return the fields of one estimate that state how sure it is."""
+    """Return the fields of one estimate that state its uncertainty."""
     low, high, p = (float(each[at]) for each in (intervals.low, intervals.high, intervals.p))
     too_few = intervals.too_few[at]
     known = not (math.isnan(low) or math.isnan(high))
@@ -196,7 +196,7 @@ Shape: TypeAlias = "Callable[[Array], Array]"
 
 
 class Dependence(Protocol):
-    """How numbers of sides that share clusters move together."""
+    """The correlation of a statistic of sides that share clusters."""
 
     def correlation(self, other: Any, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
@@ -204,7 +204,7 @@ class Dependence(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Formula:
-    """Limits by a formula of arrays and a critical value, of whose answer a number is a shape."""
+    """Limits by a formula of arrays and a critical value, mapped to the scale of the statistic."""
 
     limits: Callable[..., Limits]
     of: tuple[Array, ...]
@@ -218,7 +218,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappedProportion:
-    """Successes ``x`` of ``n`` trials, and the number that the share stands for, rising with it."""
+    """Successes ``x`` of ``n`` trials, and an increasing function of their proportion."""
 
     x: Array
     n: Array
@@ -226,27 +226,27 @@ class MappedProportion:
 
     @property
     def plain(self) -> bool:
-        """Return whether the number is the share itself."""
+        """Return whether it is the proportion itself."""
         return self.shape is np.asarray
 
     def limits(self, share: Limits) -> Limits:
-        """Return limits of the number from limits of the share."""
+        """Map limits of the proportion."""
         return self.shape(share[0]), self.shape(share[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticInterval:
-    """A number of every group, and its limits at any critical value.
+    """A statistic of every group, and its limits at any critical value.
 
     Attributes
     ----------
-    estimate, n : the number, and the (effective) rows that it rests on.
+    estimate, n : its value, and the (effective) sample size.
     at : limits at a normal critical value (at one of t where it is a mean).
     methods : how they are made, outermost step first.
-    shares : the shares that it is made of, for the rule of expected counts.
-    variance : the sample variance of the values whose mean it is; None if it is no mean.
-    clusters : the clusters that it rests on; None where rows are independent.
-    dependence : what tells its correlation with the same number of sides that share clusters.
+    shares : the proportions that it is made of, for the rule of expected counts.
+    variance : the sample variance of the values that it is the mean of; None if it is no mean.
+    clusters : the number of clusters; None where rows are independent.
+    dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
     """
 
@@ -262,7 +262,7 @@ class StatisticInterval:
 
     @property
     def clustered(self) -> bool:
-        """Return whether clusters were reckoned with."""
+        """Return whether it is robust to clusters."""
         return self.clusters is not None
 
     def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
@@ -274,20 +274,20 @@ class StatisticInterval:
             return np.zeros(len(first))
         return self.dependence.correlation(other.dependence, first, second)
 
-    def has_requested_formula(self, method: Method) -> bool:
-        """Return whether the limits of its share are asked for by another formula."""
+    def needs_other_formula(self, method: Method) -> bool:
+        """Return whether the method asks for another formula of its proportion."""
         return self.share is not None and method in (Method.EXACT, Method.BAYES)
 
     @property
     def share(self) -> MappedProportion | None:
-        """Return the one share that decides the number, if it is one."""
+        """Return the one proportion that it is a function of, if there is one."""
         return self.shares[0] if len(self.shares) == 1 else None
 
     def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, Methods]:
         """Return the limits at a confidence, and how they were made."""
         if self.variance is not None:
             return self.at(critical_t(confidence, self.n - 1)), self.methods
-        if self.share is not None and self.has_requested_formula(method):
+        if self.share is not None and self.needs_other_formula(method):
             exact = method is Method.EXACT
             made = clopper_pearson if exact else jeffreys
             limits = self.share.limits(made(self.share.x, self.share.n, confidence))
@@ -310,7 +310,7 @@ def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
 
 
 def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
-    """Return the numbers of several statistics as one, limits of one formula being made at once."""
+    """Concatenate the values of several statistics; limits of one formula are computed at once."""
     ends = np.cumsum([0, *(len(part.n) for part in parts)])
     places = [slice(start, end) for start, end in pairwise(ends.tolist())]
     alike: dict[Callable[..., Limits], list[int]] = {}
@@ -340,13 +340,12 @@ def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
     return StatisticInterval(estimate, rows, at, ())
 
 
-def limits_of_all(
+def limits_of_several(
     every: Sequence[StatisticInterval], spec: Spec
 ) -> Iterator[tuple[Limits, Methods]]:
-    """Return the limits of several statistics and how they were made, alike ones made at once."""
+    """Return the limits and methods of several statistics; those of one formula at once."""
     alike = [
-        isinstance(each.at, Formula) and not each.has_requested_formula(spec.method)
-        for each in every
+        isinstance(each.at, Formula) and not each.needs_other_formula(spec.method) for each in every
     ]
     together = concatenated([each for each, at_once in zip(every, alike, strict=True) if at_once])
     low, high = together.at(np.asarray(critical(spec.confidence)))

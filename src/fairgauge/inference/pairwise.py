@@ -1,4 +1,4 @@
-"""Pairs: every two groups of a feature compared, the limits of all pairs holding at once.
+"""Pairwise comparisons of all groups of a feature, whose intervals hold simultaneously.
 
 Each pair is MOVER of both groups' limits at Tukey's critical value, as the largest gap is, so that
 the pair that differs most and the largest gap never disagree (Agresti, Bini, Bertaccini and Ryu
@@ -66,9 +66,9 @@ class _Compared:
         )  # fmt: skip
 
     def by_size(self) -> Index:
-        """Return the order of the pairs: first by what is sure, then by the difference itself."""
-        sure = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
-        return np.lexsort((self.rates[0] - self.rates[1], -sure))
+        """Return the order of the pairs: by the distance of the interval to 0, then by size."""
+        distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
+        return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
 
 def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[GroupPair]:
@@ -136,7 +136,7 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared
 def _tested(
     kept: Sequence[tuple[Rate, _Compared]], groups: FeatureGroups
 ) -> Iterator[tuple[Array, list[Reason | None]]]:
-    """Return the p-values of the pairs of every rate, and which rest on too few rows."""
+    """Return the p-values of the pairs of every rate, and which have insufficient data."""
     ours, theirs = (
         [statistic_interval(rate, groups.pick(which)) for rate, which in sides]
         for sides in (
@@ -152,7 +152,7 @@ def _tested(
     start = 0
     for (_, each), a, b in zip(kept, ours, theirs, strict=True):
         here = z[start : (start := start + len(each.first))]
-        # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
+        # the range is computed to some 1e-15; beyond, a pair alone is the better bound
         yield np.maximum(tukey_p(here, each.groups), two_sided(here)), insufficient_sides(a, b)
 
 

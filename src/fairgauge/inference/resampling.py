@@ -100,7 +100,7 @@ def resampled_interval(
             values = tables.of_drawn(drawn_before[table.shared])
         else:
             values = tables.of_drawn(tables.draw(spec, key))
-        estimate = tables.values(tables.cells)  # itself among what might have been
+        estimate = tables.values(tables.cells)  # the interval contains the estimate
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if not np.isnan(metric.neutral):
@@ -129,7 +129,7 @@ def resampled_statistic(
 ) -> StatisticInterval:
     """Return the limits of a statistic of every group from its drawn tables.
 
-    Many strata are left out, since there are many such statistics. At other critical values than
+    Many strata have none, since there are many such statistics. At other critical values than
     that of the confidence, the distances of the limits are scaled.
     """
     cells = _cells(table, evidence)
@@ -139,9 +139,9 @@ def resampled_statistic(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        worthy, worth = _effective_cells(table, evidence, block)
-        new = _drawn_alone(worthy.reshape(len(block), -1), spec, statistic.name)
-        new = quotient(new, worth[:, None]).reshape(-1, *worthy.shape[1:])
+        effective, rows_per_weight = _effective_cells(table, evidence, block)
+        new = _drawn_alone(effective.reshape(len(block), -1), spec, statistic.name)
+        new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
@@ -235,20 +235,20 @@ def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _DrawnTables:
-    """The tables of some comparisons, as many rows as their weights are worth, and their metric.
+    """The tables of some comparisons, by effective sample size, and their metric.
 
     Attributes
     ----------
     cells : array of shape (n, K): those of the group and, unless ``alone``, of the other side.
     shape : of the cells of one side.
-    worth : rows that a unit of weight is worth, of each side; arrays of shape (n,).
+    rows_per_weight : effective rows per unit of weight, of each side; arrays of shape (n,).
     """
 
     metric: ComparisonMetric
     table: CellLayout
     cells: Array
     shape: tuple[int, ...]
-    worth: tuple[Array, Array]
+    rows_per_weight: tuple[Array, Array]
     alone: bool
     overlapping: bool
 
@@ -262,12 +262,16 @@ class _DrawnTables:
     ) -> _DrawnTables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"
-        ours, worth = _effective_cells(table, compared.group, at)
-        theirs, other = (ours, worth) if alone else _effective_cells(table, compared.other, at)
+        ours, rows_per_weight = _effective_cells(table, compared.group, at)
+        theirs, other = (
+            (ours, rows_per_weight) if alone else _effective_cells(table, compared.other, at)
+        )
         sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
         cells = sides[0] if alone else np.concatenate(sides, axis=1)
         overlapping = compared.rest is not None
-        return cls(metric, table, cells, ours.shape[1:], (worth, other), alone, overlapping)
+        return cls(
+            metric, table, cells, ours.shape[1:], (rows_per_weight, other), alone, overlapping
+        )
 
     def draw(self, spec: Spec, key: str) -> Array:
         """Draw the cells of every comparison anew; shape (replicates, n, K)."""
@@ -288,19 +292,21 @@ class _DrawnTables:
 
     def of_drawn(self, cells: Array) -> Array:
         """Return the metric of drawn cells; shape (replicates, n)."""
-        return self._of(cells, self.worth)
+        return self._of(cells, self.rows_per_weight)
 
     def values(self, cells: Array) -> Array:
         """Return the metric of cells of shape (n, ..., K)."""
-        worth = [each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.worth]
-        return self._of(cells, (worth[0], worth[1]))
+        rows_per_weight = [
+            each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.rows_per_weight
+        ]
+        return self._of(cells, (rows_per_weight[0], rows_per_weight[1]))
 
-    def _of(self, cells: Array, worth: tuple[Array, Array]) -> Array:
+    def _of(self, cells: Array, rows_per_weight: tuple[Array, Array]) -> Array:
         lead = cells.shape[:-1]
         sides = [cells, cells] if self.alone else np.split(cells, 2, axis=-1)
         ours, theirs = (
             quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *self.shape)
-            for side, each in zip(sides, worth, strict=True)
+            for side, each in zip(sides, rows_per_weight, strict=True)
         )
         if self.overlapping:  # the reference holds the group's own rows too
             theirs = theirs + ours
@@ -311,15 +317,15 @@ class _DrawnTables:
 def _effective_cells(
     table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
 ) -> tuple[Array, Array]:
-    """Return cells of as many rows as the weights are worth, and what a unit of weight is."""
+    """Return cells by effective sample size, and the rows per unit of weight."""
     cells = table.read(evidence.side)[at]
 
     def total(side: ConfusionCounts) -> Array:
         counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
         return counted
 
-    worth = evidence.rows_per_weight(total)
-    return cells * worth.reshape(-1, *[1] * (cells.ndim - 1)), worth
+    rows_per_weight = evidence.rows_per_weight(total)
+    return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight
 
 
 _MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 POWER = 0.8
-"""The probability with which a disparity should be found, unless said otherwise."""
+"""The default power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class DetectableDisparity:
     Attributes
     ----------
     difference : of the rates.
-    ratio : below 1, of the rates; None where a rate of 0 could not be told from its reference's.
+    ratio : below 1, of the rates; None where even a rate of 0 could not be detected.
     """
 
     difference: float

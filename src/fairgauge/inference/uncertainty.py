@@ -40,7 +40,7 @@ from fairgauge.inference.interval import (
     StatisticInterval,
     insufficient_clusters,
     insufficient_rows,
-    limits_of_all,
+    limits_of_several,
     no_intervals,
 )
 from fairgauge.reasons import Reason, ReasonCode
@@ -119,7 +119,9 @@ class Uncertainty:
             except NoInterval as refused:
                 attempts.append(refused.reason)
         size, none = len(margin), np.full(len(margin), np.nan)
-        limits = limits_of_all([a for a in attempts if isinstance(a, StatisticInterval)], self.spec)
+        limits = limits_of_several(
+            [a for a in attempts if isinstance(a, StatisticInterval)], self.spec
+        )
         intervals: list[tuple[Intervals, MappedProportion | None]] = []
         for statistic, attempt in zip(statistics, attempts, strict=True):
             if isinstance(attempt, Reason):
@@ -127,8 +129,9 @@ class Uncertainty:
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            made = Intervals(low, high, none, [methods] * size, [None] * size, reason)
-            intervals.append((made.containing(attempt.estimate, statistic.range), attempt.share))
+            limited = Intervals(low, high, none, [methods] * size, [None] * size, reason)
+            limited = limited.containing(attempt.estimate, statistic.range)
+            intervals.append((limited, attempt.share))
         return intervals
 
     def statistic_interval(
