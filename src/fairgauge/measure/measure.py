@@ -80,7 +80,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     resolution = resolve(cube, spec)
     binned = resolution.features
     diagnostics: list[Diagnostic] = []
-    if any("score" in asked.metric.needs for asked in resolution.metrics):
+    if any("score" in a.metric.needs and a.obstacle is None for a in resolution.metrics):
         exact = by_rows.exact_scores(resolution) if by_rows else None
         if exact is None:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
