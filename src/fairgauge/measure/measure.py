@@ -33,7 +33,9 @@ from fairgauge.inference.families import (
 )
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.pairwise import pairs_not_listed, pairwise
+from fairgauge.measure.other_references import with_other_references
 from fairgauge.measure.slices import Slice
+from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
@@ -101,14 +103,15 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    tested = adjusted_estimates(estimates)
+    small = small_groups(resolution.features, spec)
+    tested = adjusted_estimates(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
     first = resolution.outcomes[0]
     return Measured(
         task=resolution.task,
-        groups=tuple(group for part in parts for group in part.groups),
+        groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
@@ -118,6 +121,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pair for part in parts for pair in part.pairs),
         worst_cases=worst,
+        other_references=tuple(
+            replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
+            for part in parts
+            for other in part.other_references
+        ),
     )
 
 
@@ -142,6 +150,7 @@ class _Feature:
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
             self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
