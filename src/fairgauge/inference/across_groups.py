@@ -78,29 +78,33 @@ def across_interval(
 @across_interval.register(Spread)
 def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     confidence = how.spec.confidence
-    found = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
-    groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
+    groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
+    groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
-        limits = _extreme(metric, found, groups, confidence)
+        limits = _extreme(metric, groups_interval, groups, confidence)
         return SlotIntervals(
-            limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *found.methods), found.reason
+            limits,
+            (IntervalMethod.SIMULTANEOUS_GROUPS, *groups_interval.methods),
+            groups_interval.reason,
         )
     if metric.by == "largest_gap":
-        low, high = _pairs(found, groups, confidence, mover_difference)
+        low, high = _pairs(groups_interval, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *found.methods), found.reason)
+        return SlotIntervals(
+            limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), groups_interval.reason
+        )
     if metric.by == "smallest_ratio":
-        low, high = _pairs(found, groups, confidence, mover_ratio)
+        low, high = _pairs(groups_interval, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
         if metric.of.range[0] < 0:
-            positive_groups = _all_positive(found, groups, confidence)
+            positive_groups = _all_positive(groups_interval, groups, confidence)
             low, high = (
                 np.where(positive_groups, low, np.nan),
                 np.where(positive_groups, high, np.nan),
             )
-        limits, reason = (low, np.fmin(high, 1.0)), found.reason or RATIO_MAY_BE_ZERO
-        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *found.methods), reason)
-    return _dispersion_interval(metric, found, slots, confidence)
+        limits, reason = (low, np.fmin(high, 1.0)), groups_interval.reason or RATIO_MAY_BE_ZERO
+        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), reason)
+    return _dispersion_interval(metric, groups_interval, slots, confidence)
 
 
 @across_interval.register(Joint)
@@ -124,9 +128,9 @@ def _(
     low, high = [], []
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        found = of_share(evidence, of, among)
-        groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
-        pairs = _pairs(found, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
+        groups_interval = of_share(evidence, of, among)
+        groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
+        pairs = _pairs(groups_interval, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
     with np.errstate(divide="ignore"):
@@ -185,34 +189,34 @@ def _between(
 
 
 def _dispersion_interval(
-    metric: Spread, found: StatisticInterval, slots: int, confidence: float
+    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
 ) -> SlotIntervals:
     """Return the limits of the variance or the Gini index over groups."""
-    if found.clustered:
+    if groups_interval.clustered:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
     c = critical(confidence)
-    low, high = found.at(np.full(len(found.estimate), c))
+    low, high = groups_interval.at(np.full(len(groups_interval.estimate), c))
     with np.errstate(invalid="ignore"):
-        error = np.maximum(found.estimate - low, high - found.estimate) / c
-    finite = np.isfinite(error) | np.isnan(found.estimate)
+        error = np.maximum(groups_interval.estimate - low, high - groups_interval.estimate) / c
+    finite = np.isfinite(error) | np.isnan(groups_interval.estimate)
     bounded = finite.reshape(slots, -1).all(axis=1)
-    value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
+    value, error = groups_interval.estimate.reshape(slots, -1), error.reshape(slots, -1)
     made = variance_limits if metric.by == "variance" else gini_limits
     low, high = made(value, error, np.full(slots, c))
-    reason = found.reason or _UNBOUNDED
+    reason = groups_interval.reason or _UNBOUNDED
     if metric.by == "gini" and metric.of.range[0] < 0:
         positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
         bounded &= positive & np.isfinite(high)
         reason = RATIO_MAY_BE_ZERO
     low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return SlotIntervals((low, high), (_BALL, *found.methods), reason)
+    return SlotIntervals((low, high), (_BALL, *groups_interval.methods), reason)
 
 
-def _all_positive(found: StatisticInterval, groups: Array, confidence: float) -> Array:
+def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:
     """Return in which slots all groups are significantly above 0."""
-    c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
-    low, _ = found.at(c)
-    above = (low > 0) | np.isnan(found.estimate)
+    c = np.repeat(tukey_critical(groups, confidence), len(groups_interval.estimate) // len(groups))
+    low, _ = groups_interval.at(c)
+    above = (low > 0) | np.isnan(groups_interval.estimate)
     return np.asarray(above.reshape(len(groups), -1).all(axis=1))
 
 
@@ -243,54 +247,62 @@ def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
 
 
 def _pairs(
-    found: StatisticInterval,
+    groups_interval: StatisticInterval,
     groups: Array,
     confidence: float,
     mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
 ) -> Limits:
     """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G)."""
     slots = len(groups)
-    size = len(found.estimate) // slots
+    size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     c = np.repeat(tukey_critical(groups, confidence), size)
-    low, high = (each.reshape(slots, size) for each in _limits_where_all_known(found, c, slots))
-    estimate = found.estimate.reshape(slots, size)
+    low, high = (
+        each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
+    )
+    estimate = groups_interval.estimate.reshape(slots, size)
     if mover is mover_ratio:
         low = np.maximum(low, 0.0)
     first = [each[:, :, None] for each in (estimate, low, high)]
     second = [each[:, None, :] for each in (estimate, low, high)]
-    numbers = (*first, *second, _correlations(found, slots))
+    numbers = (*first, *second, _correlations(groups_interval, slots))
     low, high = mover(*numbers)
     known = ~np.isnan(estimate)
     pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
     return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
 
 
-def _limits_where_all_known(found: StatisticInterval, c: Array, slots: int) -> Limits:
+def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots: int) -> Limits:
     """Return the limits of all groups, none of a slot where a group of it has none."""
-    low, high = found.at(c)
-    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
+    low, high = groups_interval.at(c)
+    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(groups_interval.estimate)
     none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
-def _correlations(found: StatisticInterval, slots: int) -> Array:
+def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
     """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
-    at = np.arange(len(found.estimate)).reshape(slots, -1)
+    at = np.arange(len(groups_interval.estimate)).reshape(slots, -1)
     pairs = (slots, at.shape[1], at.shape[1])
     first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
-    return found.correlation(found, first.ravel(), second.ravel()).reshape(pairs)
+    return groups_interval.correlation(groups_interval, first.ravel(), second.ravel()).reshape(
+        pairs
+    )
 
 
-def _extreme(metric: Spread, found: StatisticInterval, groups: Array, confidence: float) -> Limits:
+def _extreme(
+    metric: Spread, groups_interval: StatisticInterval, groups: Array, confidence: float
+) -> Limits:
     """Return the limits of the least or greatest, every group being covered at once."""
     slots = len(groups)
-    size = len(found.estimate) // slots
+    size = len(groups_interval.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
     c = np.repeat([levels[g] for g in groups.tolist()], size)
-    low, high = (each.reshape(slots, size) for each in _limits_where_all_known(found, c, slots))
-    known = ~np.isnan(found.estimate.reshape(slots, size))
+    low, high = (
+        each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
+    )
+    known = ~np.isnan(groups_interval.estimate.reshape(slots, size))
     least = metric.by == "minimum"
     reduce = np.fmin.reduce if least else np.fmax.reduce
     low, high = (np.where(known, each, np.nan) for each in (low, high))

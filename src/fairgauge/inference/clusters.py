@@ -124,21 +124,21 @@ class ClusterSums:
 
         The sides are two groups, or a group and its rest.
         """
-        found = np.zeros((len(first), _CELLS, _CELLS))
+        products = np.zeros((len(first), _CELLS, _CELLS))
         rest = second >= self._groups
         if rest.any():
-            found[rest] = self._with_others[first[rest], slots[rest]]
+            products[rest] = self._with_others[first[rest], slots[rest]]
         at = np.flatnonzero(~rest)
         low, high = np.minimum(first[at], second[at]), np.maximum(first[at], second[at])
-        keys, products = self._pairs
+        keys, of_pairs = self._pairs
         wanted = self._key(slots[at], low, high)
         place = np.searchsorted(keys, wanted)
         hit = place < len(keys)
         hit[hit] = keys[place[hit]] == wanted[hit]
-        found[at[hit]] = products[place[hit]]
+        products[at[hit]] = of_pairs[place[hit]]
         swapped = at[first[at] > second[at]]
-        found[swapped] = found[swapped].transpose(0, 2, 1)
-        return found
+        products[swapped] = products[swapped].transpose(0, 2, 1)
+        return products
 
     def _key(self, slot: Index, low: Index, high: Index) -> Index:
         return (slot * self._groups + low) * self._groups + high
@@ -162,14 +162,14 @@ class ClusterSums:
             seconds.append(at + lag)
         if not keys:
             return np.zeros(0, dtype=np.int64), np.zeros((0, _CELLS, _CELLS))
-        found, place = np.unique(np.concatenate(keys), return_inverse=True)
-        sums = np.zeros((len(found), _CELLS, _CELLS))
+        held_keys, place = np.unique(np.concatenate(keys), return_inverse=True)
+        sums = np.zeros((len(held_keys), _CELLS, _CELLS))
         start = 0
         for first, second in zip(firsts, seconds, strict=True):
             part = place[start : start + len(first)]
-            sums += _products(part, self._own[first], self._own[second], len(found))
+            sums += _products(part, self._own[first], self._own[second], len(held_keys))
             start += len(first)
-        return found, sums
+        return held_keys, sums
 
 
 def _totals(place: Index, cell: Index, counts: Array, rows: int) -> Array:
@@ -268,7 +268,7 @@ class Clusters:
         n = first @ m
         rate = np.nan_to_num(quotient(first @ x, n))
         clusters = self.clusters_with_rows(needs, lambda side: among.count(side.counts(needs)))
-        found = clustered_n(
+        effective = clustered_n(
             clusters,
             n * rows_per_weight,
             rate,
@@ -277,7 +277,7 @@ class Clusters:
                 for one, two in ((x, x), (x, m), (m, m))
             ),
         )
-        return ClusteredProportion(self, needs, (x, m), n, rate, clusters, found)
+        return ClusteredProportion(self, needs, (x, m), n, rate, clusters, effective)
 
     def clusters_with_rows(
         self, needs: frozenset[Need], size: Callable[[ConfusionCounts], Array]
@@ -303,11 +303,11 @@ class Clusters:
 
     def by_block(self, values: Array) -> Array:
         """Return values of `sides` by block, NaN where clusters are not left out of strata."""
-        found = values.reshape(1 + self.of.blocks, -1)
+        blocks = values.reshape(1 + self.of.blocks, -1)
         if self.of.by_stratum:
-            return found
+            return blocks
         inside = (self.slots > 0) | self.pooled
-        return np.where(inside.reshape(found.shape[1], -1).any(axis=1), np.nan, found)
+        return np.where(inside.reshape(blocks.shape[1], -1).any(axis=1), np.nan, blocks)
 
     @property
     def margin(self) -> Clusters:

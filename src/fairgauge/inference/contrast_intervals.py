@@ -100,20 +100,18 @@ def compare_statistics(
 
     In place of a statistic that has no interval stands the reason.
     """
-    found: dict[Statistic, StatisticComparison | Reason] = {}
+    comparisons: dict[Statistic, StatisticComparison] = {}
+    refused: dict[Statistic, StatisticComparison | Reason] = {}
     for statistic in statistics:
         try:
-            found[statistic] = _sides(statistic, compared, spec)
+            comparisons[statistic] = _sides(statistic, compared, spec)
         except NoInterval as why:
-            found[statistic] = why.reason
-    means = {k: v for k, v in found.items() if isinstance(v, StatisticComparison) and v.of_means}
-    others = {
-        k: v for k, v in found.items() if isinstance(v, StatisticComparison) and not v.of_means
-    }
+            refused[statistic] = why.reason
+    means = {k: replace(each, p=_welch(each)) for k, each in comparisons.items() if each.of_means}
+    others = {k: each for k, each in comparisons.items() if not each.of_means}
     exact = compared.margin & (spec.method is Method.EXACT)
-    inverted = _with_p_values(list(others.values()), spec, exact) if others else []
-    found |= {key: replace(each, p=_welch(each)) for key, each in means.items()}
-    return found | dict(zip(others, inverted, strict=True))
+    tested = _with_p_values(list(others.values()), spec, exact) if others else []
+    return refused | means | dict(zip(others, tested, strict=True))
 
 
 def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
@@ -151,14 +149,14 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
 
 
 def contrast_interval(
-    metric: Contrast, found: StatisticComparison, compared: Comparisons, spec: Spec
+    metric: Contrast, comparison: StatisticComparison, compared: Comparisons, spec: Spec
 ) -> Intervals:
     """Return the interval of a difference or ratio of what `compare_statistics` returns."""
-    sides = (found.group, found.other)
+    sides = (comparison.group, comparison.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, found, spec)
+    low, high = _limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
-    at = np.flatnonzero(found.score)
+    at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
         low[at], high[at] = _score(metric, first.share, second.share, at, spec.confidence)
         for i in at:
@@ -166,16 +164,16 @@ def contrast_interval(
     if compared.rest is not None:
         low, high = _against_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
-    p = np.where(unknown, np.nan, found.p)
-    reason = found.group.reason or found.other.reason or RATIO_MAY_BE_ZERO
-    if found.group.clustered:
+    p = np.where(unknown, np.nan, comparison.p)
+    reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
+    if comparison.group.clustered:
         reason = JACKKNIFE_UNDEFINED
-    return Intervals(low, high, p, method, found.too_few, reason)
+    return Intervals(low, high, p, method, comparison.too_few, reason)
 
 
-def _limits(metric: Contrast, found: StatisticComparison, spec: Spec) -> Limits:
-    sides = _limits_of_sides(found, spec)
-    bounds, correlation = (found.group, found.other), found.correlation
+def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
+    sides = _limits_of_sides(comparison, spec)
+    bounds, correlation = (comparison.group, comparison.other), comparison.correlation
     reversed_order = metric.order == "reference - group"
     (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
     first, second = bounds[::-1] if reversed_order else bounds
@@ -203,16 +201,16 @@ def _limits(metric: Contrast, found: StatisticComparison, spec: Spec) -> Limits:
     return np.where(nonzero, low, np.nan), np.where(nonzero, high, np.nan)
 
 
-def _limits_of_sides(found: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
+def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
     """Return the limits of both sides."""
-    one, two = found.group, found.other
+    one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
         return one.at(c), two.at(c)
-    if found.ends is None or one.needs_other_formula(spec.method):
+    if comparison.ends is None or one.needs_other_formula(spec.method):
         ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
         return ours, theirs
-    return found.ends
+    return comparison.ends
 
 
 def _welch(tested: StatisticComparison) -> Array:
@@ -343,7 +341,7 @@ def pooled_interval(
         statistic_interval(metric.of, compared.other),
     )
     rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
-    found = _mover(metric, (ours, theirs), share, rows, compared, spec)
+    intervals = _mover(metric, (ours, theirs), share, rows, compared, spec)
     too_thin = strata_are_thin(rows, weights)
     if ours.share is not None and theirs.share is not None and ours.share.plain:
         x = [
@@ -351,14 +349,18 @@ def pooled_interval(
             for s in (ours.share, theirs.share)
         ]
         enough = _least_expected(x, rows) >= FEWEST_EXPECTED
-        found = _score_where_sufficient(enough, _pooled_score(metric, x, rows, share, spec), found)
+        intervals = _score_where_sufficient(
+            enough, _pooled_score(metric, x, rows, share, spec), intervals
+        )
         too_thin &= ~enough
-    low, high, p = (np.where(too_thin, np.nan, each) for each in (found.low, found.high, found.p))
+    low, high, p = (
+        np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
+    )
     insufficient = [
         THIN_STRATA if thin else few_rows
-        for thin, few_rows in zip(too_thin, found.too_few, strict=True)
+        for thin, few_rows in zip(too_thin, intervals.too_few, strict=True)
     ]
-    return Intervals(low, high, p, found.methods, insufficient, found.reason)
+    return Intervals(low, high, p, intervals.methods, insufficient, intervals.reason)
 
 
 def _pooled_score(
@@ -405,17 +407,17 @@ def _mover(
 
     none = np.zeros(len(share), dtype=bool)
     zero = np.zeros(len(share))
-    found = StatisticComparison(
+    comparison = StatisticComparison(
         first, second, invert(interval), none, insufficient_rows(np.minimum(*n)), zero
     )
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin)
-    made = contrast_interval(metric, found, apart, spec)
+    made = contrast_interval(metric, comparison, apart, spec)
     methods = [(IntervalMethod.STRATIFIED, *each) for each in made.methods]
     return Intervals(made.low, made.high, made.p, methods, made.too_few, made.reason)
 
 
-def _mean_over_strata(found: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
+def _mean_over_strata(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
     """Return the weighted mean over strata of a number of one side."""
     used = share > 0
 
@@ -428,17 +430,17 @@ def _mean_over_strata(found: StatisticInterval, share: Array, n: Array) -> Stati
         root: Array = np.sqrt(squares.sum(axis=1))
         return root
 
-    estimate = mean(found.estimate)
+    estimate = mean(side.estimate)
 
     def at(z: Array) -> Limits:
         # one critical value for each group, the same in all of its strata
         c = np.broadcast_to(z, (len(share),)).repeat(share.shape[1])
-        low, high = found.at(c)
+        low, high = side.at(c)
         with np.errstate(invalid="ignore"):  # infinite on both sides: nothing is known
-            below, above = far(found.estimate - low), far(high - found.estimate)
+            below, above = far(side.estimate - low), far(high - side.estimate)
             return estimate - below, estimate + above
 
-    return StatisticInterval(estimate, n, at, found.methods, reason=found.reason)
+    return StatisticInterval(estimate, n, at, side.methods, reason=side.reason)
 
 
 def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:

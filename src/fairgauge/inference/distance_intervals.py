@@ -273,11 +273,11 @@ def standardised_interval(
     one, two = (_moments(metric, each.side) for each in sides)
     rows = compared.group.rows(counted), compared.other.rows(counted)
     inside = compared.rest is not None
-    found = standardised_difference(one, two, rows, spec.confidence, inside=inside)
+    interval = standardised_difference(one, two, rows, spec.confidence, inside=inside)
     alone = inside & (two.n == 0)  # a group that is the whole is what it is compared with
-    low, high = (np.where(alone, 0.0, each) for each in (found.low, found.high))
+    low, high = (np.where(alone, 0.0, each) for each in (interval.low, interval.high))
     methods = (IntervalMethod.DELTA, IntervalMethod.STUDENT_T)
-    return Intervals(low, high, found.p, [methods] * len(low), cases, ROUNDING)
+    return Intervals(low, high, interval.p, [methods] * len(low), cases, ROUNDING)
 
 
 def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:

@@ -62,11 +62,11 @@ def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
     for family in families.values():
         p = [estimates[i].p_value for i in family]
         if _mirrored([estimates[i] for i in family]):
-            found, how = np.array(p, dtype=float), "holm"
+            adjusted, how = np.array(p, dtype=float), "holm"
         else:
-            found, how = adjust(np.array(p, dtype=float))
+            adjusted, how = adjust(np.array(p, dtype=float))
         used.add(how)
-        for i, value in zip(family, found.tolist(), strict=True):
+        for i, value in zip(family, adjusted.tolist(), strict=True):
             made[i] = replace(made[i], p_adjusted=value)
     return AdjustedEstimates(tuple(made), tuple(_adjustment_notes(used)))
 

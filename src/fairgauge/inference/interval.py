@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
 
@@ -198,7 +198,7 @@ Shape: TypeAlias = "Callable[[Array], Array]"
 class Dependence(Protocol):
     """The correlation of a statistic of sides that share clusters."""
 
-    def correlation(self, other: Any, first: Index, second: Index) -> Array:
+    def correlation(self, other: Self, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
 
 

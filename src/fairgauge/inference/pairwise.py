@@ -112,16 +112,16 @@ def _pairs(groups: int) -> int:
 
 def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared:
     """Return every pair of the groups in which a rate is defined, the lower rate first."""
-    found = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
-    low, _ = found.at(np.ones(len(found.estimate)))  # unknown of very few clusters
-    known = np.flatnonzero(~np.isnan(found.estimate) & ~np.isnan(low))
+    interval = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
+    low, _ = interval.at(np.ones(len(interval.estimate)))  # unknown of very few clusters
+    known = np.flatnonzero(~np.isnan(interval.estimate) & ~np.isnan(low))
     one, two = (known[i] for i in np.triu_indices(len(known), k=1))
-    swapped = found.estimate[one] > found.estimate[two]
+    swapped = interval.estimate[one] > interval.estimate[two]
     first, second = np.where(swapped, two, one), np.where(swapped, one, two)
-    c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
-    numbers = (found.estimate, *found.at(c))
+    c = np.full(len(interval.estimate), float(tukey_critical(len(known), confidence)))
+    numbers = (interval.estimate, *interval.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
-    correlated = (*sides, found.correlation(found, first, second))
+    correlated = (*sides, interval.correlation(interval, first, second))
     return _Compared(
         groups=len(known),
         first=first,
@@ -129,7 +129,7 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared
         rates=(sides[0], sides[3]),
         difference=mover_difference(*correlated),
         ratio=mover_ratio(*correlated),
-        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *found.methods),
+        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 

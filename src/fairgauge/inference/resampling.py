@@ -439,9 +439,9 @@ def _sums(statistic: Statistic) -> list[Cells]:
 
 def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
     """Join the cells that have the same coefficient in every sum; drop those in none."""
-    found: dict[tuple[int, ...], Cells] = {}
+    distinct: dict[tuple[int, ...], Cells] = {}
     for i, cell in enumerate((TP, FP, FN, TN)):
         pattern = tuple(each.coefficients[i] for each in sums)
         if any(pattern):
-            found[pattern] = found.get(pattern, Cells()) + cell
-    return list(found.values())
+            distinct[pattern] = distinct.get(pattern, Cells()) + cell
+    return list(distinct.values())

@@ -89,13 +89,14 @@ def conditional_interval(
     if compared.group.clusters is None:
         from fairgauge.inference.resampling import resampled_interval, strata_table
 
-        found = resampled_interval(metric, strata_table(metric.of), compared, spec, too_few)
+        intervals = resampled_interval(metric, strata_table(metric.of), compared, spec, too_few)
     else:
         from fairgauge.inference.cluster_jackknife import jackknife_interval
 
-        found = jackknife_interval(metric, compared, spec)
-        too_few = [a or b for a, b in zip(too_few, found.too_few, strict=True)]
+        intervals = jackknife_interval(metric, compared, spec)
+        too_few = [a or b for a, b in zip(too_few, intervals.too_few, strict=True)]
     low, high, p = (
-        np.where(insufficient, np.nan, each) for each in (found.low, found.high, found.p)
+        np.where(insufficient, np.nan, each)
+        for each in (intervals.low, intervals.high, intervals.p)
     )
-    return Intervals(low, high, p, found.methods, too_few, found.reason)
+    return Intervals(low, high, p, intervals.methods, too_few, intervals.reason)
