@@ -17,7 +17,7 @@ from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.cluster_jackknife import clusters_in_denominator
-from fairgauge.inference.evidence import CellCount
+from fairgauge.inference.evidence import CellCount, generator
 from fairgauge.inference.group_intervals import of_share
 from fairgauge.inference.interval import (
     RATIO_MAY_BE_ZERO,
@@ -25,7 +25,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
 )
-from fairgauge.inference.resampling import MOST_DRAWN, generator
+from fairgauge.inference.resampling import MOST_DRAWN
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio

@@ -18,6 +18,7 @@ from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Blend, Rate
 from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.evidence import generator
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import (
     FEWEST_CLUSTERS,
@@ -31,7 +32,6 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     strata_are_thin,
 )
-from fairgauge.inference.resampling import generator
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import as_critical_t, critical

@@ -373,12 +373,9 @@ class ClustersBySide:
         self._measure: Measure = "w" if counted.weighted else "n"
         self._sums: dict[frozenset[Need], ClusterSums] = {}
 
-    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters | None:
-        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin).
-
-        None where rows are independent.
-        """
-        return None if self._counted.clusters is None else Clusters(self, which, slots, pooled)
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters:
+        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
+        return Clusters(self, which, slots, pooled)
 
     def sums(self, needs: frozenset[Need]) -> ClusterSums:
         """Return the sums over clusters of the rows where ``needs`` are known."""

@@ -14,14 +14,12 @@ import numpy as np
 
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.evidence import canonical_pair, generator, precedes
 from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
 from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
 from fairgauge.inference.resampling import (
     TOO_MANY_STRATA,
-    canonical_pair,
     cells_table,
-    generator,
-    precedes,
     resampled_comparisons,
     resampled_interval,
 )

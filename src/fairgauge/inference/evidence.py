@@ -1,10 +1,12 @@
 """Evidence: the counts that an interval is made from, and their effective sample sizes.
 
-Weighted rows and clustered rows carry less information than as many independent ones.
+Weighted rows and clustered rows carry less information than as many independent ones. Random draws
+are seeded by the counts, so that names and the order of groups change nothing.
 """
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.report.results import ClassScope
     from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""
@@ -177,3 +180,35 @@ class FeatureGroups:
     class_scope: ClassScope
     threshold: float | None
     pick: Callable[[Index], Evidence]
+
+
+def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
+    """Return the random numbers of a metric of some counts.
+
+    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
+    else is asked for.
+    """
+    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
+    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
+
+
+def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
+    """Return two rows of counts over categories in an order of both that names do not change.
+
+    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
+    rows. Draws made of these are those of any other order.
+    """
+    first, second = one, two
+    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
+        first, second = two, one
+    order = np.lexsort((second, first))
+    return first[order], second[order]
+
+
+def precedes(one: Array, two: Array) -> bool:
+    """Return whether counts come first in the order in which both sides of a comparison are drawn.
+
+    The order is that of the counts, so that group and reference may change places and every draw of
+    theirs stays what it was.
+    """
+    return bool(one.ravel().tolist() <= two.ravel().tolist())

@@ -16,8 +16,8 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind, Status
+from fairgauge.inference.evidence import generator
 from fairgauge.inference.group_intervals import statistic_interval
-from fairgauge.inference.resampling import generator
 from fairgauge.report.results import Diagnostic
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust

@@ -8,7 +8,6 @@ treats alike are one cell: a rate has two, however many it sums.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
+from fairgauge.inference.evidence import generator, precedes
 from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
@@ -181,38 +181,6 @@ def _cells(table: CellLayout, evidence: Evidence) -> int:
     if not cells:
         raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     return cells
-
-
-def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
-    """Return the random numbers of a metric of some counts.
-
-    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
-    else is asked for.
-    """
-    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
-    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
-
-
-def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
-    """Return two rows of counts over categories in an order of both that names do not change.
-
-    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
-    rows. Draws made of these are those of any other order.
-    """
-    first, second = one, two
-    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
-        first, second = two, one
-    order = np.lexsort((second, first))
-    return first[order], second[order]
-
-
-def precedes(one: Array, two: Array) -> bool:
-    """Return whether counts come first in the order in which both sides of a comparison are drawn.
-
-    The order is that of the counts, so that group and reference may change places and every draw of
-    theirs stays what it was.
-    """
-    return bool(one.ravel().tolist() <= two.ravel().tolist())
 
 
 def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:

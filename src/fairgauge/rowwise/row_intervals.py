@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
+from fairgauge.inference.evidence import generator, precedes
 from fairgauge.inference.interval import (
     Intervals,
     Methods,
@@ -19,7 +20,6 @@ from fairgauge.inference.interval import (
     insufficient_rows,
     no_intervals,
 )
-from fairgauge.inference.resampling import generator, precedes
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.cumulative import (
     Cells,
