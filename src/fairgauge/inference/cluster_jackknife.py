@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockDeviations:
-    """How far leaving out each block moves a number of many sides; shape (blocks, n)."""
+    """The deviations of a statistic of many sides without each block; shape (blocks, n)."""
 
     by: Array
 
@@ -71,7 +71,7 @@ class BlockDeviations:
 
 
 def clustered_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
-    """Return the limits of a statistic, whether or not clusters tie rows together.
+    """Return the interval of a statistic of clustered rows.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> 
 
 
 def clusters_in_denominator(statistic: Statistic, clusters: Clusters) -> Array:
-    """Return the clusters that a statistic rests on: the fewest of any of its denominators."""
+    """Return the number of clusters of a statistic: the least of any of its denominators."""
     parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
     fewest: Array = np.min([clusters.clusters_with_rows(p.needs, p.size) for p in parts], axis=0)
     return fewest
@@ -270,7 +270,7 @@ def _clusters(evidence: Evidence) -> Clusters:
 def _fewest_clusters(
     metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
 ) -> Array:
-    """Return the fewest clusters that either side rests on."""
+    """Return the number of clusters of the side that has fewer."""
     sides = [_clusters(each) for each in (compared.group, compared.other)]
     if margin:
         sides = [each.margin for each in sides]

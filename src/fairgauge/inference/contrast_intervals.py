@@ -151,7 +151,7 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
 def contrast_interval(
     metric: Contrast, comparison: StatisticComparison, compared: Comparisons, spec: Spec
 ) -> Intervals:
-    """Return the interval of a difference or ratio of what `compare_statistics` returns."""
+    """Return the interval of a difference or a ratio of a statistic."""
     sides = (comparison.group, comparison.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
     low, high = _limits(metric, comparison, spec)
@@ -173,10 +173,10 @@ def contrast_interval(
 
 def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
     sides = _limits_of_sides(comparison, spec)
-    bounds, correlation = (comparison.group, comparison.other), comparison.correlation
+    statistics, correlation = (comparison.group, comparison.other), comparison.correlation
     reversed_order = metric.order == "reference - group"
     (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
-    first, second = bounds[::-1] if reversed_order else bounds
+    first, second = statistics[::-1] if reversed_order else statistics
     e1, e2 = first.estimate, second.estimate
     if metric.by == "difference":
         low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
@@ -248,7 +248,7 @@ def _with_p_values(
 
 
 def _proportion_p_values(each: StatisticComparison, p: Array, exact: NDArray[np.bool_]) -> Array:
-    """Return p-values, those of shares by an exact test or the score where these are due."""
+    """Return p-values; those of proportions by an exact or a score test where due."""
     if each.group.share is None or each.other.share is None:
         return p
     one, two = each.group.share, each.other.share
@@ -321,7 +321,7 @@ def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
 def pooled_interval(
     metric: Contrast, compared: Comparisons, weights: Array, spec: Spec
 ) -> Intervals:
-    """Return the interval of a pooled contrast.
+    """Return the interval of a contrast adjusted for strata.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def _score_where_sufficient(
 
 
 def _least_expected(x: list[Array], rows: list[Array]) -> Array:
-    """Return the fewest rows that a cell would hold, strata together, without a difference."""
+    """Return the least expected cell count under no difference, over all strata."""
     n = [each.sum(axis=1) for each in rows]
     pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
     return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
@@ -436,7 +436,7 @@ def _mean_over_strata(side: StatisticInterval, share: Array, n: Array) -> Statis
         # one critical value for each group, the same in all of its strata
         c = np.broadcast_to(z, (len(share),)).repeat(share.shape[1])
         low, high = side.at(c)
-        with np.errstate(invalid="ignore"):  # infinite on both sides: nothing is known
+        with np.errstate(invalid="ignore"):  # infinite on both sides: undefined
             below, above = far(side.estimate - low), far(high - side.estimate)
             return estimate - below, estimate + above
 

@@ -170,8 +170,8 @@ class FeatureGroups:
 
     Attributes
     ----------
-    feature, names : whose groups, and what they are called.
-    class_scope, threshold : under which outcome.
+    feature, names : the feature, and the names of its groups.
+    class_scope, threshold : of the outcome.
     pick : the evidence of some groups, by number.
     """
 
