@@ -1,0 +1,191 @@
+"""Shares of clustered rows whose clusters differ in size: jackknife variance, honest degrees.
+
+The usual sandwich forgets that a large cluster pulls the share towards itself, which hides its own
+deviation; leaving each cluster out (CR3) does not. And with a few large clusters the variance is
+known far less well than their number suggests: its degrees of freedom follow from the sizes. What
+is needed are the totals of every cluster; they lie along the last axis, and a cluster without rows
+takes no part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.intervals import as_critical_t, wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+FEWEST_CLUSTERS = 5.0
+"""Effective clusters below which an interval is not adequate: its t has too few degrees to be of
+use. Coverage does not fall below the level with fewer, the interval becomes vacuous instead."""
+
+
+class ClusterShare(NamedTuple):
+    """A share of clustered rows; arrays without the axis of clusters.
+
+    Attributes
+    ----------
+    estimate, low, high : array in [0, 1]
+    variance : array
+        The jackknife variance, nan with fewer than two clusters.
+    n_eff : array
+        Independent rows that would have this variance; never more than the rows.
+    degrees : array
+        Degrees of freedom of the variance, at most the clusters less one.
+    clusters : array
+        Effective clusters: as many equal ones as the sizes are worth (Kish).
+    """
+
+    estimate: Array
+    low: Array
+    high: Array
+    variance: Array
+    n_eff: Array
+    degrees: Array
+    clusters: Array
+
+
+@quiet
+def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterShare:
+    """Return a share of clustered rows with its confidence interval.
+
+    Wilson's interval of the effective number of rows, at Student's t.
+
+    Parameters
+    ----------
+    x, m : array-like of shape (..., C)
+        Successes and rows (or their weights) of every cluster.
+    z : array-like of shape (...), >= 0
+        Normal critical value.
+
+    Returns
+    -------
+    share : ClusterShare
+        [0, 1] with fewer than two clusters. Where no cluster deviates (a share of 0 or 1) the rows
+        are counted as the effective clusters, because the data do not show how alike the rows of
+        one cluster are.
+
+    References
+    ----------
+    Bell & McCaffrey (2002), Survey Methodology 28, 169-181 (leverage, Satterthwaite's degrees);
+    MacKinnon, Nielsen & Webb (2023), Journal of Econometrics 232, 272-299 (the jackknife, CV3);
+    Korn & Graubard (1998), Survey Methodology 24, 193-201.
+
+    Examples
+    --------
+    >>> share = cluster_share([1, 0, 3, 2], [2, 2, 4, 2], 1.959964)
+    >>> round(float(share.low), 3), round(float(share.high), 3)
+    (0.139, 0.933)
+    >>> round(float(share.degrees), 3), round(float(share.clusters), 3)
+    (2.441, 3.571)
+    """
+    x, m = floats(x, m)
+    total = m.sum(-1)
+    p = quotient(x.sum(-1), total)
+    moved = share_deviations(x, m)
+    variance = (moved**2).sum(-1)
+    clusters = np.nan_to_num(quotient(total**2, (m**2).sum(-1)))
+    degrees = satterthwaite_degrees(m)
+    deviates = (p > 0) & (p < 1) & (variance > 0)
+    n_eff = np.minimum(total, np.where(deviates, p * (1 - p) / variance, clusters))
+    n_eff = np.where(degrees > 0, n_eff, 0.0)
+    low, high = wilson(np.nan_to_num(p) * n_eff, n_eff, as_critical_t(z, degrees))
+    return ClusterShare(p, low, high, variance, n_eff, degrees, clusters)
+
+
+@quiet
+def share_deviations(x: ArrayLike, m: ArrayLike) -> Array:
+    """Return by how much leaving out each cluster moves a share, scaled to sum to its variance.
+
+    Parameters
+    ----------
+    x, m : array-like of shape (..., C)
+
+    Returns
+    -------
+    moved : array of shape (..., C)
+        The sum of their squares is the jackknife variance; the sum of products with those of
+        another share over the same clusters is the covariance of both. nan where one cluster has
+        all rows.
+
+    Examples
+    --------
+    >>> moved = share_deviations([1, 0, 3, 2], [2, 2, 4, 2])
+    >>> round(float((moved**2).sum()), 5)
+    0.03234
+    """
+    x, m = floats(x, m)
+    total = m.sum(-1, keepdims=True)
+    count = np.count_nonzero(m > 0, axis=-1)[..., None]
+    p = x.sum(-1, keepdims=True) / total
+    return np.asarray(np.sqrt((count - 1) / count) * (x - p * m) / (total - m))
+
+
+@quiet
+def satterthwaite_degrees(m: ArrayLike) -> Array:
+    """Return the degrees of freedom of the jackknife variance of a share, from cluster sizes.
+
+    Those of the chi-square with the mean and the variance that the variance estimate has for
+    independent normal rows: the clusters less one where they are equal, 1 where one outweighs all.
+
+    Parameters
+    ----------
+    m : array-like of shape (..., C)
+        Rows of every cluster.
+
+    Returns
+    -------
+    degrees : array of shape (...)
+        0 with fewer than two clusters.
+
+    References
+    ----------
+    Bell & McCaffrey (2002), Survey Methodology 28, 169-181; Satterthwaite (1946), Biometrics
+    Bulletin 2, 110-114.
+
+    Examples
+    --------
+    >>> satterthwaite_degrees([[5, 5, 5, 5], [5, 5, 5, 85]]).round(3).tolist()
+    [3.0, 1.039]
+    """
+    (m,) = floats(m)
+    share = m / m.sum(-1, keepdims=True)
+    leverage = share / (1 - share)
+    squares = (leverage**2).sum(-1)
+    degrees = leverage.sum(-1) ** 2 / (squares + squares**2 - (leverage**4).sum(-1))
+    return np.where(np.count_nonzero(m > 0, axis=-1) > 1, degrees, 0.0)
+
+
+@quiet
+def shared_correlation(x1: ArrayLike, m1: ArrayLike, x2: ArrayLike, m2: ArrayLike) -> Array:
+    """Return the correlation of two shares that have clusters in common, for MOVER.
+
+    Parameters
+    ----------
+    x1, m1, x2, m2 : array-like of shape (..., C)
+        Successes and rows of both shares in the same clusters; a cluster that one of them lacks
+        has no rows there.
+
+    Returns
+    -------
+    r : array in [-1, 1]
+        0 where a variance is 0 or unknown.
+
+    References
+    ----------
+    Zou (2007), Psychological Methods 12, 399-413.
+
+    Examples
+    --------
+    >>> x, m = [1, 0, 3, 2], [2, 2, 4, 2]
+    >>> float(shared_correlation(x, m, x, m)), float(shared_correlation(x, m, [1, 2, 1, 0], m))
+    (1.0, -1.0)
+    """
+    first, second = share_deviations(x1, m1), share_deviations(x2, m2)
+    scale = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
+    r = (first * second).sum(-1) / scale
+    return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), 0.0)
