@@ -202,7 +202,8 @@ def statistic_interval(
     Returns
     -------
     interval : StatisticInterval
-        Arrays of shape (...); nan where the statistic is undefined or has no influences.
+        Arrays of shape (...); nan where the statistic is undefined. Where nothing varies even at
+        the adjusted cells, because a margin has one class alone, `n_eff` is the number of rows.
 
     References
     ----------
@@ -240,7 +241,7 @@ def statistic_interval(
     if np.isfinite(least) and np.isfinite(most):
         span = most - least
         level = (statistic(class_counts(adjusted)) - least) / span
-        n_eff = level * (1 - level) * span**2 / variance
+        n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
         low, high = wilson((estimate - least) / span * n_eff, n_eff, t)
         low, high = least + span * low, least + span * high
         known = np.isfinite(estimate) & np.isfinite(n_eff)
