@@ -24,12 +24,19 @@ from fairgauge.stats.best import rates_with_best
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS, cluster_share
 from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
-from fairgauge.stats.familywise import VerdictP, family_verdicts, verdict_p
+from fairgauge.stats.familywise import (
+    VerdictP,
+    family_verdicts,
+    simultaneous_critical,
+    verdict_p,
+)
 from fairgauge.stats.heavy_tails import FEWEST_ERRORS
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
+    WeightSums,
     class_counts,
+    minority_rows,
     smallest_class,
     statistic_interval,
 )
@@ -159,8 +166,9 @@ def class_average(name, classes, correct, evenness, sizes, rng, data_sets):
         drawn = rng.multinomial(rows, shares.ravel(), data_sets).reshape(-1, classes, classes)
         tables.append(drawn.astype(float))
         found.append(statistic_interval(statistic, tables[-1], ends, _Z))
-    enough = np.minimum(*(smallest_class(table) for table in tables)) >= SPARSE_CLASS
-    if not name.startswith("macro"):
+    fewest = minority_rows if name == "kappa" else smallest_class
+    enough = np.minimum(*(fewest(table) for table in tables)) >= SPARSE_CLASS
+    if not name.startswith(("kappa", "macro")):
         enough = np.ones(data_sets, dtype=bool)
     difference = mover_difference(*found[0][:3], *found[1][:3])
     one = held(found[0][1:], truth)[enough]
@@ -289,6 +297,30 @@ def informative_share(rows, rate, spread, follows, rng, data_sets):
     }
 
 
+def weighted_average(name, classes, rows, spread, follows, rng, data_sets):
+    """Weights that follow whether the prediction is right."""
+    shares = confusion(classes, 0.8, 0.9)
+    statistic, ends = STATISTICS[name]
+    weighted = shares * np.where(np.eye(classes, dtype=bool), np.exp(follows), 1.0)
+    truth = statistic(class_counts(weighted / weighted.sum()))
+    right, found = np.eye(classes, dtype=bool).ravel(), []
+    for size in (rows, 2 * rows):
+        cell = rng.choice(classes**2, p=shares.ravel(), size=(data_sets, size))
+        weights = np.exp(spread * rng.normal(size=cell.shape) + follows * right[cell])
+        at = (cell + classes**2 * np.arange(data_sets)[:, None]).ravel()
+        sums, squares, cases = (
+            np.bincount(at, (weights**power).ravel(), data_sets * classes**2).reshape(
+                -1, classes, classes
+            )
+            for power in (1, 2, 0)
+        )
+        found.append(statistic_interval(statistic, sums, ends, _Z, WeightSums(squares, cases)))
+    return {
+        "one group": share(held(found[0][1:], truth)),
+        "coverage": share(held(mover_difference(*found[0][:3], *found[1][:3]), 0.0)),
+    }
+
+
 # sparse categories and heavy tails
 
 
@@ -344,6 +376,19 @@ def at_the_limit(groups, rng, data_sets):
     }
 
 
+def most_extreme(groups, rows, rate, rng, data_sets):
+    """Equal groups against all others; the one furthest off gets a simultaneous interval."""
+    x = rng.binomial(rows, rate, (data_sets, groups))
+    others, of = x.sum(-1, keepdims=True) - x, rows * (groups - 1)
+    furthest = np.abs(x / rows - others / of).argmax(-1)[:, None]
+    sides = np.take_along_axis(x, furthest, -1), rows, np.take_along_axis(others, furthest, -1), of
+    at_once = newcombe(*sides, simultaneous_critical(groups, _CONFIDENCE))
+    return {
+        "coverage": share(held(at_once, 0.0)),
+        "unadjusted": share(held(newcombe(*sides, _Z), 0.0)),
+    }
+
+
 def planned(p1, p2, lower, upper, goal, comparison, of_group, among, rng, data_sets):
     """Audit tables of as many rows as planned, their groups sampled."""
     rows = rows_for_verdict(p1, p2, lower, upper, goal, comparison, share=of_group, among=among)
@@ -394,6 +439,26 @@ def _class_averages():
             partial(class_average, name, classes, correct, evenness, sizes),
             {"coverage if adequate": 93.5, "one group": 92.5},
             {"coverage if adequate": 97.0},
+            2000,
+        )
+
+
+def _rare_classes():
+    """Two and three classes, the last one rare: what the rule of adequacy must sort out."""
+    for name, (classes, correct, evenness), rows in product(
+        ("kappa", "macro f1", "macro precision", "weighted f1"),
+        ((2, 0.9, 0.06), (2, 0.6, 0.2), (3, 0.95, 0.2), (3, 0.7, 0.3)),
+        (40, 200),
+    ):
+        yield Design(
+            f"difference of {name}",
+            f"{classes} classes {rows}/{2 * rows}, {correct:.0%} right, "
+            f"shares falling by {evenness:g}",
+            "Wilson, effective rows by influence",
+            "not measured",
+            partial(class_average, name, classes, correct, evenness, (rows, 2 * rows)),
+            {"coverage if adequate": 92.5},
+            {},
             2000,
         )
 
@@ -485,6 +550,21 @@ def _weights():
         )
 
 
+def _weighted_averages():
+    for name, follows in product(("accuracy", "kappa", "macro f1"), (0.0, 0.7, -0.7)):
+        yield Design(
+            f"difference of {name}, weighted",
+            f"5 classes 200/400, lognormal weights (sigma 0.7), their logarithm {follows:+g} "
+            "where right",
+            "Wilson, effective rows by influence and linearisation",
+            "not measured",
+            partial(weighted_average, name, 5, 200, 0.7, follows),
+            {"coverage": 93.5, "one group": 92.5},
+            {"coverage": 98.5},
+            2000,
+        )
+
+
 def _tails():
     for categories, steepness, sizes in (
         (20, 1.5, (100, 200)), (50, 1.5, (200, 800)), (20, 2.0, (100, 400)),
@@ -525,6 +605,17 @@ def _families():
             {"FAIL, family-wise": 5.0},
         )
 
+    for groups in (5, 12):
+        yield Design(
+            "the most extreme difference from all others",
+            f"{groups} equal groups of 400 at .1",
+            "Newcombe at Sidak's critical value",
+            "87 % of reports on 12 groups open with an interval that excludes 0",
+            partial(most_extreme, groups, 400, 0.1),
+            {"coverage": 94.0},
+            {},
+        )
+
 
 def _rows_needed():
     for p1, n1, p2, n2, tolerance in (
@@ -561,8 +652,8 @@ def _rows_needed():
 
 DESIGNS = tuple(
     chain(
-        _class_averages(), _best_groups(), _clusters(), _strata(), _areas(), _weights(), _tails(),
-        _families(), _rows_needed(),
+        _class_averages(), _rare_classes(), _best_groups(), _clusters(), _strata(), _areas(),
+        _weights(), _weighted_averages(), _tails(), _families(), _rows_needed(),
     )
 )  # fmt: skip
 

@@ -113,6 +113,33 @@ def family_verdicts(p: VerdictP, confidence: float) -> FamilyVerdicts:
     return FamilyVerdicts(holm(p.fails) < tail, holm(p.passes) < tail)
 
 
+def simultaneous_critical(comparisons: ArrayLike, confidence: float) -> Array:
+    """Return the critical value that covers several comparisons at once, however they correlate.
+
+    For what is shown because it is the most extreme of several: a headline, the worst class, the
+    largest gap of groups against all others. All pairs have Tukey's, which is smaller.
+
+    Parameters
+    ----------
+    comparisons : array-like, >= 1
+    confidence : float in (0, 1)
+
+    References
+    ----------
+    Sidak (1967), JASA 62, 626-633.
+
+    Examples
+    --------
+    >>> simultaneous_critical([1, 2, 12], 0.95).round(3).tolist()
+    [1.96, 2.236, 2.858]
+    """
+    from scipy.special import ndtri
+
+    (count,) = floats(comparisons)
+    outside = -np.expm1(np.log(1 - 2 * tail_of(confidence)) / count)  # of a single comparison
+    return np.asarray(-ndtri(outside / 2))
+
+
 def _beyond(interval: Callable[[Array], Limits], value: Array, limit: Array) -> Array:
     """Return the critical value at which the interval reaches a limit; inf where that is."""
     finite = np.isfinite(limit)

@@ -31,8 +31,24 @@ _FITS = 12
 _ADDED = 1.0
 """Rows added to each label and to each prediction before influences are measured."""
 _ROUNDING = 1e-9
+_SQUARED = 4.0
+"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
 SPARSE_CLASS = 5
-"""Labels, and predictions, that each class of an average needs for an interval to be adequate."""
+"""Labels, and predictions, that each class of a macro average needs for an interval to be adequate;
+for kappa, all classes together but the most frequent."""
+
+
+class WeightSums(NamedTuple):
+    """What weighted cells need besides their sums of weights; arrays of shape (..., K, K).
+
+    Attributes
+    ----------
+    squares : sums of squared weights.
+    rows : numbers of rows.
+    """
+
+    squares: ArrayLike
+    rows: ArrayLike
 
 
 class StatisticInterval(NamedTuple):
@@ -172,7 +188,7 @@ def statistic_interval(
     cells: ArrayLike,
     ends: tuple[float, float],
     z: ArrayLike,
-    squared_weights: ArrayLike | None = None,
+    weights: WeightSums | None = None,
 ) -> StatisticInterval:
     """Return a statistic of the cells with its confidence interval.
 
@@ -195,9 +211,10 @@ def statistic_interval(
         The statistic's range; infinite ends are allowed.
     z : array-like of shape (...), >= 0
         Normal critical value.
-    squared_weights : array-like of shape (..., K, K), optional
-        Sums of squared weights; without them every row has the weight 1. With them the larger of
-        the linearised variance and that of Kish's number of rows is used.
+    weights : WeightSums, optional
+        Without it every row has the weight 1. With it the variance is the linearised one; where
+        that of Kish's number of rows is larger, the geometric mean of both, as in
+        `weighted.effective_share`, and uneven weights within cells limit the degrees of freedom.
 
     Returns
     -------
@@ -222,19 +239,23 @@ def statistic_interval(
     (0.6269, 0.9049)
     """
     (table,) = floats(cells)
-    squares = table if squared_weights is None else floats(squared_weights)[0]
+    squares = table if weights is None else floats(weights.squares)[0]
     rows = table.sum((-1, -2)) ** 2 / squares.sum((-1, -2))  # Kish's; without weights, the rows
     share = table / table.sum((-1, -2), keepdims=True)
-    relative = squares / squares.sum((-1, -2), keepdims=True)  # who contributes to the variance
     adjusted = adjusted_cells(share * rows[..., None, None])
     at = adjusted / rows[..., None, None]
     moved = influence(statistic, adjusted)
     variance, degrees = _moments(at, moved, rows)
-    if squared_weights is not None:
-        uneven = at * np.where(share > 0, relative / share, 1.0)
-        linearised, fewer = _moments(uneven / uneven.sum((-1, -2), keepdims=True), moved, rows)
-        degrees = np.where(linearised > variance, fewer, degrees)
-        variance = np.maximum(linearised, variance)
+    if weights is not None:
+        relative = squares / squares.sum((-1, -2), keepdims=True)
+        parts = at * np.where(share > 0, relative / share, 1.0) * moved**2 / rows[..., None, None]
+        linearised = parts.sum((-1, -2))
+        variance = np.where(linearised < variance, np.sqrt(linearised * variance), linearised)
+        (cases,) = floats(weights.rows)
+        uneven = np.maximum(squares / table**2 - 1 / cases, 0.0)
+        uneven = np.where((table > 0) & (uneven * cases > _ROUNDING), uneven, 0.0)
+        spread = _SQUARED * (parts**2 * uneven).sum((-1, -2))
+        degrees = 1 / (1 / degrees + spread / (2 * linearised**2))
     estimate = statistic(class_counts(table))
     t = as_critical_t(z, degrees)
     least, most = ends
@@ -279,10 +300,30 @@ def smallest_class(cells: ArrayLike) -> Array:
     return np.asarray(np.minimum(table.sum(-1), table.sum(-2)).min(-1))
 
 
+def minority_rows(cells: ArrayLike) -> Array:
+    """Return the labels, or predictions if fewer, outside the most frequent class.
+
+    Kappa rests on them: below `SPARSE_CLASS` its interval is not adequate, however many classes
+    there are.
+
+    Parameters
+    ----------
+    cells : array-like of shape (..., K, K)
+
+    Examples
+    --------
+    >>> float(minority_rows([[20, 3, 0], [1, 6, 1], [0, 0, 1]]))
+    9.0
+    """
+    (table,) = floats(cells)
+    labels, predictions = table.sum(-1), table.sum(-2)
+    largest = np.maximum(labels.max(-1), predictions.max(-1))
+    return np.asarray(table.sum((-1, -2)) - largest)
+
+
 def _moments(share: Array, moved: Array, rows: Array) -> tuple[Array, Array]:
     """Return the variance of the mean influence, and the degrees of freedom of that variance."""
     axes = (-1, -2)
-    moved = moved - (share * moved).sum(axes, keepdims=True)
     square, cube, fourth = ((share * moved**power).sum(axes) for power in (2, 3, 4))
     unexplained = fourth - square**2 - cube**2 / square
     known = unexplained > _ROUNDING * fourth

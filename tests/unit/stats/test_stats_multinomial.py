@@ -12,9 +12,11 @@ from hypothesis.extra.numpy import arrays
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.multinomial import (
+    WeightSums,
     adjusted_cells,
     class_counts,
     influence,
+    minority_rows,
     smallest_class,
     statistic_interval,
 )
@@ -124,13 +126,25 @@ def test_identical_confusion_matrices_differ_by_nothing_significant():
 def test_weights_of_one_change_nothing_and_the_unit_is_free():
     macro, ends = STATISTICS["macro f1"]
     plain = statistic_interval(macro, FLEISS, ends, Z)
-    ones = statistic_interval(macro, FLEISS, ends, Z, FLEISS)
+    ones = statistic_interval(macro, FLEISS, ends, Z, WeightSums(FLEISS, FLEISS))
     np.testing.assert_allclose(ones[:4], plain[:4], rtol=1e-9)
     weights, squares = FLEISS * 1.5, FLEISS * 3.0
-    here = statistic_interval(macro, weights, ends, Z, squares)
-    there = statistic_interval(macro, weights * 1e-3, ends, Z, squares * 1e-6)
+    here = statistic_interval(macro, weights, ends, Z, WeightSums(squares, FLEISS))
+    there = statistic_interval(macro, weights * 1e-3, ends, Z, WeightSums(squares * 1e-6, FLEISS))
     np.testing.assert_allclose(there[:4], here[:4], rtol=1e-9)
     assert here.high - here.low > plain.high - plain.low
+
+
+def test_uneven_weights_widen_in_proportion_to_the_squared_ones_of_a_cell():
+    """Accuracy with heavy mistakes: the linearised variance by hand."""
+    weights = np.array([[40.0, 6], [9, 45]])
+    squares, rows = np.array([[40.0, 18], [27, 45]]), np.array([[40.0, 2], [3, 45]])
+    found = statistic_interval(accuracy, weights, (0.0, 1.0), Z, WeightSums(squares, rows))
+    right = np.eye(2, dtype=bool)
+    value = weights[right].sum() / weights.sum()
+    variance = (squares * np.where(right, 1 - value, -value) ** 2).sum() / weights.sum() ** 2
+    assert found.error == pytest.approx(np.sqrt(variance), rel=0.05)  # at the adjusted cells
+    assert found.degrees == np.inf  # weights are even within each cell
 
 
 def test_many_tables_at_once_are_each_their_own():
@@ -162,6 +176,7 @@ def test_a_class_without_rows_is_left_out_of_an_average():
     without = statistic_interval(macro, table[:2, :2], ends, Z)
     np.testing.assert_allclose(full[:4], without[:4], rtol=1e-6)
     assert smallest_class(table) == 0
+    assert minority_rows(table) == 24
 
 
 def test_nothing_is_nothing():

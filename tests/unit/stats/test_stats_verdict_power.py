@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from fairgauge.stats.conditional_disparity import conditional_disparity, prior_share
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
-from fairgauge.stats.familywise import VerdictP, family_verdicts, verdict_p
+from fairgauge.stats.familywise import (
+    VerdictP,
+    family_verdicts,
+    simultaneous_critical,
+    verdict_p,
+)
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.stratified import stratified_difference
 from fairgauge.stats.verdict_power import rows_for_verdict, rows_to_decide, verdict_power
@@ -154,6 +159,12 @@ def test_a_family_of_one_is_a_single_verdict():
     more = family_verdicts(VerdictP(np.array([0.02, 0.4, np.nan]), np.ones(3)), 0.95)
     assert more.fails.tolist() == [False, False, False]
     assert not more.passes.any()
+
+
+def test_several_comparisons_at_once():
+    assert simultaneous_critical(1, 0.95) == pytest.approx(Z)
+    outside = 1 - math.erf(float(simultaneous_critical(7, 0.9)) / math.sqrt(2))
+    assert (1 - outside) ** 7 == pytest.approx(0.9)
 
 
 def test_conditional_disparity_is_a_pooled_difference():
