@@ -21,7 +21,7 @@ import numpy as np
 
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.best import rates_with_best
-from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS, cluster_share
+from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS, cluster_interval, cluster_share
 from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
 from fairgauge.stats.familywise import (
@@ -32,6 +32,7 @@ from fairgauge.stats.familywise import (
 )
 from fairgauge.stats.heavy_tails import FEWEST_ERRORS
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
     WeightSums,
@@ -214,6 +215,27 @@ def clustered(kind, clusters, rate, correlation, rng, data_sets):
     enough = np.minimum(*effective) >= FEWEST_CLUSTERS
     difference = mover_difference(*found[0][:3], *found[1][:3])
     return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], rate))}
+
+
+def clustered_average(name, kind, clusters, rng, data_sets):
+    """Four classes; how often a prediction is right varies between clusters."""
+    classes, found, effective = 4, [], []
+    statistic, ends = STATISTICS[name]
+    right, wrong = confusion(classes, 1.0, 0.8), confusion(classes, 0.0, 0.8)
+    truth = statistic(class_counts(0.75 * right + 0.25 * wrong))
+    for _ in range(2):
+        sizes = cluster_sizes(kind, clusters, rng, data_sets)
+        level = rng.beta(0.75 * 9, 0.25 * 9, sizes.shape)[..., None]  # correlation .1
+        shares = level * right.ravel() + (1 - level) * wrong.ravel()
+        tables = rng.multinomial(sizes, shares).reshape(*sizes.shape, classes, classes)
+        whole = tables.sum(1, keepdims=True)
+        without = statistic(class_counts(np.concatenate([whole, whole - tables], axis=1)))
+        moved = np.moveaxis(deviations(np.moveaxis(without, 1, 0)), 0, 1)
+        found.append(cluster_interval(without[:, 0], moved, sizes, ends, _Z))
+        effective.append(found[-1].clusters)
+    enough = np.minimum(*effective) >= FEWEST_CLUSTERS
+    difference = mover_difference(*found[0][:3], *found[1][:3])
+    return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], truth))}
 
 
 # conditional demographic disparity
@@ -493,6 +515,19 @@ def _clusters():
             partial(clustered, kind, clusters, 0.3, correlation),
             BOTH,
             {},
+        )
+
+    for name, kind in product(("accuracy", "kappa", "macro f1"), ("lognormal", 0.4)):
+        size = kind if isinstance(kind, str) else f"one with {kind:.0%} of the rows"
+        yield Design(
+            f"difference of {name}, clustered",
+            f"4 classes, 30+30 clusters, {size}, ICC 0.1",
+            "cluster jackknife, Satterthwaite",
+            "not measured",
+            partial(clustered_average, name, kind, 30),
+            BOTH,
+            {},
+            2000,
         )
 
 

@@ -1,10 +1,10 @@
-"""Shares of clustered rows whose clusters differ in size: jackknife variance, honest degrees.
+"""Statistics of clustered rows whose clusters differ in size: jackknife variance, few degrees.
 
 The usual sandwich forgets that a large cluster pulls the share towards itself, which hides its own
 deviation; leaving each cluster out (CR3) does not. And with a few large clusters the variance is
 known far less well than their number suggests: its degrees of freedom follow from the sizes. What
-is needed are the totals of every cluster; they lie along the last axis, and a cluster without rows
-takes no part.
+is needed are the totals of every cluster, or any statistic without each of them; clusters lie along
+the last axis, and one without rows takes no part.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, wilson
+from fairgauge.stats.jackknife import scaled_limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,16 +25,17 @@ FEWEST_CLUSTERS = 5.0
 use. Coverage does not fall below the level with fewer, the interval becomes vacuous instead."""
 
 
-class ClusterShare(NamedTuple):
-    """A share of clustered rows; arrays without the axis of clusters.
+class ClusterInterval(NamedTuple):
+    """A statistic of clustered rows with its confidence interval, without the axis of clusters.
 
     Attributes
     ----------
-    estimate, low, high : array in [0, 1]
+    estimate, low, high : array
     variance : array
         The jackknife variance, nan with fewer than two clusters.
     n_eff : array
-        Independent rows that would have this variance; never more than the rows.
+        Independent rows of which a share with this estimate would have this variance; nan for a
+        statistic without two finite ends.
     degrees : array
         Degrees of freedom of the variance, at most the clusters less one.
     clusters : array
@@ -50,10 +52,10 @@ class ClusterShare(NamedTuple):
 
 
 @quiet
-def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterShare:
+def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterInterval:
     """Return a share of clustered rows with its confidence interval.
 
-    Wilson's interval of the effective number of rows, at Student's t.
+    Wilson's interval of the effective number of rows, never more than there are, at Student's t.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterShare:
 
     Returns
     -------
-    share : ClusterShare
+    share : ClusterInterval
         [0, 1] with fewer than two clusters. Where no cluster deviates (a share of 0 or 1) the rows
         are counted as the effective clusters, because the data do not show how alike the rows of
         one cluster are.
@@ -85,16 +87,70 @@ def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterShare:
     """
     x, m = floats(x, m)
     total = m.sum(-1)
-    p = quotient(x.sum(-1), total)
-    moved = share_deviations(x, m)
-    variance = (moved**2).sum(-1)
+    return cluster_interval(quotient(x.sum(-1), total), share_deviations(x, m), m, (0, 1), z, total)
+
+
+@quiet
+def cluster_interval(
+    estimate: ArrayLike,
+    deviations: ArrayLike,
+    m: ArrayLike,
+    ends: tuple[float, float],
+    z: ArrayLike,
+    most: ArrayLike = np.inf,
+) -> ClusterInterval:
+    """Return the confidence interval of any statistic from its jackknife deviations.
+
+    Between two finite ends, Wilson's of the effective number of rows; else as
+    `jackknife.scaled_limits`. At Student's t with the degrees of freedom that the sizes leave.
+
+    Parameters
+    ----------
+    estimate : array-like of shape (...)
+    deviations : array-like of shape (..., C)
+        By how much leaving out each cluster (or block of clusters) moves the statistic, scaled so
+        that their squares sum to the variance: as `share_deviations` and `jackknife.deviations`.
+    m : array-like of shape (..., C)
+        Rows (or their weights) of every cluster.
+    ends : (float, float)
+        The statistic's range; infinite ends are allowed.
+    z : array-like of shape (...), >= 0
+        Normal critical value.
+    most : array-like of shape (...)
+        The effective rows that `n_eff` may reach: those of independent rows.
+
+    Returns
+    -------
+    interval : ClusterInterval
+        The whole range with fewer than two clusters; the effective clusters stand for `n_eff` where
+        nothing deviates or the estimate is at an end.
+
+    Examples
+    --------
+    >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
+    >>> found = cluster_interval(0.6, share_deviations(x, m), m, (0, 1), 1.959964)
+    >>> round(float(found.low), 3), round(float(found.high), 3)
+    (0.139, 0.933)
+    """
+    (value,), (moved,), (m,) = floats(estimate), floats(deviations), floats(m)
+    total, variance = m.sum(-1), (moved**2).sum(-1)
     clusters = np.nan_to_num(quotient(total**2, (m**2).sum(-1)))
     degrees = satterthwaite_degrees(m)
-    deviates = (p > 0) & (p < 1) & (variance > 0)
-    n_eff = np.minimum(total, np.where(deviates, p * (1 - p) / variance, clusters))
-    n_eff = np.where(degrees > 0, n_eff, 0.0)
-    low, high = wilson(np.nan_to_num(p) * n_eff, n_eff, as_critical_t(z, degrees))
-    return ClusterShare(p, low, high, variance, n_eff, degrees, clusters)
+    t = as_critical_t(z, degrees)
+    least, greatest = ends
+    if not (np.isfinite(least) and np.isfinite(greatest)):
+        low, high = scaled_limits(value, np.sqrt(variance), t, least, greatest)
+        rows = np.full(variance.shape, np.nan)
+        return ClusterInterval(value, low, high, variance, rows, degrees, clusters)
+    span = greatest - least
+    level = (value - least) / span
+    deviates = (level > 0) & (level < 1) & (variance > 0)
+    n_eff = np.where(deviates, level * (1 - level) * span**2 / variance, clusters)
+    n_eff = np.where(degrees > 0, np.minimum(n_eff, floats(most)[0]), 0.0)
+    low, high = wilson(np.nan_to_num(level) * n_eff, n_eff, t)
+    return ClusterInterval(
+        value, least + span * low, least + span * high, variance, n_eff, degrees, clusters
+    )
 
 
 @quiet

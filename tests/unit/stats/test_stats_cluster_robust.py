@@ -8,13 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.stats.cluster_robust import (
+    cluster_interval,
     cluster_share,
     satterthwaite_degrees,
     share_deviations,
     shared_correlation,
 )
 from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.intervals import critical
+from fairgauge.stats.intervals import critical, critical_t
+from fairgauge.stats.jackknife import deviations
 
 Z = critical(0.95)
 clusters = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=2, max_size=9).map(
@@ -106,6 +108,20 @@ def test_sides_that_share_clusters():
     tied = mover_difference(*one[:3], *two[:3], r)
     loose = mover_difference(*one[:3], *two[:3])
     assert tied[1] - tied[0] < loose[1] - loose[0]
+
+
+def test_any_statistic_has_the_interval_of_what_it_equals():
+    """A share on another scale, and a mean without ends, from values with a cluster left out."""
+    x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
+    left_out = np.array([0.6, *((6 - x) / (10 - m))])
+    share = cluster_interval(0.6, deviations(left_out), m, (0, 1), Z, 10)
+    np.testing.assert_allclose(list(share), list(cluster_share(x, m, Z)))
+    twice = cluster_interval(0.2, deviations(2 * left_out - 1), m, (-1, 1), Z, 10)
+    np.testing.assert_allclose([twice.low, twice.high], [2 * share.low - 1, 2 * share.high - 1])
+    plain = cluster_interval(0.6, deviations(left_out), m, (-np.inf, np.inf), Z)
+    half = critical_t(0.95, share.degrees) * np.sqrt(share.variance)
+    np.testing.assert_allclose([plain.low, plain.high], [0.6 - half, 0.6 + half])
+    assert np.isnan(plain.n_eff)
 
 
 def test_the_unit_of_weights_is_free():
