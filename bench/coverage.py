@@ -30,7 +30,11 @@ from fairgauge.stats.familywise import (
     simultaneous_critical,
     verdict_p,
 )
-from fairgauge.stats.heavy_tails import FEWEST_ERRORS
+from fairgauge.stats.heavy_tails import (
+    absolute_error_limits,
+    errors_adequate,
+    squared_error_limits,
+)
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.multinomial import (
@@ -48,7 +52,7 @@ from fairgauge.stats.verdict_power import (
     rows_for_verdict,
     rows_to_decide,
 )
-from fairgauge.stats.weighted import PowerSums, skewed_limits, weighted_mean, weighted_share
+from fairgauge.stats.weighted import PowerSums, weighted_mean, weighted_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -364,17 +368,31 @@ def errors(kind, rng, shape):
     drawn = rng.normal(size=shape)
     if kind == "lognormal":
         return np.exp(drawn) - np.exp(0.5)
-    if kind == "outliers 3%":
-        return np.where(rng.random(shape) < 0.03, 10 * drawn, drawn)
+    if kind.startswith("outliers"):
+        often = 0.03 if kind.endswith("3%") else 0.01
+        return np.where(rng.random(shape) < often, 10 * drawn, drawn)
+    if kind == "exponential":
+        return rng.exponential(size=shape) - 1
     return rng.standard_t(5, shape) if kind == "t5" else drawn
 
 
-def absolute_error(kind, rows, rng, data_sets):
-    truth = np.abs(errors(kind, np.random.default_rng(0), 4_000_000)).mean()
-    sizes = np.abs(errors(kind, rng, (data_sets, rows)))
-    mean = sizes.mean(-1)
-    third = ((sizes - mean[:, None]) ** 3).mean(-1) / rows**2
-    limits = skewed_limits(mean, sizes.var(-1, ddof=1) / rows, third, rows - 1, _Z)
+def central(values):
+    """Return mean, and second and third central moments."""
+    mean = values.mean(-1)
+    away = values - mean[..., None]
+    return mean, (away**2).mean(-1), (away**3).mean(-1)
+
+
+def mean_error(kind, rows, groups, power, rng, data_sets):
+    """The first of several equal groups; the tail's shape is borrowed from all."""
+    truth = (np.abs(errors(kind, np.random.default_rng(0), 4_000_000)) ** power).mean()
+    every = np.abs(errors(kind, rng, (data_sets, rows * groups)))
+    own = every[:, :rows]
+    if power == 1:
+        limits = absolute_error_limits(central(own), rows, central(every)[1:], _Z)
+    else:
+        pooled = (every**2).mean(-1), (every**4).mean(-1), rows * groups
+        limits = squared_error_limits((own**2).mean(-1), (own**4).mean(-1), rows, pooled, _Z)
     return {"coverage": share(held(limits, truth))}
 
 
@@ -615,16 +633,19 @@ def _tails():
             {},
             1000,
         )
-    for kind, rows in product(("normal", "t5", "lognormal", "outliers 3%"), (40, 100, 200, 500)):
-        enough = rows >= FEWEST_ERRORS
+    kinds = ("normal", "t5", "exponential", "lognormal", "outliers 3%", "outliers 1%")
+    sizes = ((40, 2), (100, 2), (200, 5), (500, 2))
+    for kind, (rows, groups), power in product(kinds, sizes, (1, 2)):
+        enough = errors_adequate(rows, rows * groups, squared=power == 2)
         yield Design(
-            "mean absolute error",
-            f"{kind} errors, {rows} rows" + ("" if enough else ", not adequate"),
-            "t, skewed end raised",
+            f"mean {'absolute' if power == 1 else 'squared'} error",
+            f"{kind} errors, {groups} groups of {rows}" + ("" if enough else ", not adequate"),
+            "tail borrowed from all rows",
             "80 to 83 (lognormal, 40 rows); 52 to 78 (outliers)",
-            partial(absolute_error, kind, rows),
-            {"coverage": 93.0} if enough else {},
+            partial(mean_error, kind, rows, groups, power),
+            {"coverage": 91.5 if kind == "outliers 1%" else 92.5} if enough else {},
             {},
+            2000,
         )
 
 

@@ -1,9 +1,13 @@
-"""When the interval of a mean error is adequate: rows, and what the tail of the errors leaves.
+"""Mean errors with heavy tails: their shape is borrowed from all rows.
 
-A mean of values without a bound has no interval that holds for all distributions (Bahadur and
-Savage, 1956), and a sample cannot show a tail that it has not drawn. A rule on the sample's own
-kurtosis alone would accept exactly the samples that lack their large values, so the first condition
-is a number of rows, which does not depend on the values.
+A sample without its rare large errors shows too small a mean, too small a variance and too small a
+kurtosis, so that no rule on the sample's own moments can tell it from a harmless one: those that
+look harmless are the ones that mislead. The rows of all groups together show more of the tail. An
+interval here is made with the heavier of the two shapes, the group's and everybody's (each in units
+of its own standard deviation), and adequacy depends on numbers of rows alone.
+
+Values that are larger than any that was seen cannot be ruled out by any method (Bahadur and Savage,
+1956): the measured coverage holds for tails that all rows together have shown.
 """
 
 from __future__ import annotations
@@ -12,56 +16,118 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Limits, floats, quiet
+from fairgauge.stats.squares import square_limits, tail_weight
+from fairgauge.stats.weighted import skewed_limits
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-FEWEST_ERRORS = 200
-"""Rows from which the interval of a mean absolute error covers 93 % and more for lognormal errors
-(sigma 1) and with 3 % outliers ten times as large; with 1 % of them 91 %."""
-FEWEST_EFFECTIVE_SQUARES = 20.0
-"""Effective rows below which a mean square visibly rests on a few rows."""
+FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL = 100, 200
+"""Rows of a group, and of all together, for an adequate interval of a mean absolute error."""
+FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
+"""The same for a mean squared error and what is made of it."""
 
 
 @quiet
-def effective_squares(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
-    """Return the rows that a mean of squares rests on: rows over kurtosis.
+def absolute_error_limits(
+    own: tuple[ArrayLike, ArrayLike, ArrayLike],
+    n: ArrayLike,
+    every: tuple[ArrayLike, ArrayLike],
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean absolute error.
 
-    As many rows of equal squares would have it: Kish's number with the squares as weights.
+    Those of `weighted.skewed_limits`, with the larger of the group's skewness and everybody's.
+
+    Parameters
+    ----------
+    own : three array-likes
+        Mean, and second and third central moments (divisor n), of the group's absolute errors.
+    n : array-like
+        Rows of the group; fewer than two give [0, inf].
+    every : two array-likes
+        Second and third central moments of the absolute errors of all rows.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+
+    References
+    ----------
+    Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
+    27, 1115-1122.
+
+    Examples
+    --------
+    >>> alone = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 16.0), 1.959964)
+    >>> [round(float(end), 3) for end in alone]
+    [1.601, 2.484]
+    >>> shared = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 80.0), 1.959964)
+    >>> [round(float(end), 3) for end in shared]
+    [1.601, 2.947]
+    """
+    mean, second, third, rows, all_second, all_third = floats(*own, n, *every)
+    borrowed = np.where(all_second > 0, all_third * (second / all_second) ** 1.5, 0.0)
+    moment = np.maximum(np.fmax(third, borrowed), 0.0) / rows**2
+    low, high = skewed_limits(mean, second / (rows - 1), moment, rows - 1, z)
+    return np.maximum(low, 0.0), high
+
+
+@quiet
+def squared_error_limits(
+    second: ArrayLike,
+    fourth: ArrayLike,
+    n: ArrayLike,
+    every: tuple[ArrayLike, ArrayLike, ArrayLike],
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean squared error.
+
+    Those of `squares.square_limits`, with the larger of the group's kurtosis and everybody's.
 
     Parameters
     ----------
     second, fourth : array-like
-        Mean square and mean fourth power of the errors.
+        Mean square and mean fourth power of the group's errors.
     n : array-like
-        Rows.
+        Rows of the group.
+    every : three array-likes
+        Mean square, mean fourth power and number of all rows.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
 
     Examples
     --------
-    >>> effective_squares(1.0, [1.0, 3.0, 50.0], 300).tolist()
-    [300.0, 100.0, 6.0]
+    >>> limits = squared_error_limits(4.0, 48.0, 200, (4.0, 160.0, 1000), 1.959964)
+    >>> [round(float(end), 2) for end in limits]
+    [2.64, 6.78]
     """
-    second, fourth, n = floats(second, fourth, n)
-    return np.asarray(n * second**2 / fourth)
+    weight = np.fmax(tail_weight(second, fourth, n), tail_weight(*every))
+    return square_limits(second, weight, n, z)
 
 
-def squares_adequate(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> NDArray[np.bool_]:
-    """Tell where the interval of a mean square, its root or R^2 may be called adequate.
-
-    Enough rows, and no visible heavy tail. It assumes that large errors show in the sample: with
-    one error in a hundred ten times as large it covers far less, adequate or not.
+def errors_adequate(n: ArrayLike, all_rows: ArrayLike, *, squared: bool) -> NDArray[np.bool_]:
+    """Tell where the interval of a mean error may be called adequate, by rows alone.
 
     Parameters
     ----------
-    second, fourth, n
-        As for `effective_squares`.
+    n, all_rows : array-like
+        Rows of the group, and of all groups together.
+    squared : bool
+        Of squared errors (MSE, RMSE, R^2), else of absolute ones.
 
     Examples
     --------
-    >>> squares_adequate(1.0, 3.0, [40, 300]).tolist()
-    [False, True]
+    >>> errors_adequate([40, 150, 250], 1200, squared=True).tolist()
+    [False, False, True]
     """
-    rows = floats(n)[0]
-    effective = effective_squares(second, fourth, n)
-    return np.asarray((rows >= FEWEST_ERRORS) & (effective >= FEWEST_EFFECTIVE_SQUARES))
+    rows, every = floats(n, all_rows)
+    fewest = (
+        (FEWEST_SQUARED, FEWEST_SQUARED_ALL) if squared else (FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL)
+    )
+    return np.asarray((rows >= fewest[0]) & (every >= fewest[1]))

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval, area_variance
-from fairgauge.stats.heavy_tails import effective_squares, squares_adequate
+from fairgauge.stats.heavy_tails import (
+    absolute_error_limits,
+    errors_adequate,
+    squared_error_limits,
+)
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import total_variation_radius
 from fairgauge.stats.scores import auc_from_counts
+from fairgauge.stats.squares import square_limits, tail_weight
+from fairgauge.stats.weighted import skewed_limits
 
 Z = critical(0.95)
 bins = arrays(np.int64, (2, 6), elements=st.integers(0, 12))
@@ -85,11 +91,29 @@ def test_the_radius_of_a_sparse_distance():
     assert np.isnan(total_variation_radius([0, 0], [3, 4], 0.95, np.random.default_rng(0)))
 
 
-def test_effective_squares_are_kishs_rows():
-    errors = np.random.default_rng(0).normal(size=400)
-    squares = errors**2
-    kish = squares.sum() ** 2 / (squares @ squares)
-    assert effective_squares(squares.mean(), (squares**2).mean(), 400) == pytest.approx(kish)
-    assert squares_adequate(squares.mean(), (squares**2).mean(), 400)
-    assert not squares_adequate(squares.mean(), (squares**2).mean(), 40)
-    assert not squares_adequate(1.0, 60.0, 400)
+def test_a_heavier_tail_of_all_rows_is_borrowed():
+    own, lighter, heavier = (2.0, 4.0, 16.0), (9.0, 54.0), (9.0, 540.0)
+    alone = absolute_error_limits(own, 100, (4.0, 16.0), Z)
+    np.testing.assert_allclose(alone, skewed_limits(2.0, 4 / 99, 16 / 100**2, 99, Z))
+    np.testing.assert_allclose(absolute_error_limits(own, 100, lighter, Z), alone)
+    wider = absolute_error_limits(own, 100, heavier, Z)
+    assert wider[0] == alone[0]
+    assert wider[1] > alone[1] + 0.1
+    unit = absolute_error_limits((2e3, 4e6, 16e9), 100, (9e6, 540e9), Z)
+    np.testing.assert_allclose(unit, 1e3 * np.array(wider))
+    assert absolute_error_limits((1.0, 0.0, 0.0), 1, heavier, Z) == (0, np.inf)
+
+
+def test_squares_with_the_kurtosis_of_all_rows():
+    plain = square_limits(4.0, tail_weight(4.0, 48.0, 200), 200, Z)
+    same = squared_error_limits(4.0, 48.0, 200, (4.0, 48.0, 10**9), Z)
+    np.testing.assert_allclose(same, plain)
+    wider = squared_error_limits(4.0, 48.0, 200, (9.0, 4000.0, 1000), Z)
+    np.testing.assert_allclose(wider, square_limits(4.0, tail_weight(9.0, 4000.0, 1000), 200, Z))
+    assert wider[0] < plain[0] < 4 < plain[1] < wider[1]
+
+
+def test_adequacy_of_errors_is_by_rows():
+    assert errors_adequate(100, 200, squared=False)
+    assert not errors_adequate(99, 2000, squared=False)
+    assert not errors_adequate(500, 999, squared=True)
