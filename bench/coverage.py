@@ -21,9 +21,19 @@ import numpy as np
 
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.best import rates_with_best
-from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS, cluster_interval, cluster_share
+from fairgauge.stats.cluster_robust import (
+    FEWEST_CLUSTERS,
+    cluster_interval,
+    cluster_share,
+    shared_correlation,
+)
 from fairgauge.stats.conditional_disparity import conditional_disparity
-from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
+from fairgauge.stats.contrasts import (
+    mover_difference,
+    mover_ratio,
+    mover_wilson_ratio,
+    newcombe,
+)
 from fairgauge.stats.familywise import (
     VerdictP,
     family_verdicts,
@@ -34,6 +44,7 @@ from fairgauge.stats.heavy_tails import (
     absolute_error_limits,
     errors_adequate,
     squared_error_limits,
+    unexplained_error_limits,
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.jackknife import deviations
@@ -184,8 +195,9 @@ def class_average(name, classes, correct, evenness, sizes, rng, data_sets):
 
 
 def best_of_equal(groups, rows, rate, comparison, rng, data_sets):
-    x = rng.binomial(rows, rate, (data_sets, groups))
-    found = rates_with_best(x, np.full(groups, rows), _CONFIDENCE, comparison)
+    sizes = np.broadcast_to(rows, groups)
+    x = rng.binomial(sizes, rate, (data_sets, groups))
+    found = rates_with_best(x, sizes, _CONFIDENCE, comparison)
     neutral = float(comparison == "ratio")
     measured = {
         "simultaneous coverage": share(held((found.low, found.high), neutral).all(-1)),
@@ -219,6 +231,20 @@ def clustered(kind, clusters, rate, correlation, rng, data_sets):
     enough = np.minimum(*effective) >= FEWEST_CLUSTERS
     difference = mover_difference(*found[0][:3], *found[1][:3])
     return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], rate))}
+
+
+def shared_clusters(clusters, rng, data_sets):
+    """Both groups in every cluster, which raises or lowers the rates of both."""
+    sizes = np.maximum(cluster_sizes("lognormal", clusters, rng, data_sets), 2)
+    first = rng.binomial(sizes, 0.4)
+    level = rng.beta(0.3 * 4, 0.7 * 4, sizes.shape)  # correlation .2
+    sides = [(rng.binomial(m, level), m) for m in (first, sizes - first)]
+    found = [cluster_share(*side, _Z) for side in sides]
+    tied = shared_correlation(*sides[0], *sides[1])
+    return {
+        "coverage": share(held(mover_difference(*found[0][:3], *found[1][:3], tied), 0.0)),
+        "correlation ignored": share(held(mover_difference(*found[0][:3], *found[1][:3]), 0.0)),
+    }
 
 
 def clustered_average(name, kind, clusters, rng, data_sets):
@@ -396,6 +422,34 @@ def mean_error(kind, rows, groups, power, rng, data_sets):
     return {"coverage": share(held(limits, truth))}
 
 
+def explained(label, predicted):
+    """Return 1 - R^2, what a row moves its logarithm by squared, and that of normal values."""
+    error, away = label - predicted, label - label.mean(-1, keepdims=True)
+    square, variance = (error**2).mean(-1), (away**2).mean(-1)
+    moves = error**2 / square[..., None] - away**2 / variance[..., None]
+    tied = (error * away).mean(-1) ** 2 / (square * variance)
+    return square / variance, (moves**2).mean(-1), 4 * (1 - tied)
+
+
+def incomes(kind, rng, shape):
+    """Return labels and predictions that explain half of them, on the scale of errors or logs."""
+    known, unknown = rng.normal(size=shape), errors(kind, rng, shape)
+    if kind == "lognormal":
+        half = np.sqrt(0.5)
+        return np.exp(half * (known + rng.normal(size=shape))), np.exp(half * known + 0.25)
+    return known + unknown, known
+
+
+def explained_share(kind, rows, groups, rng, data_sets):
+    label, predicted = incomes(kind, np.random.default_rng(0), 4_000_000)
+    truth = ((label - predicted) ** 2).mean() / label.var()
+    label, predicted = incomes(kind, rng, (data_sets, rows * groups))
+    own = explained(label[:, :rows], predicted[:, :rows])
+    everybody = explained(label, predicted)
+    limits = unexplained_error_limits(*own, rows, everybody[1], _Z)
+    return {"coverage": share(held(limits, truth))}
+
+
 # verdicts
 
 
@@ -413,6 +467,40 @@ def at_the_limit(groups, rng, data_sets):
     return {
         "FAIL, per decision": share((every.fails < 0.025).any(-1)),
         "FAIL, family-wise": share(family_verdicts(every, _CONFIDENCE).fails.any(-1)),
+    }
+
+
+def change_p(limits, contrast, neutral, days):
+    """Return the p-values of no change for the worse, from counts of both sides on two days."""
+    (x1, n1, x2, n2), (y1, m1, y2, m2) = days
+
+    def change(z):
+        later, earlier = limits(y1, m1, y2, m2, z), limits(x1, n1, x2, n2, z)
+        return contrast(after, *later, before, *earlier)
+
+    join = np.divide if neutral else np.subtract
+    before, after = join(x1 / n1, x2 / n2), join(y1 / m1, y2 / m2)
+    return verdict_p(change, join(after, before), neutral, np.inf)
+
+
+def without_change(groups, rng, data_sets):
+    """Two days alike: is any difference or ratio significantly worse than the day before?"""
+    p = []
+    for rate, limits, contrast, neutral in (
+        (0.32, newcombe, mover_difference, 0.0), (0.36, mover_wilson_ratio, mover_ratio, 1.0),
+    ):  # fmt: skip
+        days = [
+            (
+                rng.binomial(400, rate, (data_sets, groups)), 400,
+                rng.binomial(2000, 0.4, (data_sets, 1)), 2000,
+            )
+            for _ in range(2)
+        ]  # fmt: skip
+        p.append(change_p(limits, contrast, neutral, days))
+    every = VerdictP(*(np.concatenate(each, axis=-1) for each in zip(*p, strict=True)))
+    return {
+        "worse, unadjusted": share((every.fails < 0.025).any(-1)),
+        "worse": share(family_verdicts(every, _CONFIDENCE).fails.any(-1)),
     }
 
 
@@ -517,6 +605,16 @@ def _best_groups():
             {"family-wise error": 5.0} | verdict,
         )
 
+    yield Design(
+        "difference from the best",
+        "6 equal groups of 50 to 1,600 at .2",
+        "simultaneous with the best, Tukey",
+        "not measured",
+        partial(best_of_equal, 6, [50, 100, 200, 400, 800, 1600], 0.2, "difference"),
+        {"simultaneous coverage": 95.0},
+        {"family-wise error": 5.0},
+    )
+
 
 def _clusters():
     for kind, clusters, correlation, before in (
@@ -535,6 +633,16 @@ def _clusters():
             {},
         )
 
+    for clusters in (30, 60):
+        yield Design(
+            "difference of shares, clustered",
+            f"both groups in {clusters} clusters, lognormal, ICC 0.2",
+            "cluster jackknife, Satterthwaite, correlated sides",
+            "not measured",
+            partial(shared_clusters, clusters),
+            {"coverage": 93.5},
+            {},
+        )
     for name, kind in product(("accuracy", "kappa", "macro f1"), ("lognormal", 0.4)):
         size = kind if isinstance(kind, str) else f"one with {kind:.0%} of the rows"
         yield Design(
@@ -648,6 +756,19 @@ def _tails():
             2000,
         )
 
+    for kind, (rows, groups) in product(("normal", "lognormal", "outliers 3%"), sizes):
+        enough = errors_adequate(rows, rows * groups, squared=True)
+        yield Design(
+            "R squared",
+            f"{kind} labels, {groups} groups of {rows}" + ("" if enough else ", not adequate"),
+            "tail borrowed from all rows",
+            "80 to 83 (lognormal, 40 rows); 52 to 78 (outliers)",
+            partial(explained_share, kind, rows, groups),
+            {"coverage": 92.5} if enough else {},
+            {},
+            2000,
+        )
+
 
 def _families():
     for groups, before in ((5, "22.9"), (10, "39.4")):
@@ -661,6 +782,16 @@ def _families():
             {"FAIL, family-wise": 5.0},
         )
 
+    for groups, before in ((2, "37 to 64"), (5, "92"), (10, "not measured")):
+        yield Design(
+            "worse than the day before",
+            f"2 rules, {groups} groups without change",
+            "Holm over one-sided p-values of no change",
+            before,
+            partial(without_change, groups),
+            {},
+            {"worse": 5.0},
+        )
     for groups in (5, 12):
         yield Design(
             "the most extreme difference from all others",

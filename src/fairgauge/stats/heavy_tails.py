@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Limits, floats, quiet
-from fairgauge.stats.squares import square_limits, tail_weight
+from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import skewed_limits
 
 if TYPE_CHECKING:
@@ -109,6 +109,39 @@ def squared_error_limits(
     """
     weight = np.fmax(tail_weight(second, fourth, n), tail_weight(*every))
     return square_limits(second, weight, n, z)
+
+
+def unexplained_error_limits(
+    share: ArrayLike,
+    spread: ArrayLike,
+    normal: ArrayLike,
+    n: ArrayLike,
+    all_spread: ArrayLike,
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean squared error over the variance of the labels, 1 - R^2.
+
+    Those of `squares.unexplained_limits`, with the larger of the group's spread and everybody's.
+
+    Parameters
+    ----------
+    share, spread, normal, n, z
+        As for `squares.unexplained_limits`, of the group.
+    all_spread : array-like
+        The mean square of what a row moves the logarithm by, of all rows and with their own mean
+        squared error and variance.
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+
+    Examples
+    --------
+    >>> limits = unexplained_error_limits(0.4, 2.0, 2.0, 100, 6.0, 1.959964)
+    >>> [round(float(end), 3) for end in limits]
+    [0.21, 0.76]
+    """
+    return unexplained_limits(share, np.fmax(*floats(spread, all_spread)), normal, n, z)
 
 
 def errors_adequate(n: ArrayLike, all_rows: ArrayLike, *, squared: bool) -> NDArray[np.bool_]:

@@ -13,11 +13,12 @@ from fairgauge.stats.heavy_tails import (
     absolute_error_limits,
     errors_adequate,
     squared_error_limits,
+    unexplained_error_limits,
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import total_variation_radius
 from fairgauge.stats.scores import auc_from_counts
-from fairgauge.stats.squares import square_limits, tail_weight
+from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import skewed_limits
 
 Z = critical(0.95)
@@ -111,6 +112,13 @@ def test_squares_with_the_kurtosis_of_all_rows():
     wider = squared_error_limits(4.0, 48.0, 200, (9.0, 4000.0, 1000), Z)
     np.testing.assert_allclose(wider, square_limits(4.0, tail_weight(9.0, 4000.0, 1000), 200, Z))
     assert wider[0] < plain[0] < 4 < plain[1] < wider[1]
+
+
+def test_unexplained_shares_with_the_spread_of_all_rows():
+    plain = unexplained_limits(0.4, 3.0, 2.0, 300, Z)
+    np.testing.assert_allclose(unexplained_error_limits(0.4, 3.0, 2.0, 300, 1.0, Z), plain)
+    wider = unexplained_error_limits(0.4, 3.0, 2.0, 300, 5.0, Z)
+    np.testing.assert_allclose(wider, unexplained_limits(0.4, 5.0, 2.0, 300, Z))
 
 
 def test_adequacy_of_errors_is_by_rows():
