@@ -25,6 +25,7 @@ from fairgauge.stats.cluster_robust import (
     FEWEST_CLUSTERS,
     cluster_interval,
     cluster_share,
+    pooled_correlation,
     shared_correlation,
 )
 from fairgauge.stats.conditional_disparity import conditional_disparity
@@ -52,9 +53,10 @@ from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
     WeightSums,
     class_counts,
+    linearise,
+    linearised_interval,
     minority_rows,
     smallest_class,
-    statistic_interval,
 )
 from fairgauge.stats.norm_ball import total_variation_radius
 from fairgauge.stats.verdict_power import (
@@ -173,6 +175,11 @@ def confusion(classes: int, correct: float, evenness: float):
     return labels[:, None] * table / labels.sum()
 
 
+def estimated(made, ends):
+    """Return an estimate with its interval."""
+    return (made.estimate, *linearised_interval(made, ends, _Z))
+
+
 def class_average(name, classes, correct, evenness, sizes, rng, data_sets):
     shares = confusion(classes, correct, evenness)
     statistic, ends = STATISTICS[name]
@@ -181,7 +188,7 @@ def class_average(name, classes, correct, evenness, sizes, rng, data_sets):
     for rows in sizes:
         drawn = rng.multinomial(rows, shares.ravel(), data_sets).reshape(-1, classes, classes)
         tables.append(drawn.astype(float))
-        found.append(statistic_interval(statistic, tables[-1], ends, _Z))
+        found.append(estimated(linearise(statistic, tables[-1], ends), ends))
     fewest = minority_rows if name == "kappa" else smallest_class
     enough = np.minimum(*(fewest(table) for table in tables)) >= SPARSE_CLASS
     if not name.startswith(("kappa", "macro")):
@@ -221,14 +228,14 @@ def cluster_sizes(kind, clusters, rng, data_sets):
 
 
 def clustered(kind, clusters, rate, correlation, rng, data_sets):
-    found, effective = [], []
+    spread, sizes, x = (1 - correlation) / correlation, [], []
     for _ in range(2):
-        sizes = cluster_sizes(kind, clusters, rng, data_sets)
-        spread = (1 - correlation) / correlation
-        rates = rng.beta(rate * spread, (1 - rate) * spread, sizes.shape)
-        found.append(cluster_share(rng.binomial(sizes, rates), sizes, _Z))
-        effective.append(found[-1].clusters)
-    enough = np.minimum(*effective) >= FEWEST_CLUSTERS
+        sizes.append(cluster_sizes(kind, clusters, rng, data_sets))
+        rates = rng.beta(rate * spread, (1 - rate) * spread, sizes[-1].shape)
+        x.append(rng.binomial(sizes[-1], rates))
+    together = pooled_correlation(np.stack(x, 1), np.stack(sizes, 1))
+    found = [cluster_share(*side, _Z, together) for side in zip(x, sizes, strict=True)]
+    enough = np.minimum(found[0].clusters, found[1].clusters) >= FEWEST_CLUSTERS
     difference = mover_difference(*found[0][:3], *found[1][:3])
     return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], rate))}
 
@@ -366,7 +373,8 @@ def weighted_average(name, classes, rows, spread, follows, rng, data_sets):
             )
             for power in (1, 2, 0)
         )
-        found.append(statistic_interval(statistic, sums, ends, _Z, WeightSums(squares, cases)))
+        made = linearise(statistic, sums, ends, WeightSums(squares, cases))
+        found.append(estimated(made, ends))
     return {
         "one group": share(held(found[0][1:], truth)),
         "coverage": share(held(mover_difference(*found[0][:3], *found[1][:3]), 0.0)),
@@ -617,18 +625,22 @@ def _best_groups():
 
 
 def _clusters():
-    for kind, clusters, correlation, before in (
-        ("lognormal", 30, 0.2, "89.9 to 92.6"),
-        (0.4, 40, 0.1, "81.4"),
-        (0.7, 40, 0.1, "38.5"),
+    for kind, clusters, rate, correlation, before in (
+        ("lognormal", 30, 0.3, 0.2, "89.9 to 92.6"),
+        ("lognormal", 30, 0.1, 0.2, "not measured"),
+        ("lognormal", 15, 0.3, 0.1, "not measured"),
+        ("lognormal", 100, 0.05, 0.3, "not measured"),
+        ("lognormal", 60, 0.5, 0.02, "not measured"),
+        (0.4, 40, 0.3, 0.1, "81.4"),
+        (0.7, 40, 0.3, 0.1, "38.5"),
     ):
         size = kind if isinstance(kind, str) else f"one with {kind:.0%} of the rows"
         yield Design(
             "difference of shares, clustered",
-            f"{clusters}+{clusters} clusters, {size}, ICC {correlation}",
-            "cluster jackknife, Satterthwaite",
+            f"{clusters}+{clusters} clusters, {size}, rate {rate:g}, ICC {correlation}",
+            "cluster jackknife, pooled correlation, Satterthwaite",
             before,
-            partial(clustered, kind, clusters, 0.3, correlation),
+            partial(clustered, kind, clusters, rate, correlation),
             BOTH,
             {},
         )

@@ -52,7 +52,9 @@ class ClusterInterval(NamedTuple):
 
 
 @quiet
-def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterInterval:
+def cluster_share(
+    x: ArrayLike, m: ArrayLike, z: ArrayLike, correlation: ArrayLike | None = None
+) -> ClusterInterval:
     """Return a share of clustered rows with its confidence interval.
 
     Wilson's interval of the effective number of rows, never more than there are, at Student's t.
@@ -63,6 +65,10 @@ def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterInterval:
         Successes and rows (or their weights) of every cluster.
     z : array-like of shape (...), >= 0
         Normal critical value.
+    correlation : array-like of shape (...), optional
+        The intra-cluster correlation of all groups together, as of `pooled_correlation`. Where the
+        variance that follows from it is larger than the jackknife's, their geometric mean is taken:
+        rare outcomes that lie in few clusters show too little of how alike a cluster's rows are.
 
     Returns
     -------
@@ -87,7 +93,14 @@ def cluster_share(x: ArrayLike, m: ArrayLike, z: ArrayLike) -> ClusterInterval:
     """
     x, m = floats(x, m)
     total = m.sum(-1)
-    return cluster_interval(quotient(x.sum(-1), total), share_deviations(x, m), m, (0, 1), z, total)
+    p, moved = quotient(x.sum(-1), total), share_deviations(x, m)
+    if correlation is not None:
+        (rho,) = floats(correlation)
+        variance = (moved**2).sum(-1)
+        expected = p * (1 - p) * (1 + rho * _excess(m)) / total
+        raised = (variance > 0) & (expected > variance)
+        moved = moved * np.where(raised, (expected / variance) ** 0.25, 1.0)[..., None]
+    return cluster_interval(p, moved, m, (0, 1), z, total)
 
 
 @quiet
@@ -182,6 +195,43 @@ def share_deviations(x: ArrayLike, m: ArrayLike) -> Array:
 
 
 @quiet
+def pooled_correlation(x: ArrayLike, m: ArrayLike) -> Array:
+    """Return the intra-cluster correlation that groups have together.
+
+    That at which the variances expected of all groups' shares sum to their jackknife variances.
+
+    Parameters
+    ----------
+    x, m : array-like of shape (..., G, C)
+        Successes and rows of every cluster of every group.
+
+    Returns
+    -------
+    correlation : array of shape (...), in [0, 1]
+        0 where no cluster has several rows.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling (design effect); Donner & Klar (2000), Design and Analysis of
+    Cluster Randomization Trials in Health Research (pooling over groups).
+
+    Examples
+    --------
+    >>> alike = [[[10, 0, 10, 0, 0], [0, 10, 10, 0, 0]]]
+    >>> pooled_correlation(alike, [[[10] * 5, [10] * 5]]).round(6).tolist()
+    [1.0]
+    """
+    x, m = floats(x, m)
+    total = m.sum(-1)
+    p, variance = quotient(x.sum(-1), total), (share_deviations(x, m) ** 2).sum(-1)
+    known = (total > 0) & np.isfinite(variance)
+    independent = np.where(known, p * (1 - p) / total, 0.0)
+    beyond = np.where(known, variance - independent, 0.0).sum(-1)
+    at_one = np.where(known, independent * _excess(m), 0.0).sum(-1)
+    return np.where(at_one > 0, np.clip(beyond / at_one, 0.0, 1.0), 0.0)
+
+
+@quiet
 def satterthwaite_degrees(m: ArrayLike) -> Array:
     """Return the degrees of freedom of the jackknife variance of a share, from cluster sizes.
 
@@ -245,3 +295,8 @@ def shared_correlation(x1: ArrayLike, m1: ArrayLike, x2: ArrayLike, m2: ArrayLik
     scale = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
     r = (first * second).sum(-1) / scale
     return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), 0.0)
+
+
+def _excess(m: Array) -> Array:
+    """Return by how much a correlation of 1 raises the variance of independent rows, less one."""
+    return np.asarray(quotient((m**2).sum(-1), m.sum(-1)) - 1)

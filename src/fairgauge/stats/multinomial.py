@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     ClassStatistic: TypeAlias = Callable[[Array], Array]
 
 _STEP = 1e-4
-"""Rows by which a count is moved for a central difference; its error is of the order 1e-8."""
+"""Part of a class's smallest count (at least one row) by which its counts are moved for a central
+difference, whose relative error is of the order 1e-8."""
 _FITS = 12
 """Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
 _ADDED = 1.0
@@ -51,13 +52,13 @@ class WeightSums(NamedTuple):
     rows: ArrayLike
 
 
-class StatisticInterval(NamedTuple):
-    """A statistic of the cells with its confidence interval.
+class Linearised(NamedTuple):
+    """A statistic of the cells with what its interval at any critical value is made from.
 
     Attributes
     ----------
-    estimate, low, high : array
-        In the units of the statistic; the estimate is always inside.
+    estimate : array
+        In the units of the statistic.
     error : array
         The standard error, measured at the adjusted cells.
     n_eff : array
@@ -68,8 +69,6 @@ class StatisticInterval(NamedTuple):
     """
 
     estimate: Array
-    low: Array
-    high: Array
     error: Array
     n_eff: Array
     degrees: Array
@@ -168,11 +167,14 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     """
     (table,) = floats(cells)
     counts = class_counts(table)
+    smallest = np.where(counts > 0, counts, np.inf).min(-1)
+    step = _STEP * np.where(np.isfinite(smallest), np.maximum(smallest, 1.0), 1.0)
     slope = np.empty(counts.shape)
-    for which in np.ndindex(counts.shape[-2:]):
-        moved = np.zeros(counts.shape[-2:])
-        moved[which] = _STEP
-        slope[(..., *which)] = (statistic(counts + moved) - statistic(counts - moved)) / (2 * _STEP)
+    for label, cell in np.ndindex(counts.shape[-2:]):
+        moved = np.zeros(counts.shape)
+        moved[..., label, cell] = step[..., label]
+        change = statistic(counts + moved) - statistic(counts - moved)
+        slope[..., label, cell] = change / (2 * step[..., label])
     tp, fp, fn, tn = np.moveaxis(slope, -1, 0)
     moves = tn.sum(-1)[..., None, None] + (fn - tn)[..., :, None] + (fp - tn)[..., None, :]
     diagonal = np.arange(table.shape[-1])
@@ -183,23 +185,18 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
 
 
 @quiet
-def statistic_interval(
+def linearise(
     statistic: ClassStatistic,
     cells: ArrayLike,
     ends: tuple[float, float],
-    z: ArrayLike,
     weights: WeightSums | None = None,
-) -> StatisticInterval:
-    """Return a statistic of the cells with its confidence interval.
+) -> Linearised:
+    """Return a statistic of the cells with its standard error, effective rows and degrees.
 
-    The variance is the mean square of the influences at `adjusted_cells`. Between two finite ends
-    it becomes the rows of which a share there would have that variance, for Wilson's interval
-    around the estimate; towards one end the scale is logarithmic; without ends it is plain.
-
-    The critical value is that of Student's t. Its degrees of freedom are Satterthwaite's, of the
-    part of the estimated variance's own variation that does not follow the estimate: the residual
-    of the squared influences on the influences. A share has none, so that its t is normal and its
-    interval exactly Wilson's.
+    The variance is the mean square of the influences at `adjusted_cells`. The degrees of freedom
+    are Satterthwaite's, of the part of the estimated variance's own variation that does not follow
+    the estimate: the residual of the squared influences on the influences. A share has none, so
+    that its t is normal and its interval exactly Wilson's.
 
     Parameters
     ----------
@@ -209,8 +206,6 @@ def statistic_interval(
         Rows, or sums of weights, by label and prediction.
     ends : (float, float)
         The statistic's range; infinite ends are allowed.
-    z : array-like of shape (...), >= 0
-        Normal critical value.
     weights : WeightSums, optional
         Without it every row has the weight 1. With it the variance is the linearised one; where
         that of Kish's number of rows is larger, the geometric mean of both, as in
@@ -218,25 +213,22 @@ def statistic_interval(
 
     Returns
     -------
-    interval : StatisticInterval
-        Arrays of shape (...); nan where the statistic is undefined. Where nothing varies even at
-        the adjusted cells, because a margin has one class alone, `n_eff` is the number of rows.
+    found : Linearised
+        Arrays of shape (...). Where nothing varies even at the adjusted cells, because a margin has
+        one class alone, `n_eff` is the number of rows.
 
     References
     ----------
-    Wilson (1927), JASA 22, 209-212; Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn &
-    Graubard (1998), Survey Methodology 24, 193-201 (effective numbers in Wilson's interval).
+    Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey Methodology
+    24, 193-201 (effective numbers of rows).
 
     Examples
     --------
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
-    >>> found = statistic_interval(accuracy, [[9, 4], [2, 15]], (0.0, 1.0), 1.959964)
-    >>> round(float(found.low), 4), round(float(found.high), 4)
-    (0.6269, 0.9049)
-    >>> low, high = wilson(24, 30, 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.6269, 0.9049)
+    >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
+    >>> float(found.estimate), round(float(found.n_eff), 6), float(found.degrees)
+    (0.8, 30.0, inf)
     """
     (table,) = floats(cells)
     squares = table if weights is None else floats(weights.squares)[0]
@@ -256,27 +248,61 @@ def statistic_interval(
         uneven = np.where((table > 0) & (uneven * cases > _ROUNDING), uneven, 0.0)
         spread = _SQUARED * (parts**2 * uneven).sum((-1, -2))
         degrees = 1 / (1 / degrees + spread / (2 * linearised**2))
-    estimate = statistic(class_counts(table))
-    t = as_critical_t(z, degrees)
+    span = ends[1] - ends[0]
+    level = (statistic(class_counts(adjusted)) - ends[0]) / span
+    n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
+    n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
+    return Linearised(statistic(class_counts(table)), np.sqrt(variance), n_eff, degrees)
+
+
+@quiet
+def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLike) -> Limits:
+    """Return the confidence interval of a statistic of the cells.
+
+    Between two finite ends it is Wilson's, of as many rows as a share with that variance has;
+    towards one end the scale is logarithmic; without ends it is plain. The critical value is that
+    of Student's t.
+
+    Parameters
+    ----------
+    found : Linearised
+    ends : (float, float)
+        The statistic's range.
+    z : array-like, >= 0
+        Normal critical value.
+
+    Returns
+    -------
+    low, high : array
+        The estimate is inside; nan where it is undefined.
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212.
+
+    Examples
+    --------
+    >>> def accuracy(counts):
+    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
+    >>> [round(float(end), 4) for end in linearised_interval(found, (0.0, 1.0), 1.959964)]
+    [0.6269, 0.9049]
+    >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
+    [0.6269, 0.9049]
+    """
+    t = as_critical_t(z, found.degrees)
     least, most = ends
     if np.isfinite(least) and np.isfinite(most):
-        span = most - least
-        level = (statistic(class_counts(adjusted)) - least) / span
-        n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
-        low, high = wilson((estimate - least) / span * n_eff, n_eff, t)
-        low, high = least + span * low, least + span * high
-        known = np.isfinite(estimate) & np.isfinite(n_eff)
+        level = (found.estimate - least) / (most - least)
+        low, high = wilson(level * found.n_eff, found.n_eff, t)
+        low, high = least + (most - least) * low, least + (most - least) * high
+        known = np.isfinite(level) & np.isfinite(found.n_eff)
     else:
-        n_eff = np.full(estimate.shape, np.nan)
-        low, high = scaled_limits(estimate, np.sqrt(variance), t, least, most)
-        known = np.isfinite(estimate)
-    return StatisticInterval(
-        estimate,
-        np.where(known, np.minimum(low, estimate), np.nan),
-        np.where(known, np.maximum(high, estimate), np.nan),
-        np.where(known, np.sqrt(variance), np.nan),
-        n_eff,
-        degrees,
+        low, high = scaled_limits(found.estimate, found.error, t, least, most)
+        known = np.isfinite(found.estimate)
+    return (
+        np.where(known, np.minimum(low, found.estimate), np.nan),
+        np.where(known, np.maximum(high, found.estimate), np.nan),
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fairgauge.stats.cluster_robust import (
     cluster_interval,
     cluster_share,
+    pooled_correlation,
     satterthwaite_degrees,
     share_deviations,
     shared_correlation,
@@ -122,6 +123,29 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     half = critical_t(0.95, share.degrees) * np.sqrt(share.variance)
     np.testing.assert_allclose([plain.low, plain.high], [0.6 - half, 0.6 + half])
     assert np.isnan(plain.n_eff)
+
+
+def test_a_correlation_raises_what_few_clusters_show():
+    rng = np.random.default_rng(0)
+    m = np.full(30, 10)
+    x = rng.binomial(10, 0.2, 30)
+    alone = cluster_share(x, m, Z)
+    np.testing.assert_allclose(list(cluster_share(x, m, Z, 0.0))[:3], list(alone)[:3], rtol=0.05)
+    raised = cluster_share(x, m, Z, 0.3)
+    expected = alone.estimate * (1 - alone.estimate) * (1 + 9 * 0.3) / 300
+    assert raised.variance == pytest.approx(np.sqrt(expected * alone.variance))
+    assert raised.low < alone.low < alone.estimate < alone.high < raised.high
+    extreme = np.repeat([10, 0], 15)
+    np.testing.assert_allclose(cluster_share(extreme, m, Z, 0.1), cluster_share(extreme, m, Z))
+
+
+def test_the_pooled_correlation_is_that_of_the_clusters():
+    rng = np.random.default_rng(0)
+    m = rng.integers(5, 30, (2, 3, 400))
+    rates = rng.beta(0.3 * 9, 0.7 * 9, m.shape)  # correlation 1 / (1 + 9)
+    np.testing.assert_allclose(pooled_correlation(rng.binomial(m, rates), m), 0.1, atol=0.03)
+    np.testing.assert_allclose(pooled_correlation(rng.binomial(m, 0.3), m), 0, atol=0.02)
+    assert pooled_correlation(np.eye(4)[None], np.ones((1, 4, 4))) == 0
 
 
 def test_the_unit_of_weights_is_free():

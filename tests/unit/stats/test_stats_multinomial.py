@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from bench.coverage import STATISTICS, accuracy, f1, kappa, recall
@@ -16,9 +18,10 @@ from fairgauge.stats.multinomial import (
     adjusted_cells,
     class_counts,
     influence,
+    linearise,
+    linearised_interval,
     minority_rows,
     smallest_class,
-    statistic_interval,
 )
 
 Z = critical(0.95)
@@ -28,6 +31,22 @@ FLEISS = np.array([[75.0, 1, 4], [5, 4, 1], [0, 0, 10]])
 tables = st.integers(2, 5).flatmap(
     lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 60)).map(lambda a: a.astype(float))
 )
+
+
+class Found(NamedTuple):
+    """A statistic of a table with its interval and what that is made from."""
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    n_eff: np.ndarray
+    degrees: np.ndarray
+
+
+def statistic_interval(statistic, cells, ends, z, weights=None):
+    made = linearise(statistic, cells, ends, weights)
+    return Found(made.estimate, *linearised_interval(made, ends, z), *made[1:])
 
 
 def fleiss_cohen_everitt(table):
@@ -90,6 +109,13 @@ def test_equal_statistics_share_one_interval(name, table):
     assert found.estimate == pytest.approx(np.diag(table).sum() / table.sum())
     assert found.low == pytest.approx(float(low), abs=1e-6)
     assert found.high == pytest.approx(float(high), abs=1e-6)
+
+
+@pytest.mark.parametrize("times", [1e3, 1e9])
+def test_influences_do_not_depend_on_the_number_of_rows(times):
+    for statistic in (kappa, STATISTICS["macro f1"][0]):
+        expected = influence(statistic, FLEISS + 1)
+        np.testing.assert_allclose(influence(statistic, (FLEISS + 1) * times), expected, rtol=1e-5)
 
 
 @settings(deadline=None)
