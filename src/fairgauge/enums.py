@@ -82,7 +82,7 @@ class Insufficient(StrEnum):
 class Multiplicity(StrEnum):
     """Which error rate is controlled where several decisions are made."""
 
-    PER_GROUP = "per-group"
+    PER_DECISION = "per-decision"
     FAMILYWISE = "familywise"
 
 

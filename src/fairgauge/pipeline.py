@@ -165,7 +165,7 @@ def _decided(
     measured: Measured, source: Source | None, cube: Cube, spec: Spec
 ) -> tuple[Verdict, ...]:
     """Hold what is measured against the rules."""
-    if spec.multiplicity is Multiplicity.PER_GROUP:
+    if spec.multiplicity is Multiplicity.PER_DECISION:
         return judge(measured, spec.rules)
 
     def measure_at(confidence: float) -> Measured:

@@ -18,13 +18,15 @@ import numpy as np
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.intervals import wilson
-from fairgauge.stats.many import Comparison, tukey_critical, tukey_p
+from fairgauge.stats.many import tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+    from fairgauge.stats.power import Comparison
 
 
 class WithBest(NamedTuple):

@@ -21,7 +21,7 @@ from fairgauge.stats.intervals import critical
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from fairgauge.stats.many import Comparison
+    from fairgauge.stats.power import Comparison
 
 Goal: TypeAlias = Literal["pass", "fail"]
 

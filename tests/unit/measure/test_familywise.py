@@ -71,12 +71,12 @@ def test_fails_are_those_of_holm() -> None:
 def test_one_comparison_needs_no_adjustment() -> None:
     options = {"rules": [{"metric": "DPPL", "at_most": 0.05, "groups": ["g4"]}]}
     alone, together = (
-        audited(SELECTED, multiplicity=each, **options) for each in ("per-group", "familywise")
+        audited(SELECTED, multiplicity=each, **options) for each in ("per-decision", "familywise")
     )
     assert alone.verdicts == together.verdicts
 
 
-@pytest.mark.parametrize("multiplicity", ["per-group", "familywise"])
+@pytest.mark.parametrize("multiplicity", ["per-decision", "familywise"])
 def test_a_report_says_how_likely_a_false_fail_is(multiplicity: str) -> None:
     report = audited(SELECTED, multiplicity=multiplicity)
     [note] = [each for each in report.diagnostics if each.code is DiagnosticCode.FALSE_FAIL]
