@@ -7,10 +7,8 @@ metrics in the Google Vertex AI guide.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
-from fairgauge.catalogue import moments, score_statistics
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
 from fairgauge.catalogue.averages import Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
@@ -18,10 +16,24 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metri
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
-from fairgauge.catalogue.moments import MomentStatistic
+from fairgauge.catalogue.moments import (
+    ExplainedVariance,
+    Mean,
+    RegressionTerm,
+    ResidualSpread,
+    RootMeanSquaredError,
+)
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.score_statistics import (
+    AveragePrecision,
+    CalibrationError,
+    LabelMeanScore,
+    Recalibration,
+    RocAuc,
+    ScoreMean,
+    ScoreTerm,
+)
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
@@ -69,29 +81,29 @@ KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "coh
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (
-    ScoreStatistic(name="roc_auc", compute=score_statistics.roc_auc, bound=score_statistics.roc_auc_bound, two_classes=True, written="P(score of a positive > score of a negative) + P(equal) / 2", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
-    ScoreStatistic(name="average_precision", compute=score_statistics.average_precision, bound=score_statistics.average_precision_bound, two_classes=True, written="sum_k (recall_k - recall_k-1) precision_k, from the highest score down", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
-    ScoreStatistic(name="brier_score", compute=score_statistics.brier_score, probability=True, written="mean((score - label)^2)", better=LOWER, aka=("brier", "brier score loss"), says="the mean squared distance of score and label", cite=("sklearn:brier_score_loss",)),
-    ScoreStatistic(name="log_loss", compute=score_statistics.log_loss, probability=True, limits=(0.0, math.inf), written="-mean(label ln(score) + (1 - label) ln(1 - score))", better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
-    ScoreStatistic(name="expected_calibration_error", compute=score_statistics.expected_calibration_error, probability=True, written="sum_b n_b / n |mean score_b - positive share_b| over ten bins (0, 0.1], ... (0.9, 1]", better=LOWER, aka=("ece",), says="the mean distance of score and outcome over ten equal bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
-    ScoreStatistic(name="maximum_calibration_error", compute=score_statistics.maximum_calibration_error, probability=True, written="max_b |mean score_b - positive share_b| over ten bins", better=LOWER, aka=("mce",), says="the largest distance of score and outcome in ten equal bins", cite=("Naeini et al. 2015",)),
-    ScoreStatistic(name="calibration_gap", signed=True, compute=score_statistics.calibration_gap, probability=True, limits=(-1.0, 1.0), written="mean(score) - share of positive labels", better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score less the share of positive labels", cite=("Van Calster et al. 2019",)),
-    ScoreStatistic(name="calibration_slope", signed=True, compute=score_statistics.calibration_slope, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="slope b of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the slope of the outcome's log odds on the score's: below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
-    ScoreStatistic(name="calibration_intercept", signed=True, compute=score_statistics.calibration_intercept, probability=True, two_classes=True, limits=(-math.inf, math.inf), written="intercept a of logit P(label = 1) = a + b logit(score)", better=NEITHER, says="the intercept of the outcome's log odds on the score's", cite=("Van Calster et al. 2019",)),
-    ScoreStatistic(name="generalized_true_positive_rate", compute=score_statistics.mean_score_of_positives, probability=True, written="mean(score) of observed positives", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
-    ScoreStatistic(name="generalized_false_positive_rate", compute=score_statistics.mean_score_of_negatives, probability=True, written="mean(score) of observed negatives", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
-    ScoreStatistic(name="mean_score", compute=score_statistics.mean_score, labelled=False, limits=(-math.inf, math.inf), written="mean(score)", better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
+    RocAuc(name="roc_auc", better=HIGHER, aka=("auc", "auroc", "area under the roc curve", "subgroup auc"), says="the probability that an observed positive scores above an observed negative, ties counting half", cite=("sklearn:roc_auc_score",)),
+    AveragePrecision(name="average_precision", better=HIGHER, aka=("pr auc", "auprc", "ap"), says="precision averaged over the observed positives, from the highest score down", cite=("sklearn:average_precision_score",)),
+    ScoreMean(name="brier_score", of=ScoreTerm.SQUARED_ERROR, better=LOWER, aka=("brier", "brier score loss"), says="the mean squared distance of score and label", cite=("sklearn:brier_score_loss",)),
+    ScoreMean(name="log_loss", of=ScoreTerm.LOG_LOSS, better=LOWER, aka=("cross entropy", "logistic loss"), says="the mean negative log likelihood of the labels", cite=("sklearn:log_loss",)),
+    CalibrationError(name="expected_calibration_error", over_bins="mean", better=LOWER, aka=("ece",), says="the mean distance of score and outcome over ten equal bins (biased upwards in small groups)", cite=("Naeini et al. 2015",)),
+    CalibrationError(name="maximum_calibration_error", over_bins="largest", better=LOWER, aka=("mce",), says="the largest distance of score and outcome in ten equal bins", cite=("Naeini et al. 2015",)),
+    ScoreMean(name="calibration_gap", of=ScoreTerm.CALIBRATION_GAP, signed=True, better=NEITHER, aka=("calibration in the large", "mean calibration"), says="the mean score less the share of positive labels", cite=("Van Calster et al. 2019",)),
+    Recalibration(name="calibration_slope", coefficient="slope", signed=True, better=NEITHER, says="the slope of the outcome's log odds on the score's: below 1, scores are too extreme", cite=("Van Calster et al. 2019",)),
+    Recalibration(name="calibration_intercept", coefficient="intercept", signed=True, better=NEITHER, says="the intercept of the outcome's log odds on the score's", cite=("Van Calster et al. 2019",)),
+    LabelMeanScore(name="generalized_true_positive_rate", label="positive", better=HIGHER, aka=("gtpr", "balance for the positive class", "mean score of positives"), says="the mean score of observed positives", cite=("aif360:generalized_true_positive_rate", "Kleinberg et al. 2017")),
+    LabelMeanScore(name="generalized_false_positive_rate", label="negative", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
+    ScoreMean(name="mean_score", of=ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 
 MOMENTS: tuple[Statistic, ...] = (
-    MomentStatistic(name="mean_label", compute=moments.mean_label, written="mean(y)", better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
-    MomentStatistic(name="mean_prediction", compute=moments.mean_prediction, written="mean(p)", better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
-    MomentStatistic(name="mean_error", signed=True, compute=moments.mean_error, written="mean(p - y)", better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction less label: above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
-    MomentStatistic(name="mean_absolute_error", compute=moments.mean_absolute_error, limits=(0.0, math.inf), written="mean(|p - y|)", better=LOWER, aka=("mae",), says="the mean distance of prediction and label", cite=("sklearn:mean_absolute_error",)),
-    MomentStatistic(name="mean_squared_error", compute=moments.mean_squared_error, limits=(0.0, math.inf), written="mean((p - y)^2)", better=LOWER, aka=("mse",), says="the mean squared distance of prediction and label", cite=("sklearn:mean_squared_error",)),
-    MomentStatistic(name="root_mean_squared_error", compute=moments.root_mean_squared_error, limits=(0.0, math.inf), written="sqrt(mean((p - y)^2))", better=LOWER, aka=("rmse",), says="the root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
-    MomentStatistic(name="r2", signed=True, compute=moments.r2, at_least=2, limits=(-math.inf, 1.0), written="1 - sum((p - y)^2) / sum((y - mean(y))^2)", better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
-    MomentStatistic(name="residual_spread", compute=moments.residual_spread, at_least=2, limits=(0.0, math.inf), written="sd(p - y)", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
+    Mean(name="mean_label", of=RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
+    Mean(name="mean_prediction", of=RegressionTerm.PREDICTION, better=NEITHER, aka=("average prediction",), says="the mean of the predictions", cite=("fairlearn:mean_prediction",)),
+    Mean(name="mean_error", of=RegressionTerm.ERROR, signed=True, better=NEITHER, aka=("mean signed error", "mean residual", "bias"), says="the mean of prediction less label: above 0, predictions are too high", cite=("fairlearn:MetricFrame",)),
+    Mean(name="mean_absolute_error", of=RegressionTerm.ABSOLUTE_ERROR, better=LOWER, aka=("mae",), says="the mean distance of prediction and label", cite=("sklearn:mean_absolute_error",)),
+    Mean(name="mean_squared_error", of=RegressionTerm.SQUARED_ERROR, better=LOWER, aka=("mse",), says="the mean squared distance of prediction and label", cite=("sklearn:mean_squared_error",)),
+    RootMeanSquaredError(name="root_mean_squared_error", better=LOWER, aka=("rmse",), says="the root of the mean squared error", cite=("sklearn:root_mean_squared_error",)),
+    ExplainedVariance(name="r2", signed=True, better=HIGHER, aka=("r squared", "coefficient of determination", "r2 score"), says="the share of the labels' variance that the predictions explain", cite=("sklearn:r2_score",)),
+    ResidualSpread(name="residual_spread", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
 )
 
 RATES = (*RATES, *BLENDS, KAPPA, *SCORES, *MOMENTS)

@@ -17,13 +17,14 @@ from fairgauge.catalogue.score_statistics import (
     roc_auc_bound,
     score_ks,
     score_wasserstein,
+    scores_of,
     shares,
 )
 from fairgauge.enums import Profile, Task
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class ScoreDistance(Comparison):
 
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:
         del profile
-        ours, theirs = _scores(group), _scores(reference)
+        ours, theirs = scores_of(group), scores_of(reference)
         if self.by == "abroca":
             return abroca(ours, theirs)
         if self.by == "ks":
@@ -109,7 +110,7 @@ class ScoreDistance(Comparison):
         return score_wasserstein(ours, theirs)
 
     def error(self, group: Side, reference: Side) -> Array | None:
-        ours, theirs = _scores(group), _scores(reference)
+        ours, theirs = scores_of(group), scores_of(reference)
         if self.by == "abroca":
             return roc_auc_bound(ours) + roc_auc_bound(theirs)
         shared = np.maximum(*(shares(each.every) for each in (ours, theirs))) * ours.open
@@ -120,7 +121,7 @@ class ScoreDistance(Comparison):
         return total
 
     def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
-        return _scores(group).every.sum(axis=-1), _scores(reference).every.sum(axis=-1)
+        return scores_of(group).every.sum(axis=-1), scores_of(reference).every.sum(axis=-1)
 
     def why_undefined(self, group: Side, reference: Side, at: int) -> str:
         ours, _ = self.sizes(group, reference)
@@ -168,18 +169,18 @@ class CrossAuc(Comparison):
         return cross_auc(*self._histograms(group, reference))
 
     def error(self, group: Side, reference: Side) -> Array | None:
-        return cross_auc_bound(_scores(group), *self._histograms(group, reference))
+        return cross_auc_bound(scores_of(group), *self._histograms(group, reference))
 
     def _histograms(self, group: Side, reference: Side) -> tuple[Array, Array]:
-        ours, theirs = _scores(group).counts, _scores(reference).counts
+        ours, theirs = scores_of(group).counts, scores_of(reference).counts
         first, second = (ours, theirs) if self.positives == "group" else (theirs, ours)
         return first[:, 0], second[:, 1]
 
     def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
         at = 0 if self.positives == "group" else 1
         return (
-            _scores(group).counts[:, at].sum(axis=-1),
-            _scores(reference).counts[:, 1 - at].sum(axis=-1),
+            scores_of(group).counts[:, at].sum(axis=-1),
+            scores_of(reference).counts[:, 1 - at].sum(axis=-1),
         )
 
     def why_undefined(self, group: Side, reference: Side, at: int) -> str:
@@ -196,8 +197,3 @@ class CrossAuc(Comparison):
 def _collapsed(side: Side, of: Need) -> Array:
     counts = side.counts(frozenset({of}))
     return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
-
-
-def _scores(side: Side) -> Scores:
-    assert side.scores is not None
-    return side.scores

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.moments import MEANS, MomentStatistic
+from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.inference.bound import Bounds, Formula, of_share
@@ -116,7 +116,7 @@ def denominator(statistic: Statistic) -> Count | None:
         return rows_of_mean(statistic)
     if isinstance(statistic, Agreement):
         return statistic.size
-    if isinstance(statistic, MomentStatistic) and statistic.compute in MEANS:
+    if isinstance(statistic, Mean):
         return statistic.size
     return None
 
