@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.catalogue import RATES, SPREAD_WORDS
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import Entry, metrics
 from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL, FN, FP, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import DrawnStatistic, Statistic
 from fairgauge.enums import Better, Profile, Task
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.cells import Array, Cells, Need
 
 Average = Literal["macro", "micro", "weighted"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "weighted")
@@ -22,7 +22,7 @@ _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Averaged(Statistic):
+class Averaged(DrawnStatistic):
     """A statistic averaged over classes.
 
     ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
@@ -109,11 +109,15 @@ class Agreement(Statistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kappa(Statistic):
+class Kappa(DrawnStatistic):
     """Cohen's kappa: agreement of predictions and labels beyond what their shares give by chance.
 
     Over all classes where there are several, else over the positive and the negative.
     """
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (TP, FP, FN, TN)
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -7,13 +7,22 @@ metrics in the Google Vertex AI guide.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import DifferentialFairness, Joint, Spread, Spreads
 from fairgauge.catalogue.averages import Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metric, Order
 from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.derived import (
+    CONTRASTS,
+    SPREAD_WORDS,
+    Contrasts,
+    comparisons_of,
+    contrast_of,
+    spread_of,
+)
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.moments import (
@@ -25,6 +34,7 @@ from fairgauge.catalogue.moments import (
 )
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -35,7 +45,7 @@ from fairgauge.catalogue.score_statistics import (
     ScoreTerm,
 )
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate, RelativeRate, Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.enums import Better
 
@@ -77,6 +87,8 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="balanced_accuracy", of=(TPR, TNR), better=HIGHER, aka=("bacc", "balanced accuracy score"), says="the mean of true positive rate and true negative rate", cite=("sklearn:balanced_accuracy_score",)),
     Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
+BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
+LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, on_request=True, better=HIGHER, aka=("relative precision",), says="how many times as often predicted positives are observed positive as all rows are", cite=("Provost & Fawcett 2013",))
 KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond chance", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
@@ -94,6 +106,10 @@ SCORES: tuple[Statistic, ...] = (
     LabelMeanScore(name="generalized_false_positive_rate", label="negative", better=LOWER, aka=("gfpr", "balance for the negative class", "mean score of negatives"), says="the mean score of observed negatives", cite=("aif360:generalized_false_positive_rate", "Kleinberg et al. 2017")),
     ScoreMean(name="mean_score", of=ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
+CUTS: tuple[Statistic, ...] = (
+    PrecisionAtK(name="precision_at_k", on_request=True, better=HIGHER, aka=("precision at top k", "p@k"), says="the share of observed positives among the 100 highest scores of the group; precision_at_k(N) and precision_at_k(percent=P) take another top", cite=("Manning et al. 2008",)),
+    FalsePositiveRateAtRecall(name="false_positive_rate_at_recall", on_request=True, better=LOWER, aka=("fpr at recall", "fpr at tpr"), says="the false positive rate at the highest threshold with a recall of at least 0.8; false_positive_rate_at_recall(R) takes another recall", cite=("sklearn:roc_curve",)),
+)
 
 MOMENTS: tuple[Statistic, ...] = (
     Mean(name="mean_label", of=RegressionTerm.LABEL, better=NEITHER, aka=("average label",), says="the mean of the labels", cite=("fairlearn:MetricFrame",)),
@@ -106,7 +122,7 @@ MOMENTS: tuple[Statistic, ...] = (
     ResidualSpread(name="residual_spread", better=LOWER, aka=("residual standard deviation",), says="the standard deviation of prediction less label", cite=("fairlearn:MetricFrame",)),
 )
 
-RATES = (*RATES, *BLENDS, KAPPA, *SCORES, *MOMENTS)
+RATES = (*RATES, *BLENDS, KAPPA, LIFT, *SCORES, *CUTS, *MOMENTS)
 _BY_NAME = {row.name: row for row in RATES}
 
 
@@ -170,25 +186,16 @@ _TAKEN = frozenset(
 """What other tools call metrics, each with its sign."""
 
 
-def _native(of: Statistic, by: Literal["difference", "ratio"]) -> Contrast:
-    more = f"the group's {of.title} is higher than its reference's"
-    return Contrast(
-        name=f"{of.name}.{by}",
-        set="native",
-        title=f"{of.title[:1].upper()}{of.title[1:]}, {by}",
-        of=of,
-        by=by,
-        says=f"the group's {of.title} {'less' if by == 'difference' else 'over'} its reference's",
-        positive=more if by == "difference" else f"above 1, {more}",
+def _native(of: Statistic, by: Contrasts) -> Contrast:
+    return replace(
+        contrast_of(of, by),
         aka=tuple(name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN),
-        cite=of.cite,
         standard=by == "difference" and of.name in _HEADLINES,
     )
 
 
-_BY: tuple[Literal["difference", "ratio"], ...] = ("difference", "ratio")
 NATIVE: tuple[Metric, ...] = tuple(
-    _native(of, by) for of in RATES for by in _BY if by == "difference" or not of.signed
+    _native(of, by) for of in RATES for by in CONTRASTS if by in comparisons_of(of)
 )
 
 
@@ -225,14 +232,6 @@ DISTANCES_OF_PREDICTIONS: tuple[Metric, ...] = tuple(
     for by, title, says, aka, cite in _OF_PREDICTIONS
 )
 
-SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
-    "largest_gap": ("largest gap", "how far the two groups that differ most lie apart in", "the groups differ"),
-    "smallest_ratio": ("smallest ratio", "the lowest over the highest group's", "at 1 the groups are equal, below it they differ"),
-    "minimum": ("minimum", "the lowest group's", "the worst group of a rate that should be high"),
-    "maximum": ("maximum", "the highest group's", "the worst group of a rate that should be low"),
-    "variance": ("variance", "the variance over groups of", "the groups differ"),
-    "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
-}
 SPREAD_NAMES: dict[str, tuple[str, ...]] = {
     "selection_rate.largest_gap": ("demographic_parity_difference", "demographic parity"),
     "selection_rate.smallest_ratio": ("demographic_parity_ratio",),
@@ -247,27 +246,12 @@ SPREAD_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def _spread(of: Statistic, by: Spreads) -> Spread:
-    title, says, positive = SPREAD_WORDS[by]
-    name = f"{of.name}.{by}"
-    return Spread(
-        name=name,
-        set="native",
-        title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
-        of=of,
-        by=by,
-        says=f"{says} {of.title}",
-        positive=positive,
-        aka=SPREAD_NAMES.get(name, ()),
-        cite=("fairlearn:MetricFrame", *of.cite),
-    )
+    spread = spread_of(of, by)
+    return replace(spread, aka=SPREAD_NAMES.get(spread.name, ()))
 
 
-_SPREADS: tuple[Spreads, ...] = tuple(SPREAD_WORDS)
 SPREADS: tuple[Metric, ...] = tuple(
-    _spread(of, by)
-    for of in RATES
-    for by in _SPREADS
-    if not of.signed or by not in ("smallest_ratio", "gini")
+    _spread(of, by) for of in RATES for by in SPREAD_WORDS if by in comparisons_of(of)
 )
 
 # fmt: off

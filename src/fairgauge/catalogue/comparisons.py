@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]
-Set = Literal["clarify", "vertex", "native"]
+Set = Literal["clarify", "vertex", "native", "own"]
 
 Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
 
@@ -56,6 +56,8 @@ class Metric(ABC):
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     """The tasks that it can be asked in."""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The names of its parameters; the first is meant where none is named."""
 
     @property
     @abstractmethod
@@ -90,7 +92,7 @@ class Metric(ABC):
         LookupError
             The metric has no such parameter, or it does not allow the value.
         """
-        raise LookupError(f"{self.name} has no {parameter}, asked to be {value:g}")
+        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import Side
 
 Index = Literal["entropy", "variation", "atkinson"]
-_PARAMETER: dict[Index, str] = {"entropy": "alpha", "atkinson": "epsilon"}
+_PARAMETERS: dict[Index, tuple[str, ...]] = {
+    "entropy": ("alpha",),
+    "variation": (),
+    "atkinson": ("epsilon",),
+}
 
 BENEFITS = np.array([1.0, 2.0, 0.0, 1.0])
 """The benefit of TP, FP, FN and TN."""
@@ -65,8 +69,12 @@ class Inequality(Comparison):
     def edges(self) -> str:
         return "undefined when every row is a false negative, so that the mean benefit is 0"
 
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return _PARAMETERS[self.index]
+
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if self.index == "variation" or parameter != _PARAMETER[self.index]:
+        if parameter not in self.parameters:
             return super(Inequality, self).with_parameter(parameter, value)
         if self.index == "atkinson" and not 0 < value < 1:
             raise LookupError(f"{self.name}: epsilon must lie between 0 and 1, not {value:g}")
@@ -102,6 +110,7 @@ class InequalityPart(Across):
 
     part: Literal["between", "within"]
     parameter: float = 2.0
+    parameters: ClassVar[tuple[str, ...]] = ("alpha",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
 
     @property
@@ -118,7 +127,7 @@ class InequalityPart(Across):
         return (0.0, math.inf)
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if parameter != "alpha":
+        if parameter not in self.parameters:
             return super(InequalityPart, self).with_parameter(parameter, value)
         return replace(self, name=f"{self.name}(alpha={value:g})", parameter=value)
 

@@ -124,8 +124,12 @@ class RowMetric(Metric):
     def edges(self) -> str:
         return "undefined when a side has no rows with everything it needs"
 
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.top is None else ("k", "percent")
+
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if self.top is None or parameter not in ("k", "percent"):
+        if parameter not in self.parameters:
             return super(RowMetric, self).with_parameter(parameter, value)
         if value <= 0 or (parameter == "percent" and value > 100):
             raise LookupError(f"{self.name}: {parameter} must be above 0, not {value:g}")

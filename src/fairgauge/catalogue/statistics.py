@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.across import Spread
     from fairgauge.catalogue.cells import Array, Cells, Need
+    from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.confusion_counts import Side
 
 
@@ -35,6 +38,8 @@ class Statistic(ABC):
     signed : whether it can be negative of its nature, so that a ratio of two means nothing.
     aka : other names in use that mean exactly this.
     cite : where it is defined.
+    on_request : whether groups list it only where it, or what compares it, is asked for.
+    own : whether it is a user's, and not of the catalogue.
     """
 
     name: str
@@ -43,9 +48,15 @@ class Statistic(ABC):
     aka: tuple[str, ...] = ()
     cite: tuple[str, ...]
     signed: bool = False
+    on_request: bool = False
+    own: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""
+    takes_weights: ClassVar[bool] = True
+    """Whether it is defined of weighted rows."""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The names of its parameters; the first is meant where none is named."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
     """The tasks that it is of; in a multiclass audit each class stands against the rest."""
 
@@ -54,6 +65,11 @@ class Statistic(ABC):
         """Return the name as words."""
         words = (_ACRONYMS.get(word, word) for word in self.name.split("_"))
         return " ".join(words)
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        """Return the sums of cells that it is a function of; none where it takes more."""
+        return ()
 
     @property
     def infinite(self) -> str:
@@ -92,6 +108,26 @@ class Statistic(ABC):
     def why_undefined(self, side: Side, at: int) -> str:
         """Say what is missing where `value` is NaN: ``no observed positives (TP + FN = 0)``."""
 
+    def with_parameter(self, parameter: str, value: float) -> Statistic:
+        """Return the same statistic with another parameter, as in ``precision_at_k(50)``.
+
+        Raises
+        ------
+        LookupError
+            The statistic has no such parameter, or it does not allow the value.
+        """
+        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
+
+    def compared(self, by: str) -> Contrast | Spread:
+        """Return what compares it: by ``difference``, ``ratio``, ``largest_gap`` ...
+
+        Raises
+        ------
+        LookupError
+            It is not compared in this way.
+        """
+        return comparison_of(self, by)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate(Statistic):
@@ -104,6 +140,10 @@ class Rate(Statistic):
     def __post_init__(self) -> None:
         if not self.of.within(self.among):
             raise ValueError(f"{self.name}: {self.of} is not a part of {self.among}")
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (self.of, self.among)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -143,6 +183,10 @@ class Quotient(Statistic):
         return f"infinite (no {self.under.described})"
 
     @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (self.over, self.under)
+
+    @property
     def needs(self) -> frozenset[Need]:
         return self.over.needs | self.under.needs
 
@@ -173,6 +217,10 @@ class Blend(Statistic):
     of: tuple[Rate, ...]
 
     @property
+    def sums(self) -> tuple[Cells, ...]:
+        return tuple(cells for rate in self.of for cells in rate.sums)
+
+    @property
     def needs(self) -> frozenset[Need]:
         return frozenset().union(*(rate.needs for rate in self.of))
 
@@ -195,6 +243,57 @@ class Blend(Statistic):
     def why_undefined(self, side: Side, at: int) -> str:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
         return " and ".join(rate.why_undefined(side, at) for rate in missing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnStatistic(Statistic):
+    """A function of sums of cells whose distribution no closed form describes well.
+
+    Its interval is that of its values over drawn tables, whatever the function.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelativeRate(DrawnStatistic):
+    """One rate over another of the same rows, such as lift: precision over the base rate."""
+
+    of: Rate
+    to: Rate
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (*self.of.sums, *self.to.sums)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.of.needs | self.to.needs
+
+    @property
+    def formula(self) -> str:
+        return f"[{self.of.formula}] / [{self.to.formula}]"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, float("inf"))
+
+    def value(self, side: Side, profile: Profile) -> Array:
+        over, under = (self._rate(rate, side, profile) for rate in (self.of, self.to))
+        return divide(over, under, profile)
+
+    def size(self, side: Side) -> Array:
+        counts = side.counts(self.needs)
+        rows: Array = np.minimum(self.of.among.count(counts), self.to.among.count(counts))
+        return rows
+
+    def why_undefined(self, side: Side, at: int) -> str:
+        counts = side.counts(self.needs)[at]
+        empty = [rate.among for rate in (self.of, self.to) if not rate.among.count(counts)]
+        return " and ".join(map(_none_of, empty or [self.to.of]))
+
+    def _rate(self, rate: Rate, side: Side, profile: Profile) -> Array:
+        """Return a rate of the rows that both rates can count."""
+        counts = side.counts(self.needs)
+        return divide(rate.of.count(counts), rate.among.count(counts), profile)
 
 
 def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:

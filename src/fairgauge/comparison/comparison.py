@@ -9,12 +9,16 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import Change, Seen
 from fairgauge.enums import Direction, Outcome, Status, Turn
 from fairgauge.errors import FairgaugeError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fairgauge.catalogue.statistics import Statistic
 
 SCHEMA = "fairgauge.comparison/1"
 
@@ -126,6 +130,7 @@ class Comparison:
     changes : what became of every disparity, the most important first.
     alone : what only one of the reports has.
     groups : the sizes of the groups.
+    own : the rates of the user's own, as far as they can be shown.
     """
 
     version: str
@@ -140,6 +145,12 @@ class Comparison:
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
+    own: tuple[Statistic, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the comparison stand for."""
+        return Catalogue(self.own)
 
     @property
     def worse(self) -> bool:
@@ -150,8 +161,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, in the order and names of its JSON."""
-        found: dict[str, Any] = _plain(self)
+        found = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "own"}
         found.pop("version")
+        found["metrics"] = facts_of((), (rate.name for rate in self.own), self.catalogue)
         tool = {"name": "fairgauge", "version": self.version}
         return {"schema": SCHEMA, "tool": tool, "worse": self.worse} | found
 
@@ -233,6 +245,7 @@ def _read(found: Mapping[str, Any]) -> Comparison:
         changes=tuple(_change(each) for each in found["changes"]),
         alone=tuple(Alone(**each) for each in found["alone"]),
         groups=tuple(GroupChange(**each) for each in found["groups"]),
+        own=own_rates(found.get("metrics", {})),
     )
 
 

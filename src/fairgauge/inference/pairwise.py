@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Level, Status
 from fairgauge.inference.bound import joined
 from fairgauge.inference.bounds import bounds
@@ -189,7 +188,7 @@ def _told(
     spec: Spec,
 ) -> Iterator[Pair]:
     """Return pairs, and what they say."""
-    metric = find_metric(f"{rate.name}.difference")
+    metric = rate.compared("difference")
     assert isinstance(metric, Contrast)
     first, second = kept.rates
     ratio = quotient(first, second)

@@ -12,7 +12,6 @@ import numpy as np
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.inference.draws import Table
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.resolve.outcomes import Reading
 
 
@@ -33,10 +33,7 @@ def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
     """Return the cells of a statistic of counts; None where it is not one of counts."""
     if isinstance(statistic, (Averaged, Agreement)) or (isinstance(statistic, Kappa) and readings):
         return _classes(readings)
-    if isinstance(statistic, Kappa):
-        return cells_table((TP, FP, FN, TN), statistic.needs)
-    sums = _sums(statistic)
-    return cells_table(_alike(sums), statistic.needs) if sums else None
+    return cells_table(_alike(statistic.sums), statistic.needs) if statistic.sums else None
 
 
 def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[Side]) -> Table:
@@ -117,17 +114,6 @@ def _against_the_rest(
         PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
     }
     return Side(size=joint.sum(axis=(1, 2)), cells=cells)
-
-
-def _sums(statistic: Statistic) -> list[Cells]:
-    """Return the sums of cells that a statistic is made of."""
-    if isinstance(statistic, Rate):
-        return [statistic.of, statistic.among]
-    if isinstance(statistic, Quotient):
-        return [statistic.over, statistic.under]
-    if isinstance(statistic, Blend):
-        return [cells for rate in statistic.of for cells in (rate.of, rate.among)]
-    return []
 
 
 def _alike(sums: Sequence[Cells]) -> list[Cells]:

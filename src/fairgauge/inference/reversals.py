@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import CONDITIONAL
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import Level
 from fairgauge.report.estimates import POOLED, Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.estimates import Estimate
 
 _MOST_SHOWN = 4
 
 
-def simpsons(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
+def simpsons(
+    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
+) -> Iterator[Diagnostic]:
     """Say where a difference turns its sign once strata are held fixed."""
     pooled = {
         (e.metric, e.group, e.class_, e.threshold): e for e in estimates if e.stratum == POOLED
@@ -27,7 +30,7 @@ def simpsons(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
         within = pooled.get((each.metric, each.group, each.class_, each.threshold))
         if each.stratum is not None or within is None or each.metric in CONDITIONAL:
             continue
-        neutral = find_metric(each.metric).neutral
+        neutral = catalogue.metric(each.metric).neutral
         if each.value is None or within.value is None:
             continue
         if (each.value - neutral) * (within.value - neutral) < 0:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK, Ranked
 from fairgauge.catalogue.score_statistics import (
     AveragePrecision,
     CalibrationError,
@@ -35,6 +36,7 @@ from fairgauge.stats.calibration import (
     mean_error_limits,
     recalibration_variances,
 )
+from fairgauge.stats.intervals import wilson
 from fairgauge.stats.scores import (
     Auc,
     auc_from_counts,
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
     from fairgauge.stats.arrays import Limits
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
+_HALF_A_ROW = 0.5  # corrects a count for continuity
+_OF_CUT = "wilson, mover with the error of the cut"
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
     ScoreTerm.SCORE: lambda s, _: s,
@@ -180,3 +184,58 @@ def _(statistic: Recalibration, evidence: Evidence) -> Bounds:
     error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
     return Bounds(value, rows, lambda z: (value - z * error, value + z * error), "sandwich")
+
+
+@scored.register(PrecisionAtK)
+def _(statistic: PrecisionAtK, evidence: Evidence) -> Bounds:
+    """Return MOVER's limits of two errors: of the labels of the top, and of where the top ends.
+
+    The number of rows above the population's cut is binomial, so the sample's cut may lie at
+    ``k ± z sqrt(k (1 - k / n))`` rows; how far precision moves over these is the second error.
+    """
+    held = scores_of(evidence.side)
+    ranked, rows, total = Ranked.of(held), statistic.rows(held), held.counts.sum(axis=(1, 2))
+    worth = evidence.worth(statistic.size)
+    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * worth
+
+    def precision(cut: Array) -> Array:
+        return quotient(ranked.positives_among(cut), cut)
+
+    def at(z: Array) -> Limits:
+        within = wilson(np.nan_to_num(value * k), k, z)
+        beyond = z * np.sqrt(np.maximum(k * (1 - quotient(rows, total)), 0.0))
+        cuts = (np.clip(k + way * beyond, 1.0, total * worth) / worth for way in (-1, 1))
+        ends = [value, *map(precision, cuts)]
+        return _both_errors(value, within, (np.min(ends, axis=0), np.max(ends, axis=0)))
+
+    return Bounds(value, k, at, _OF_CUT)
+
+
+@scored.register(FalsePositiveRateAtRecall)
+def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> Bounds:
+    """Return MOVER's limits of two errors: of the negatives above the cut, and of the cut.
+
+    The positives above the population's cut are binomial, so the sample's recall there may be
+    ``r ± (z sqrt(P r (1 - r)) + 1/2) / P``; how far the rate moves over these is the second error.
+    """
+    ranked = Ranked.of(scores_of(evidence.side))
+    positives, negatives = (evidence.scored(label).sum(axis=-1) for label in (0, 1))
+    value, recall = statistic.value(evidence.side, Profile.DOCUMENTED), statistic.recall
+
+    def rate_at(reached: Array) -> Array:
+        found = ranked.false_positive_rate(ranked.at_recall(np.clip(reached, 0.0, 1.0)))
+        return np.where(reached > 1, 1.0, found)  # below the lowest positive lies any rate
+
+    def at(z: Array) -> Limits:
+        within = wilson(np.nan_to_num(value * negatives), negatives, z)
+        beyond = z * np.sqrt(positives * recall * (1 - recall)) + _HALF_A_ROW
+        beyond = np.where(np.isfinite(beyond), quotient(beyond, positives), 1.0)
+        return _both_errors(value, within, (rate_at(recall - beyond), rate_at(recall + beyond)))
+
+    return Bounds(value, np.minimum(positives, negatives), at, _OF_CUT)
+
+
+def _both_errors(value: Array, one: Limits, other: Limits) -> Limits:
+    """Return limits at the root of the sum of the squared distances of two."""
+    below = np.hypot(value - one[0], value - other[0])
+    return value - below, value + np.hypot(one[1] - value, other[1] - value)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.averages import AVERAGES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Outcome, Status
 from fairgauge.inference.sample_size import POWER, rows_to_decide, smallest_shown
 from fairgauge.report.estimates import WORST
@@ -68,7 +67,7 @@ def _is_held(each: Estimate, rule: Rule) -> bool:
     """Tell whether a rule is about an estimate."""
     if each.metric != rule.metric or each.class_ in (*AVERAGES, WORST):
         return False
-    if each.stratum is not None and find_metric(each.metric).scope != "pooled":
+    if each.stratum is not None and rule.definition.scope != "pooled":
         return False
     if rule.features and each.feature not in rule.features:
         return False
@@ -105,7 +104,7 @@ def _reached(each: Estimate, worst: Ungrouped, rule: Rule) -> tuple[float, float
     value, low, high = each.value, each.low, each.high
     if rule.decide == "point" or value is None or low is None or high is None:
         return worst.low, worst.high
-    metric = find_metric(each.metric)
+    metric = rule.definition
     if not (isinstance(metric, Contrast) and metric.by == "ratio"):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
@@ -157,7 +156,7 @@ def _undecided(each: Estimate, rule: Rule) -> str:
     crossed = [b for b in (rule.low, rule.high) if math.isfinite(b) and each.low <= b <= each.high]
     limits = " and of ".join(f"{bound:g}" for bound in crossed)
     found = [f"{rule.metric} may lie on either side of {limits}", *_more_rows(each, rule)]
-    shown = smallest_shown(each)
+    shown = smallest_shown(each, metric=rule.definition)
     if shown is not None:
         ratio = "" if shown.ratio is None else f" (a ratio of {shown.ratio:.2f})"
         found.append(
@@ -168,7 +167,7 @@ def _undecided(each: Estimate, rule: Rule) -> str:
 
 
 def _more_rows(each: Estimate, rule: Rule) -> Iterator[str]:
-    needed = rows_to_decide(each, rule.low, rule.high)
+    needed = rows_to_decide(each, rule.low, rule.high, rule.definition)
     if needed is None or math.isnan(needed):
         return
     if needed > _MOST_ROWS:

@@ -18,10 +18,11 @@ from fairgauge.catalogue.catalogue import KAPPA, RATES
 from fairgauge.catalogue.comparisons import Comparison, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
-from fairgauge.catalogue.lookup import SETS, expand, find_metric
+from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Level, Method, Profile, Role, Status, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.inference.clusters import spanning
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.report.estimates import Compared, Pair, Ungrouped
     from fairgauge.resolve.group_counts import Tally
@@ -81,11 +81,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     """
     task = decide_task(cube, spec)
     asked, reads, tallies = _resolved(cube, spec, task)
-    rates = [
-        rate
-        for rate in RATES
-        if task in rate.tasks and rate.needs <= _available(cube) and not _off_scale(rate, spec)
-    ]
+    rates = [rate for rate in _listed(asked) if not _unfit(rate, cube, spec, task)]
     groups: list[Group] = []
     estimates: list[Estimate] = []
     diagnostics: list[Diagnostic] = []
@@ -114,7 +110,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             diagnostics += homogeneous(central(rates), groups_of, spec)
             diagnostics += left_out(groups_of)
             pairs += pairwise(central(rates), groups_of, spec)
-        diagnostics += simpsons(measured[1])
+        diagnostics += simpsons(measured[1], spec.catalogue)
     everyone = tally_all(cube)
     for reading in reads if task is Task.BINARY else reads[:1]:
         view = View(everyone, reading, spec)
@@ -242,7 +238,7 @@ def _multiclass(
         by_class = [_of_view(view, metric) for view in views]
         estimates += (estimate for each in by_class for estimate in each)
         surely = [_of_view(view, metric) for view in at_once]
-        estimates += (_worst_class(each) for each in zip(*surely, strict=True))
+        estimates += (_worst_class(metric, each) for each in zip(*surely, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
                 estimates += _of_classes(whole, metric, averaged(metric.of, how), how)
@@ -282,10 +278,12 @@ def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
     """
     found: dict[str, Asked] = {}
     problems = []
-    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
-    named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
+    named: list[tuple[str, str | Statistic | Metric]] = [
+        *((f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)),
+        *((f"rules[{i}].metric", rule.own or rule.metric) for i, rule in enumerate(spec.rules)),
+    ]
     for path, name in named:
-        for metric in expand([name]):
+        for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 message = (
@@ -298,6 +296,20 @@ def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
     if problems:
         raise SpecError(problems)
     return list(found.values())
+
+
+def _listed(asked: Sequence[Asked]) -> Iterator[Statistic]:
+    """Yield the rates that groups list: the usual ones, and those whose comparison is asked for."""
+    compared = (metric for metric, _ in asked if isinstance(metric, (Contrast, Spread)))
+    wanted = dict.fromkeys(metric.of for metric in compared)
+    yield from (rate for rate in RATES if not rate.on_request or rate in wanted)
+    yield from (rate for rate in wanted if (rate.on_request or rate.own) and rate not in RATES)
+
+
+def _unfit(rate: Statistic, cube: Cube, spec: Spec, task: Task) -> bool:
+    """Tell whether a rate cannot be computed of these data."""
+    fits = task in rate.tasks and rate.needs <= _available(cube)
+    return not fits or _off_scale(rate, spec) or _not_weighted(rate, spec)
 
 
 def _available(cube: Cube) -> frozenset[Need]:
@@ -318,6 +330,8 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
         return f"needs a {' and a '.join(missing)}"
     if _off_scale(getattr(metric, "of", None), spec):
         return "needs scores that are probabilities, from 0 to 1"
+    if _not_weighted(getattr(metric, "of", None), spec):
+        return "counts rows from the top, and does not take weights; name a top in per cent"
     if isinstance(metric, Representation) and not spec.population:
         return "needs a population to hold the groups against (population, --population)"
     if isinstance(metric, RowMetric) and spec.weight:
@@ -332,6 +346,11 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
 def _off_scale(of: object, spec: Spec) -> bool:
     """Tell whether a statistic reads scores as probabilities, and they are not."""
     return isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)
+
+
+def _not_weighted(of: object, spec: Spec) -> bool:
+    """Tell whether a statistic is not defined of weighted rows, and they are weighted."""
+    return isinstance(of, Statistic) and not of.takes_weights and spec.weight is not None
 
 
 def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
@@ -354,14 +373,13 @@ def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
             yield Diagnostic(level, "coverage", message, view.tally.feature)
 
 
-def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
+def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     """Return the estimate of the class that lies furthest from "no difference".
 
     Their limits hold at once, so that those of the one that is picked do.
 
     Where no value means that, it is the lowest minimum or the highest maximum.
     """
-    metric = find_metric(by_class[0].metric)
 
     def distance(each: Estimate) -> float:
         value = each.value

@@ -6,12 +6,18 @@ import math
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.enums import Status
 from fairgauge.errors import DataError, MissingExtra, nearest, quote
 from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten
-from fairgauge.render.metric_meanings import is_share, is_signed, neutral, rate_title, title
+from fairgauge.render.metric_meanings import (
+    is_share,
+    is_signed,
+    naming,
+    neutral,
+    rate_title,
+    title,
+)
 from fairgauge.render.outline import outline
 from fairgauge.render.short_sentences import central_rates, words
 
@@ -49,12 +55,16 @@ def plot(
     if kind not in _KINDS:
         allowed = ", ".join(_KINDS)
         raise DataError(f"no chart {quote(kind)}.{nearest(kind, _KINDS)} Say {allowed}")
-    sections = outline(report).sections
+    with naming(report.catalogue):
+        sections = outline(report).sections
     known = dict.fromkeys(section.feature for section in sections)
     if feature is not None and feature not in known:
         raise DataError(f"the report has no feature {quote(feature)}.{nearest(feature, known)}")
     shown = [section for section in sections if feature in (None, section.feature)]
-    drawn = [chart for section in shown for chart in _KINDS[kind](altair, section, names)]
+    find = report.catalogue.rate if kind == "rates" else report.catalogue.metric
+    wanted = [find(name).name for name in names]
+    with naming(report.catalogue):
+        drawn = [chart for section in shown for chart in _KINDS[kind](altair, section, wanted)]
     if not drawn:
         raise DataError(f"no {kind} of this report have a value to draw")
     return altair.concat(*drawn, columns=_COLUMNS).resolve_scale(x="independent")
@@ -68,10 +78,9 @@ def _altair() -> Any:
 
 
 def _disparities(altair: Any, section: Section, names: Sequence[str]) -> Iterator[Any]:
-    wanted = {find_metric(name).name for name in names}
     for metric in section.metrics:
         rows = [_of_estimate(each) for each in section.of(metric) if _drawable(each)]
-        if rows and (not wanted or metric in wanted):
+        if rows and (not names or metric in names):
             ratio = neutral(metric) == 1
             positive = all(row[key] > 0 for row in rows for key in ("value", "low", "high"))
             scale = altair.Scale(type="log") if ratio and positive else altair.Undefined
@@ -80,7 +89,7 @@ def _disparities(altair: Any, section: Section, names: Sequence[str]) -> Iterato
 
 
 def _rates(altair: Any, section: Section, names: Sequence[str]) -> Iterator[Any]:
-    for rate in [find_rate(name).name for name in names] or central_rates(section.groups):
+    for rate in names or central_rates(section.groups):
         rows = [row for group in section.groups for row in _of_group(group, rate)]
         if rows:
             axis = altair.Axis(format="%") if is_share(rate) else altair.Axis()

@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import Level, Outcome, Profile, Status, Task
 from fairgauge.errors import FairgaugeError, nearest, quote
 from fairgauge.report.estimates import Diagnostic, Estimate, Group, Pair, RateValue, ScoreCounts
@@ -17,6 +18,8 @@ from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fairgauge.catalogue.statistics import Statistic
 
 SCHEMA = "fairgauge.report/1"
 
@@ -61,6 +64,13 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[Pair, ...] = ()
+    own: tuple[Statistic, ...] = ()
+    """The rates of the user's own, as far as they can be shown."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the report stand for."""
+        return Catalogue(self.own)
 
     def __getitem__(self, key: str | tuple[str | None, ...]) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
@@ -71,7 +81,7 @@ class Report:
             There is no such estimate; the message names the nearest.
         """
         parts = (key,) if isinstance(key, str) else key
-        metric = find_metric(str(parts[0])).name
+        metric = self.catalogue.metric(str(parts[0])).name
         wanted = (metric, *parts[1:])
         for each in self.estimates:
             have = (each.metric, each.feature, each.group, each.stratum)
@@ -99,6 +109,11 @@ class Report:
             "verdict": str(self.verdict),
             "diagnostics": [_plain(diagnostic) for diagnostic in self.diagnostics],
             "scores": [_plain(each) for each in self.scores],
+            "metrics": facts_of(
+                (estimate.metric for estimate in self.estimates),
+                (rate for group in self.groups for rate in group.rates),
+                self.catalogue,
+            ),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -129,6 +144,7 @@ class Report:
             scores=tuple(_score_counts(each) for each in found["scores"]),
             # reports written before pairs were shown have none
             pairs=tuple(_pair(each) for each in found.get("pairs", ())),
+            own=own_rates(found.get("metrics", {})),
         )
 
     def to_pandas(self) -> Any:

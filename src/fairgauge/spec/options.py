@@ -10,14 +10,18 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from fairgauge.catalogue.lookup import expand
+from fairgauge.catalogue.own import catalogue_of, meant
 from fairgauge.enums import Method, Missing, Profile, Reference, Task
 from fairgauge.errors import Problem, nearest, quote
 from fairgauge.spec.features import Above, Feature, check_features, is_number
 from fairgauge.spec.rules import Rule, check_rule
 from fairgauge.values import Value, canonical
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
 
 Word = TypeVar("Word", bound=StrEnum)
 Column = str | None
@@ -40,7 +44,7 @@ class Options(TypedDict, total=False):
     weight: str | None
     cluster: str | None
     reference: str | Mapping[str, Value]
-    metrics: str | Sequence[str]
+    metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
     features: Sequence[str] | None
     task: str | None
     confidence: float
@@ -69,16 +73,30 @@ def _names(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
     return tuple(every)
 
 
-def _metrics(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
-    names = _names(value, path, problems)
-    for i, name in enumerate(names):
+def _metrics(
+    value: Any, path: str, problems: list[Problem]
+) -> tuple[str | Statistic | Metric, ...]:
+    """Read names, import paths and metrics of a user's own; names may be of these."""
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    asked: list[str | Statistic | Metric] = []
+    for i, each in enumerate(value if several else [value]):
         try:
-            expand([name])
+            asked.append(meant(each))
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
-    if not names:
+    if not asked and not (several and value):
         problems.append(Problem(path, "name at least one metric"))
-    return names
+    try:
+        catalogue = catalogue_of(asked)
+    except LookupError as error:
+        problems.append(Problem(path, str(error)))
+        return tuple(asked)
+    for i, each in enumerate(asked):
+        try:
+            catalogue.expand([each])
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    return tuple(asked)
 
 
 def _positive(value: Any, path: str, problems: list[Problem]) -> tuple[Value, ...] | Above:

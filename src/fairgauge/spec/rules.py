@@ -7,7 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.derived import comparisons_of
+from fairgauge.catalogue.lookup import NotAMetric, find_metric
+from fairgauge.catalogue.own import meant
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.errors import Problem, SpecError, quote
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
@@ -21,7 +25,8 @@ _TWO_SIDED = re.compile(
 class Rule:
     """A metric must lie in [low, high] for every group of the named features (all if none).
 
-    ``decide`` is "interval" (pass and fail only when the whole interval agrees) or "point".
+    ``decide`` is "interval" (pass and fail only when the whole interval agrees) or "point". ``own``
+    is the metric itself where it is a user's, which no catalogue has.
     """
 
     metric: str
@@ -30,6 +35,12 @@ class Rule:
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     decide: str = "interval"
+    own: Metric | None = None
+
+    @property
+    def definition(self) -> Metric:
+        """Return the metric that the rule is about."""
+        return self.own or find_metric(self.metric)
 
     def __str__(self) -> str:
         """Return the rule as it is written: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
@@ -56,7 +67,7 @@ class Rule:
 
 
 def rule(
-    metric: str,
+    metric: str | Metric,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
@@ -69,8 +80,9 @@ def rule(
 
     Parameters
     ----------
-    metric : str
-        Name or synonym of a metric of the catalogue.
+    metric : str or Metric
+        Name or synonym of a metric of the catalogue, or a metric of one's own:
+        ``fg.rate(...).compared("ratio")``.
     at_least, at_most : float, optional
         The smallest and the largest value allowed.
     between : pair of float, optional
@@ -131,9 +143,9 @@ def parse_rule(text: str) -> Rule:
 def check_rule(asked: dict[str, Any], path: str) -> tuple[Rule | None, list[Problem]]:
     """Make a rule from the keys of a specification, or say everything that is wrong with it."""
     problems: list[Problem] = []
-    name = asked.get("metric")
+    metric = None
     try:
-        name = find_metric(str(name)).name
+        metric = _metric(asked.get("metric"))
     except LookupError as error:
         problems.append(Problem(f"{path}.metric", str(error)))
     low, high = _bounds(asked, path, problems)
@@ -142,11 +154,29 @@ def check_rule(asked: dict[str, Any], path: str) -> tuple[Rule | None, list[Prob
         problems.append(
             Problem(f"{path}.decide", f"{quote(decide)} is not allowed; say 'interval' or 'point'")
         )
-    if problems:
+    if problems or metric is None:
         return None, problems
     return Rule(
-        str(name), low, high, _names(asked.get("features")), _names(asked.get("groups")), decide
+        metric.name,
+        low,
+        high,
+        _names(asked.get("features")),
+        _names(asked.get("groups")),
+        decide,
+        metric if metric.set == "own" else None,
     ), []
+
+
+def _metric(asked: Any) -> Metric:
+    """Return the metric of a rule, given by a name, by an import path or as a user's own."""
+    found = meant(asked)
+    if isinstance(found, Statistic):
+        allowed = ", ".join(comparisons_of(found))
+        raise NotAMetric(
+            f"{found.name} is a rate; a rule needs what compares it, such as "
+            f"compared('difference'); allowed: {allowed}"
+        )
+    return found if isinstance(found, Metric) else find_metric(found)
 
 
 def _bounds(asked: dict[str, Any], path: str, problems: list[Problem]) -> tuple[float, float]:

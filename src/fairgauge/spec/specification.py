@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.own import catalogue_of
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Method, Missing, Profile, Reference, Task
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.features import Above, Feature
@@ -15,6 +18,8 @@ from fairgauge.values import Value, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from fairgauge.catalogue.lookup import Catalogue
 
 Column = str | None
 MOST_GROUPS = 1_000
@@ -38,7 +43,7 @@ class Spec:
     weight: Column = None
     cluster: Column = None
     reference: Reference | tuple[tuple[str, Value], ...] = Reference.REST
-    metrics: tuple[str, ...] = ("standard",)
+    metrics: tuple[str | Statistic | Metric, ...] = ("standard",)
     features: tuple[str, ...] = ()
     task: Task | None = None
     confidence: float = 0.95
@@ -63,6 +68,18 @@ class Spec:
             if part not in {f.column for f in self.sensitive}
         ]
         return found + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
+
+        Raises
+        ------
+        LookupError
+            Two different metrics of the user's own have one name.
+        """
+        ruled = (rule.own for rule in self.rules if rule.own is not None)
+        return catalogue_of((*self.metrics, *ruled))
 
     def feature(self, column: str) -> Feature:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
@@ -134,6 +151,10 @@ def _contradictions(spec: Spec) -> list[Problem]:
         for name in rule.features
         if name not in known
     ]
+    try:
+        _ = spec.catalogue
+    except LookupError as error:
+        found.append(Problem("rules", str(error)))
     if spec.weight is not None and spec.weight == spec.count:
         found.append(Problem("weight", f"{quote(spec.weight)} is already the count column"))
     if spec.cluster is not None and spec.method is not Method.DEFAULT:
@@ -170,6 +191,8 @@ def _plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, StrEnum):
         return str(value)
+    if isinstance(value, (Statistic, Metric)):
+        return value.name
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
     return value
