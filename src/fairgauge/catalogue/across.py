@@ -47,9 +47,7 @@ class Across(Metric):
 
     @property
     def edges(self) -> str:
-        return (
-            "groups in which it is undefined are left out; undefined when fewer than two are left"
-        )
+        return "groups in which it is undefined are excluded; undefined when fewer than two remain"
 
     @abstractmethod
     def across(self, groups: Side, slots: int, profile: Profile) -> Found:

@@ -52,6 +52,11 @@ class CellFunction(DrawnStatistic):
     def range(self) -> tuple[float, float]:
         return self.limits
 
+    @property
+    def edges(self) -> str:
+        sums = " or ".join(f"{cells} = 0" for cells in (*self.nonzero, ALL))
+        return f"undefined when {sums}"
+
     def value(self, side: Side, profile: Profile) -> Array:
         del profile
         counts = side.counts(_BOTH)

@@ -98,7 +98,7 @@ _WORDS = {
     TN + FP: "observed negatives",
     TP + FP: "predicted positives",
     TN + FN: "predicted negatives",
-    TP + TN: "right decisions",
-    FP + FN: "wrong decisions",
+    TP + TN: "correct predictions",
+    FP + FN: "incorrect predictions",
     ALL: "rows",
 }

@@ -37,7 +37,8 @@ class Metric(ABC):
     set : whose metric it is.
     title : its name in words.
     says : what it measures, in a sentence.
-    positive : how a positive value (or a value above the neutral one) reads.
+    positive : what a value above the neutral one means, as a clause; of a value below it where none
+        can be above, of any value where none is neutral.
     aka : other names that mean exactly this, sign included.
     cite : where it is defined.
     standard : whether ``metrics="standard"`` includes it.
@@ -80,9 +81,17 @@ class Metric(ABC):
         return 0.0
 
     @property
+    def reading(self) -> str:
+        """Return what a value means: ``above 0, the group has fewer rows than its reference``."""
+        if math.isnan(self.neutral):
+            return self.positive
+        side = "above" if self.range[1] > self.neutral else "below"
+        return f"{side} {self.neutral:g}, {self.positive}"
+
+    @property
     @abstractmethod
     def edges(self) -> str:
-        """Say what happens where the formula divides by zero."""
+        """Return what happens where the formula divides by zero."""
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
         """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``.
@@ -162,10 +171,10 @@ class Contrast(Comparison):
     @property
     def edges(self) -> str:
         if self.by == "ratio":
-            return "x/0 is Infinity; 0/0, or a side without rows to rest on, is undefined"
+            return "x/0 is Infinity; 0/0 is undefined, as is a side whose own denominator is 0"
         if math.isinf(self.of.range[1]):
             return "x/0 on one side is a signed Infinity; 0/0 and Infinity - Infinity are undefined"
-        return "undefined when either side has no rows to rest on"
+        return "undefined when the denominator of either side is 0"
 
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)

@@ -39,8 +39,8 @@ class ConditionalDisparity(Comparison):
     @property
     def edges(self) -> str:
         return (
-            "a stratum without accepted or without rejected rows is left out and the coverage "
-            "said; undefined when none is left"
+            "strata without accepted or without rejected rows are excluded and the coverage is "
+            "reported; undefined when none remains"
         )
 
     def value(self, group: Side, reference: Side, profile: Profile) -> Array:

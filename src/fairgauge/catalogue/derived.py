@@ -22,17 +22,17 @@ SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
     "smallest_ratio": (
         "smallest ratio",
         "the lowest group's, divided by the highest group's",
-        "at 1 the groups are equal, below 1 they differ",
+        "the groups differ",
     ),
     "minimum": (
         "minimum",
         "the lowest group's",
-        "the value of the worst group, where high values are better",
+        "it is the value of the worst group where higher values are better",
     ),
     "maximum": (
         "maximum",
         "the highest group's",
-        "the value of the worst group, where low values are better",
+        "it is the value of the worst group where lower values are better",
     ),
     "variance": ("variance", "the variance over groups of", "the groups differ"),
     "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
@@ -83,7 +83,7 @@ def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
         of=of,
         by=by,
         says=f"the group's {of.title} {word} its reference's",
-        positive=higher if by == "difference" else f"above 1, {higher}",
+        positive=higher,
         cite=of.cite,
     )
 

@@ -31,6 +31,7 @@ class DescribedRate(Statistic):
     """A user's rate as a report describes it; it can be shown, and not computed."""
 
     written: str
+    at_edges: str
     limits: tuple[float, float]
     share: bool
     needed: frozenset[Need]
@@ -46,6 +47,10 @@ class DescribedRate(Statistic):
     @property
     def formula(self) -> str:
         return self.written
+
+    @property
+    def edges(self) -> str:
+        return self.at_edges
 
     @property
     def range(self) -> tuple[float, float]:
@@ -77,6 +82,7 @@ def described(rate: Statistic) -> DescribedRate:
         signed=rate.signed,
         own=True,
         written=rate.formula,
+        at_edges=rate.edges,
         limits=rate.range,
         share=rate.is_share,
         needed=rate.needs,
@@ -114,6 +120,7 @@ def _of_rate(row: Statistic) -> dict[str, Any]:
         "better": str(row.better),
         "share": row.is_share,
         "signed": row.signed,
+        "edges": row.edges,
         "needs": sorted(row.needs),
         "cite": list(row.cite),
     }
@@ -128,7 +135,7 @@ def _of_metric(row: Metric) -> dict[str, Any]:
         "formula": row.formula,
         "range": _written(row.range),
         "neutral": None if math.isnan(row.neutral) else row.neutral,
-        "positive": row.positive,
+        "reading": row.reading,
         "edges": row.edges,
         "needs": sorted(row.needs),
         "cite": list(row.cite),
@@ -145,6 +152,7 @@ def _read_rate(name: str, facts: Mapping[str, Any]) -> DescribedRate:
         signed=facts["signed"],
         own=True,
         written=facts["formula"],
+        at_edges=facts["edges"],
         limits=(low, high),
         share=facts["share"],
         needed=frozenset(facts["needs"]),

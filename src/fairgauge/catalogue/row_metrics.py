@@ -122,7 +122,7 @@ class RowMetric(Metric):
 
     @property
     def edges(self) -> str:
-        return "undefined when a side has no rows with everything it needs"
+        return "undefined when a side has no row with all columns that it needs"
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]

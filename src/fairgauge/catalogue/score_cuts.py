@@ -90,6 +90,12 @@ class PrecisionAtK(ScoreStatistic):
         name = f"{self.name}({'percent=' if percent else ''}{value:g})"
         return replace(self, name=name, k=value, percent=percent)
 
+    @property
+    def edges(self) -> str:
+        if self.percent:
+            return "undefined for a group without rows with a score and a label"
+        return f"undefined for a group of fewer than {self.k:g} rows with a score and a label"
+
     def rows(self, scores: Scores) -> Array:
         """Return how many rows the top has; shape (n,)."""
         total = scores.counts.sum(axis=(1, 2))
@@ -147,6 +153,10 @@ class FalsePositiveRateAtRecall(ScoreStatistic):
         if not 0 < value <= 1:
             raise LookupError(f"{self.name}: recall must be above 0 and at most 1, not {value:g}")
         return replace(self, name=f"{self.name}({value:g})", recall=value)
+
+    @property
+    def edges(self) -> str:
+        return "undefined for a group without positive or without negative labels"
 
     def of_scores(self, scores: Scores) -> Array:
         ranked = Ranked.of(scores)

@@ -55,6 +55,8 @@ class Statistic(ABC):
     """Whether it is a share of rows, shown in per cent."""
     takes_weights: ClassVar[bool] = True
     """Whether it is defined of weighted rows."""
+    infinite: ClassVar[str] = "infinite"
+    """What an infinite value is called."""
     parameters: ClassVar[tuple[str, ...]] = ()
     """The names of its parameters; the first is meant where none is named."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
@@ -72,11 +74,6 @@ class Statistic(ABC):
         return ()
 
     @property
-    def infinite(self) -> str:
-        """Say an infinite value in words."""
-        return "infinite"
-
-    @property
     @abstractmethod
     def needs(self) -> frozenset[Need]:
         """Return the columns that a row must have to count."""
@@ -90,6 +87,11 @@ class Statistic(ABC):
     @abstractmethod
     def range(self) -> tuple[float, float]:
         """Return the smallest and the largest possible value."""
+
+    @property
+    def edges(self) -> str:
+        """Return what happens where the formula divides by zero."""
+        return "undefined when the group has no row with all columns that it needs"
 
     @abstractmethod
     def value(self, side: Side, profile: Profile) -> Array:
@@ -157,6 +159,10 @@ class Rate(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
+    @property
+    def edges(self) -> str:
+        return f"undefined when {self.among} = 0"
+
     def value(self, side: Side, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.of.count(counts), self.among.count(counts), profile)
@@ -179,7 +185,7 @@ class Quotient(Statistic):
     """Whether ``over`` can never exceed ``under``."""
 
     @property
-    def infinite(self) -> str:
+    def infinite(self) -> str:  # type: ignore[override]
         return f"infinite (no {self.under.described})"
 
     @property
@@ -197,6 +203,12 @@ class Quotient(Statistic):
     @property
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.bounded else float("inf"))
+
+    @property
+    def edges(self) -> str:
+        infinite = f"Infinity when {self.under} = 0 and {self.over} is not; "
+        undefined = f"undefined when {self.over} = 0 and {self.under} = 0"
+        return undefined if self.bounded else infinite + undefined
 
     def value(self, side: Side, profile: Profile) -> Array:
         counts = side.counts(self.needs)
@@ -231,6 +243,10 @@ class Blend(Statistic):
     @property
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return f"undefined when {' or '.join(part.title for part in self.of)} is"
 
     def value(self, side: Side, profile: Profile) -> Array:
         values: Array = np.mean([rate.value(side, profile) for rate in self.of], axis=0)
@@ -275,6 +291,10 @@ class RelativeRate(DrawnStatistic):
     @property
     def range(self) -> tuple[float, float]:
         return (0.0, float("inf"))
+
+    @property
+    def edges(self) -> str:
+        return f"undefined when {self.of.title} is, or when {self.to.of} = 0"
 
     def value(self, side: Side, profile: Profile) -> Array:
         over, under = (self._rate(rate, side, profile) for rate in (self.of, self.to))
