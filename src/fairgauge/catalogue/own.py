@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _PATH = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?")
 
@@ -75,6 +74,7 @@ def rate(
     0.125
     """
     _check_cells(name, of=of, among=among)
+    _check_varies(name, of, among)
     if not of.within(among):
         message = f"{of} is not a part of {among}; for other ratios of cells use fairgauge.quotient"
         raise SpecError(Problem(f"rate {quote(name)}", message))
@@ -125,6 +125,7 @@ def quotient(
     FP / TP
     """
     _check_cells(name, over=over, under=under)
+    _check_varies(name, over, under)
     pairs = zip(over.coefficients, under.coefficients, strict=True)
     return Quotient(
         name=_checked(name),
@@ -210,7 +211,7 @@ def statistic(
         share=share,
         signed=low < 0,
         better=_better(better),
-        says=says or f"the user's function {named} of TP, FP, FN and TN",
+        says=says or f"the function {named} of TP, FP, FN and TN",
         cite=_cited(cite),
         own=True,
     )
@@ -252,17 +253,18 @@ def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
     LookupError
         Two different rates have one name.
     """
-    rates = (row.of if isinstance(row, (Contrast, Spread)) else row for row in asked)
-    return _catalogue(tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own)))
-
-
-@lru_cache(maxsize=8)
-def _catalogue(own: tuple[Statistic, ...]) -> Catalogue:
+    own = own_of(asked)
     names = [rate.name for rate in own]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise LookupError(f"two different metrics are called {quote(twice)}; rename one")
     return Catalogue(own)
+
+
+def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
+    """Return the user's own rates that are asked for, or compared, each once."""
+    rates = (row.of if isinstance(row, (Contrast, Spread)) else row for row in asked)
+    return tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own))
 
 
 def _imported(module: str, name: str) -> Statistic | Metric:
@@ -300,6 +302,12 @@ def _check_cells(name: str, **sums: object) -> None:
         if not isinstance(cells, Cells) or not any(cells.coefficients):
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+
+
+def _check_varies(name: str, one: Cells, other: Cells) -> None:
+    if not one.needs | other.needs:
+        message = f"{one} / {other} is the same for every group"
+        raise SpecError(Problem(f"metric {quote(name)}", message))
 
 
 def _better(word: str) -> Better:

@@ -28,8 +28,8 @@ PARTS = {
     "hold some of the same rows, and taken as independent they would look too unsure",
     "mover of wilson": "Wilson limits of several rates joined into those of their mean (MOVER): "
     "the rates rest on different rows, so that their errors add as squares",
-    "mover with the error of the cut": "the error of the number at a given cut of the scores joined "
-    "with the error of the cut (MOVER): the cut is estimated from the same rows",
+    "mover with the error of the cut": "the error of the number at a given cut of the scores, "
+    "joined with that of the cut (MOVER): the cut is estimated from the same rows",
     "student": "Student's t interval of a mean over rows: sums of squares tell how much it varies",
     "delong": "DeLong's interval of an area under the ROC curve: from the ranks of the scores, "
     "without a model of them",

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from fairgauge.catalogue.own import catalogue_of, meant
+from fairgauge.catalogue.lookup import Catalogue
+from fairgauge.catalogue.own import meant, own_of
 from fairgauge.enums import Method, Missing, Profile, Reference, Task
 from fairgauge.errors import Problem, nearest, quote
 from fairgauge.spec.features import Above, Feature, check_features, is_number
@@ -78,25 +79,22 @@ def _metrics(
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
     several = isinstance(value, Sequence) and not isinstance(value, str)
-    asked: list[str | Statistic | Metric] = []
-    for i, each in enumerate(value if several else [value]):
+    items = value if several else [value]
+    if not items:
+        problems.append(Problem(path, "name at least one metric"))
+    asked: dict[int, str | Statistic | Metric] = {}
+    for i, item in enumerate(items):
         try:
-            asked.append(meant(each))
+            asked[i] = meant(item)
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
-    if not asked and not (several and value):
-        problems.append(Problem(path, "name at least one metric"))
-    try:
-        catalogue = catalogue_of(asked)
-    except LookupError as error:
-        problems.append(Problem(path, str(error)))
-        return tuple(asked)
-    for i, each in enumerate(asked):
+    catalogue = Catalogue(own_of(asked.values()))
+    for i, each in asked.items():
         try:
             catalogue.expand([each])
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
-    return tuple(asked)
+    return tuple(asked.values())
 
 
 def _positive(value: Any, path: str, problems: list[Problem]) -> tuple[Value, ...] | Above:

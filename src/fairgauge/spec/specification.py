@@ -154,7 +154,7 @@ def _contradictions(spec: Spec) -> list[Problem]:
     try:
         _ = spec.catalogue
     except LookupError as error:
-        found.append(Problem("rules", str(error)))
+        found.append(Problem("metrics", str(error)))
     if spec.weight is not None and spec.weight == spec.count:
         found.append(Problem("weight", f"{quote(spec.weight)} is already the count column"))
     if spec.cluster is not None and spec.method is not Method.DEFAULT:
