@@ -296,6 +296,13 @@ def test_a_name_is_an_identifier(name):
         fg.quotient(name, over=fg.FN, under=fg.FP)
 
 
+@pytest.mark.parametrize("over", [0.5 * fg.TP, fg.TP + -1 * fg.FP, "TP", 0 * fg.TP])
+def test_sums_are_of_whole_cells(over):
+    with pytest.raises(fg.SpecError, match="'odd': over: must "):
+        fg.quotient("odd", over=over, under=fg.FN)
+    assert fg.FN * 5 == 5 * fg.FN
+
+
 def test_two_metrics_of_one_name_are_refused():
     other = fg.rate("hit_share", of=fg.TP, among=ALL)
     for asked in (

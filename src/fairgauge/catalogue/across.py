@@ -1,4 +1,4 @@
-"""Metrics of a whole feature: how far its groups lie apart, and which two the furthest."""
+"""Metrics of a whole feature: how much its groups differ, and which two groups differ most."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Across(Metric):
 
     @abstractmethod
     def sentence(self, value: float, first: str, second: str) -> str:
-        """Say a value in words."""
+        """Describe a value in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

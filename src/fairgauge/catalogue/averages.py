@@ -1,4 +1,4 @@
-"""Multiclass: a rate of each class against the rest, brought to one number per group."""
+"""Multiclass: a rate of each class against all others, averaged to one number per group."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Agreement(Statistic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa(DrawnStatistic):
-    """Cohen's kappa: agreement of predictions and labels beyond what their shares give by chance.
+    """Cohen's kappa: agreement of predictions and labels beyond the agreement expected by chance.
 
     Over all classes where there are several, else over the positive and the negative.
     """
@@ -131,9 +131,13 @@ class Kappa(DrawnStatistic):
     def range(self) -> tuple[float, float]:
         return (-1.0, 1.0)
 
+    @property
+    def edges(self) -> str:
+        return "undefined for a group whose labels and predictions are all of one class"
+
     def value(self, side: Side, profile: Profile) -> Array:
         classes = [each.counts(_BOTH) for each in side.per_class]
-        if not classes:  # the positive class, and the negative one with its cells turned round
+        if not classes:  # the positive class, and the negative one with its cells exchanged
             cells = side.counts(_BOTH)
             classes = [cells, cells[..., ::-1]]
         rows = self.size(side)
@@ -148,7 +152,7 @@ class Kappa(DrawnStatistic):
     def why_undefined(self, side: Side, at: int) -> str:
         if self.size(side)[at] == 0:
             return "no rows with a label and a prediction"
-        return "labels and predictions of one class alone"
+        return "labels and predictions all of one class"
 
 
 def averaged(of: Statistic, how: Average) -> Averaged:

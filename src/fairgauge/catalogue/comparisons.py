@@ -118,11 +118,11 @@ class Comparison(Metric):
 
     @abstractmethod
     def why_undefined(self, group: Side, reference: Side, at: int) -> str:
-        """Say why `value` is NaN at one comparison."""
+        """Explain why `value` is NaN at one comparison."""
 
     @abstractmethod
     def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        """Say a value in words; ``sides`` are what `side_values` gave for it."""
+        """Describe a value in words; ``sides`` are what `side_values` gave for it."""
 
     def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
         """Return the number of each side that the comparison is made of."""

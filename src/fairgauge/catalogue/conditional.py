@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionalDisparity(Comparison):
-    """The group's share of the rejected less its share of the accepted, averaged over strata."""
+    """The group's share of the rejected minus its share of the accepted, averaged over strata."""
 
     of: Need
     scope: ClassVar[Scope] = "pooled"

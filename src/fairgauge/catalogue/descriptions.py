@@ -95,7 +95,7 @@ class Entry:
         return [f"{tool}: {', '.join(every)}" for tool, every in names.items()]
 
     def differing(self) -> list[str]:
-        """Return how the numbers of other tools differ, those alike together."""
+        """Return how the numbers of other tools differ, equal explanations together."""
         names: dict[str, list[str]] = {}
         for each in self.tools:
             if each.differs:

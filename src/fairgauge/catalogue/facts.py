@@ -1,4 +1,4 @@
-"""Rates and metrics as plain values: what a saved report says of the names that it uses.
+"""Rates and metrics as plain values: how a saved report describes the names that it uses.
 
 Where a report is read, fairgauge knows its own names by itself; a user's rates are made from these
 facts, to be shown and compared, though not to be computed again.

@@ -1,4 +1,4 @@
-"""How unevenly benefit is spread over rows: b = 2 for FP, 1 for TP and TN, 0 for FN."""
+"""How unequally benefit is distributed over rows: b = 2 for FP, 1 for TP and TN, 0 for FN."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class InequalityPart(Across):
     @property
     def formula(self) -> str:
         between = f"generalized entropy (order {self.parameter:g}) of each row's group mean benefit"
-        return between if self.part == "between" else f"generalized entropy less {between}"
+        return between if self.part == "between" else f"generalized entropy minus {between}"
 
     @property
     def range(self) -> tuple[float, float]:

@@ -29,11 +29,11 @@ _PARAMETRISED = re.compile(
 SETS = ("standard", "clarify", "vertex", "native", "all")
 
 
-class AmbiguousName(LookupError):  # noqa: N818 - it says what is wrong
+class AmbiguousName(LookupError):  # noqa: N818 - named for what is wrong
     """Tools give one name to numbers that differ; the message names them."""
 
 
-class NotAMetric(LookupError):  # noqa: N818 - it says what is wrong
+class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
     """Something else stands where a metric is asked for."""
 
 
@@ -83,7 +83,7 @@ class Catalogue:
         Raises
         ------
         LookupError
-            A name is unknown; the message says so and names the nearest.
+            A name is unknown; the message names the nearest.
         """
         found: dict[str, Metric] = {}
         for each in asked:
@@ -143,7 +143,7 @@ def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
 
 
 def _names_a_rate(name: str) -> bool:
-    """Tell whether a name is that of a rate, with a parameter or without, and of no metric."""
+    """Return whether a name is that of a rate, with a parameter or without, and of no metric."""
     found = _PARAMETRISED.fullmatch(name)
     if plain(name) in _metrics() or (found and found["by"]):
         return False
@@ -215,7 +215,7 @@ def _rates() -> dict[str, tuple[Statistic, ...]]:
 
 
 def is_taken(name: str) -> bool:
-    """Tell whether a name, a synonym or a set of fairgauge has a name."""
+    """Return whether a name, a synonym or a set of fairgauge has a name."""
     return plain(name) in (*_metrics(), *_rates(), *SETS)
 
 

@@ -58,6 +58,14 @@ class MomentStatistic(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, math.inf)
 
+    @property
+    def edges(self) -> str:
+        return (
+            "undefined for a group without rows"
+            if self.fewest_rows == 1
+            else f"undefined for a group of fewer than {self.fewest_rows} rows"
+        )
+
     def value(self, side: Side, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -123,6 +131,10 @@ class ExplainedVariance(MomentStatistic):
     @property
     def range(self) -> tuple[float, float]:
         return (-math.inf, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return "undefined for a group of fewer than 2 rows, or whose labels do not vary"
 
     def of_sums(self, sums: Sums) -> Array:
         return 1 - sums["gap2"] / _squares_about_mean(sums["yy"], sums["y"], sums["n"])

@@ -302,6 +302,9 @@ def _check_cells(name: str, **sums: object) -> None:
         if not isinstance(cells, Cells) or not any(cells.coefficients):
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+        if not all(isinstance(k, int) and k >= 0 for k in cells.coefficients):
+            message = f"must have whole coefficients from 0 up, not {cells}"
+            raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
 
 
 def _check_varies(name: str, one: Cells, other: Cells) -> None:

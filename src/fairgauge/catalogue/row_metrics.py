@@ -1,7 +1,7 @@
 """Metrics that counts cannot give: what compares single rows, or orders them all.
 
-They are asked for by name, read the rows once more, and say so. Only what they are called, mean
-and range stands here; the rows are compared in `fairgauge.rowwise`.
+They are asked for by name and read the rows once more. Their names, meanings and ranges are defined
+here; the rows are compared in `fairgauge.rowwise`.
 """
 
 from __future__ import annotations

@@ -154,10 +154,6 @@ class FalsePositiveRateAtRecall(ScoreStatistic):
             raise LookupError(f"{self.name}: recall must be above 0 and at most 1, not {value:g}")
         return replace(self, name=f"{self.name}({value:g})", recall=value)
 
-    @property
-    def edges(self) -> str:
-        return "undefined for a group without positive or without negative labels"
-
     def of_scores(self, scores: Scores) -> Array:
         ranked = Ranked.of(scores)
         return ranked.false_positive_rate(ranked.at_recall(np.full(len(scores.every), self.recall)))

@@ -63,6 +63,13 @@ class ScoreStatistic(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
+    @property
+    def edges(self) -> str:
+        if self.two_classes:
+            return "undefined for a group without positive or without negative labels"
+        needed = "a score and a label" if self.labelled else "a score"
+        return f"undefined for a group without rows with {needed}"
+
     def value(self, side: Side, profile: Profile) -> Array:
         del profile
         scores = scores_of(side)
@@ -320,7 +327,7 @@ def mean_score(scores: Scores) -> Array:
 
 
 def calibration_gap(scores: Scores) -> Array:
-    """Return the mean score less the share of positive labels."""
+    """Return the mean score minus the share of positive labels."""
     off = scores.moments["s"].sum(axis=-1) - scores.counts[:, 0].sum(axis=-1)
     return divide(off, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
 

@@ -60,7 +60,7 @@ class Statistic(ABC):
     parameters: ClassVar[tuple[str, ...]] = ()
     """The names of its parameters; the first is meant where none is named."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
-    """The tasks that it is of; in a multiclass audit each class stands against the rest."""
+    """The tasks that it is of; in a multiclass audit each class is compared with all others."""
 
     @property
     def title(self) -> str:
@@ -108,7 +108,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def why_undefined(self, side: Side, at: int) -> str:
-        """Say what is missing where `value` is NaN: ``no observed positives (TP + FN = 0)``."""
+        """Explain why `value` is NaN: ``no observed positives (TP + FN = 0)``."""
 
     def with_parameter(self, parameter: str, value: float) -> Statistic:
         """Return the same statistic with another parameter, as in ``precision_at_k(50)``.

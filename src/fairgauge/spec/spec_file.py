@@ -131,7 +131,9 @@ class Document(_Table):
     reference: Annotated[Reference, Lax] | dict[str, Scalar] | None = Field(
         None, description="What a group is compared with: a word, or a value of a column."
     )
-    metrics: Name | list[Name] | None = Field(None, description="Sets, metrics or rates.")
+    metrics: Name | list[Name] | None = Field(
+        None, description="Sets, metrics, rates, or import paths of own metrics (module:name)."
+    )
     features: str | list[str] | None = Field(
         None, description="Columns for the metrics that compare rows."
     )
