@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.catalogue.confusion_counts import Scores, Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile
 from fairgauge.inference.bounds import bounds
@@ -192,7 +192,7 @@ def sides(positive, negative):
     at = (np.arange(BINS) + 0.5) / BINS
     every = counts.sum(axis=1)
     scores = Scores(at, at, counts, every, counts * at, {}, every @ at, every @ at**2)
-    return Side(size=every.sum(axis=1), scores=scores)
+    return ConfusionCounts(size=every.sum(axis=1), scores=scores)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_its_values_are_those_of_the_formula_by_hand(metric, function):
         assert counted.rates[metric.name].low < ours < counted.rates[metric.name].high
 
 
-@pytest.mark.parametrize("reference", ["rest", "overall", "largest", "best"])
+@pytest.mark.parametrize("reference", ["others", "overall", "largest", "best"])
 @pytest.mark.parametrize("method", ["default", "bootstrap", "bayes"])
 def test_a_rate_of_ones_own_has_the_intervals_of_the_built_in_rate(reference, method):
     twin = fg.rate("own_recall", of=fg.TP, among=fg.TP + fg.FN, better="higher")
@@ -220,6 +220,13 @@ def test_fg_metric_explains_it():
     assert fg.metric(HIT_SHARE.compared("ratio")).reading == (
         "above 1, the group's hit share is higher than its reference's"
     )
+
+
+def test_a_cube_file_cannot_hold_a_definition(tmp_path):
+    counts = fg.count(fg.confusion("sex", COUNTS), metrics=[HIT_SHARE])
+    assert fg.audit(counts)["hit_share.difference", "sex", "F"].value is not None
+    with pytest.raises(fg.CubeError, match=r"metrics of your own \(hit_share\): count without them"):
+        counts.save(tmp_path / "day.cube.json")
 
 
 # --- import paths ---

@@ -88,7 +88,7 @@ BLENDS: tuple[Statistic, ...] = (
     Blend(name="average_odds", of=(TPR, FPR), better=NEITHER, says="the mean of true positive rate and false positive rate", cite=("aif360:average_odds_difference",)),
 )
 BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
-LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, on_request=True, better=HIGHER, aka=("relative precision",), says="precision divided by the base rate: how many times as often predicted positives are observed positive as all rows", cite=("Provost & Fawcett 2013",))
+LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, better=HIGHER, aka=("relative precision",), says="precision divided by the base rate: how many times as often predicted positives are observed positive as all rows", cite=("Provost & Fawcett 2013",))
 KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement expected by chance", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
@@ -107,8 +107,8 @@ SCORES: tuple[Statistic, ...] = (
     ScoreMean(name="mean_score", of=ScoreTerm.SCORE, better=NEITHER, aka=("average score", "mean predicted score"), says="the mean of the scores", cite=("holisticai:average_score_difference",)),
 )
 CUTS: tuple[Statistic, ...] = (
-    PrecisionAtK(name="precision_at_k", on_request=True, better=HIGHER, aka=("precision at top k", "p@k"), says="the share of observed positives among the 100 highest scores of the group; precision_at_k(N) is of the N highest, precision_at_k(percent=P) of the highest P per cent", cite=("Manning et al. 2008",)),
-    FalsePositiveRateAtRecall(name="false_positive_rate_at_recall", on_request=True, better=LOWER, aka=("fpr at recall", "fpr at tpr"), says="the false positive rate at the highest threshold with a recall of at least 0.8; false_positive_rate_at_recall(R) is at recall R", cite=("sklearn:roc_curve",)),
+    PrecisionAtK(name="precision_at_k", better=HIGHER, aka=("precision at top k", "p@k"), says="the share of observed positives among the 100 highest scores of the group; precision_at_k(N) is of the N highest, precision_at_k(percent=P) of the highest P per cent", cite=("Manning et al. 2008",)),
+    FalsePositiveRateAtRecall(name="false_positive_rate_at_recall", better=LOWER, aka=("fpr at recall", "fpr at tpr"), says="the false positive rate at the highest threshold with a recall of at least 0.8; false_positive_rate_at_recall(R) is at recall R", cite=("sklearn:roc_curve",)),
 )
 
 MOMENTS: tuple[Statistic, ...] = (
@@ -140,7 +140,7 @@ CLARIFY: tuple[Metric, ...] = (
     Distance(name="LP", set="clarify", title="Lp-norm (LP)", of="label", by="lp", says="the Euclidean distance between the label distributions", positive="the distributions differ; the sign carries no direction", aka=("L-p Norm (LP)", "lp norm"), cite=("clarify:LP",)),
     Distance(name="TVD", set="clarify", title="Total Variation Distance (TVD)", of="label", by="tvd", says="the share of labels that would have to change to make the distributions equal", positive="the distributions differ; the sign carries no direction", aka=("total variation distance",), cite=("clarify:TVD",)),
     Distance(name="KS", set="clarify", title="Kolmogorov-Smirnov (KS)", of="label", by="ks", says="the largest difference between the shares of any one label", positive="the distributions differ; the sign carries no direction", aka=("Kolmogorov-Smirnov Distance (KS)", "kolmogorov smirnov distance"), cite=("clarify:KS",)),
-    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", standard=True, says="the group's share of negative labels minus its share of positive labels, averaged over strata", positive="the group's share of negative labels is larger than its share of positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
+    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", margin=rate("base_rate"), standard=True, says="the group's share of negative labels minus its share of positive labels, averaged over strata", positive="the group's share of negative labels is larger than its share of positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
     # after training: predictions against labels
     Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", cite=("clarify:DPPL",)),
     Contrast(name="DI", set="clarify", title="Disparate Impact (DI)", of=rate("selection_rate"), by="ratio", standard=True, says="how many times as often the group is predicted positive", positive="the group is predicted positive more often", aka=("impact ratio", "adverse impact ratio"), cite=("clarify:DI",)),
@@ -152,7 +152,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="DRR", set="clarify", title="Difference in Rejection Rates (DRR)", of=rate("negative_predictive_value"), by="difference", order=D_MINUS_A, standard=True, says="how much more often the group's predicted negatives are observed negative", positive="the group has fewer false negatives among its predicted negatives", aka=("Difference in Rejection Rates",), cite=("clarify:DRR",)),
     Contrast(name="AD", set="clarify", title="Accuracy Difference (AD)", of=rate("accuracy"), by="difference", order=A_MINUS_D, standard=True, says="how much less often predictions are correct for the group", positive="predictions are less accurate for the group", cite=("clarify:AD",)),
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, standard=True, says="how many more false negatives per false positive the group has", positive="false negatives make up more of the group's errors", cite=("clarify:TE",)),
-    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", standard=True, says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
+    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), standard=True, says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unequally benefit is distributed over all rows", positive="benefit is distributed unequally", cite=("clarify:GE",)),
     RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", says="how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
@@ -308,8 +308,3 @@ METRICS: tuple[Metric, ...] = (
     *POPULATION,
     *ROWWISE,
 )
-
-CONDITIONAL: frozenset[str] = frozenset(
-    row.name for row in METRICS if isinstance(row, ConditionalDisparity)
-)
-"""The metrics that hold a stratum fixed by their own definition."""

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
-from fairgauge.catalogue.statistics import DrawnStatistic
+from fairgauge.catalogue.statistics import DrawnStatistic, none_of
 from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.reasons import all_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.enums import Profile
+    from fairgauge.reasons import Reason
 
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 _TRIAL = np.array([[7, 2, 3, 11], [1, 1, 1, 1], [40, 5, 2, 9], [3, 17, 8, 2]], dtype=float)
@@ -57,7 +59,7 @@ class CellFunction(DrawnStatistic):
         sums = " or ".join(f"{cells} = 0" for cells in (*self.nonzero, ALL))
         return f"undefined when {sums}"
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         counts = side.counts(_BOTH)
         defined = np.all([cells.count(counts) > 0 for cells in (ALL, *self.nonzero)], axis=0)
@@ -66,15 +68,15 @@ class CellFunction(DrawnStatistic):
             values[defined] = self._computed(counts[defined])
         return values
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         counts = side.counts(_BOTH)
         rows: Array = np.min([cells.count(counts) for cells in (*self.nonzero, ALL)], axis=0)
         return rows
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = side.counts(_BOTH)[at]
         empty = [cells for cells in (ALL, *self.nonzero) if not cells.count(counts)]
-        return " and ".join(f"no {cells.described} ({cells} = 0)" for cells in empty)
+        return all_of(map(none_of, empty))
 
     def try_out(self) -> None:
         """Check that the function works element by element.

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.enums import Profile
+    from fairgauge.reasons import Reason
 
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -56,15 +57,15 @@ class DescribedRate(Statistic):
     def range(self) -> tuple[float, float]:
         return self.limits
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del side, profile
         raise self._unknown()
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         del side
         raise self._unknown()
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
         raise self._unknown()
 

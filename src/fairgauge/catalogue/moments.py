@@ -12,12 +12,13 @@ import numpy as np
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Sums: TypeAlias = "Mapping[str, Array]"
 
@@ -66,20 +67,21 @@ class MomentStatistic(Statistic):
             else f"undefined for a group of fewer than {self.fewest_rows} rows"
         )
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.of_sums(side.moments)
         enough = side.moments["n"] >= self.fewest_rows
         return np.where(enough & np.isfinite(values), values, np.nan)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return side.moments["n"]
 
-    def why_undefined(self, side: Side, at: int) -> str:
-        if side.moments["n"][at] < self.fewest_rows:
-            return f"fewer than {self.fewest_rows} rows with a label and a prediction"
-        return "labels or residuals that do not vary"
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        n = float(side.moments["n"][at])
+        if n < self.fewest_rows:
+            return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=self.fewest_rows)
+        return Reason.of(ReasonCode.NO_VARIATION, of="labels or residuals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

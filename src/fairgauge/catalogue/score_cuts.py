@@ -14,12 +14,13 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.score_statistics import ScoreStatistic, scores_of
 from fairgauge.enums import Profile
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
     from fairgauge.catalogue.statistics import Statistic
 
 _ROUNDING = 1e-12
@@ -106,7 +107,7 @@ class PrecisionAtK(ScoreStatistic):
         share = divide(Ranked.of(scores).positives_among(rows), rows, Profile.DOCUMENTED)
         return np.where(rows <= scores.counts.sum(axis=(1, 2)), share, np.nan)
 
-    def error(self, side: Side) -> Array:
+    def error(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
         rows, ranked = self.rows(scores), Ranked.of(scores)
         every = ranked.positive + ranked.negative
@@ -119,14 +120,15 @@ class PrecisionAtK(ScoreStatistic):
         off = np.maximum(most - expected, expected - least) * scores.open[::-1][at]
         return divide(off, rows, Profile.DOCUMENTED)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
         rows: Array = np.minimum(self.rows(scores), scores.counts.sum(axis=(1, 2)))
         return rows
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if not self.percent and self.size(side)[at] < self.k:
-            return f"fewer than {self.k:g} rows with a score and a label"
+            n = float(self.size(side)[at])
+            return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=self.k)
         return super(PrecisionAtK, self).why_undefined(side, at)
 
 
@@ -158,7 +160,7 @@ class FalsePositiveRateAtRecall(ScoreStatistic):
         ranked = Ranked.of(scores)
         return ranked.false_positive_rate(ranked.at_recall(np.full(len(scores.every), self.recall)))
 
-    def error(self, side: Side) -> Array:
+    def error(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
         ranked = Ranked.of(scores)
         at = ranked.at_recall(np.full(len(scores.every), self.recall))

@@ -17,12 +17,13 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 
 _DECILES = 10
 _FURTHEST_LOGIT = 1e-6
@@ -70,23 +71,25 @@ class ScoreStatistic(Statistic):
         needed = "a score and a label" if self.labelled else "a score"
         return f"undefined for a group without rows with {needed}"
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         scores = scores_of(side)
         return np.where(self._enough(scores), self.of_scores(scores), np.nan)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         scores = scores_of(side)
         rows: Array = (scores.counts if self.labelled else scores.every[:, None]).sum(axis=(1, 2))
         return rows
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = scores_of(side).counts[at].sum(axis=-1)
         if self.size(side)[at] == 0:
-            return "no rows with a score and a label" if self.labelled else "no rows with a score"
+            of = "score and label" if self.labelled else "score"
+            return Reason.of(ReasonCode.NO_ROWS, of=of)
         if self.two_classes and counts.min() == 0:
-            return f"no {'positive' if counts[0] == 0 else 'negative'} labels"
-        return "scores that do not determine it"
+            of = f"{'positive' if counts[0] == 0 else 'negative'} label"
+            return Reason.of(ReasonCode.NO_ROWS, of=of)
+        return Reason.of(ReasonCode.NOT_CONVERGED, of=self.title)
 
     def _enough(self, scores: Scores) -> NDArray[np.bool_]:
         counts = scores.counts.sum(axis=-1)
@@ -108,7 +111,7 @@ class RocAuc(ScoreStatistic):
     def of_scores(self, scores: Scores) -> Array:
         return roc_auc(scores)
 
-    def error(self, side: Side) -> Array:
+    def error(self, side: ConfusionCounts) -> Array:
         return roc_auc_bound(scores_of(side))
 
 
@@ -125,7 +128,7 @@ class AveragePrecision(ScoreStatistic):
     def of_scores(self, scores: Scores) -> Array:
         return average_precision(scores)
 
-    def error(self, side: Side) -> Array:
+    def error(self, side: ConfusionCounts) -> Array:
         return average_precision_bound(scores_of(side))
 
 
@@ -414,7 +417,7 @@ def shares(counts: Array) -> Array:
     return divide(counts, counts.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
 
 
-def scores_of(side: Side) -> Scores:
+def scores_of(side: ConfusionCounts) -> Scores:
     """Return the score histograms of a side, which must have them."""
     assert side.scores is not None
     return side.scores

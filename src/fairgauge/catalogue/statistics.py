@@ -1,7 +1,7 @@
 """The few shapes that a number of one group can have.
 
-A ``Statistic`` turns a `Side` into one number per group. Which interval, formula and edge rule it
-has follows from its shape, never from its name.
+A ``Statistic`` turns `ConfusionCounts` into one number per group. Which interval, formula and edge
+rule it has follows from its shape, never from its name.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
+from fairgauge.reasons import Reason, ReasonCode, all_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.across import Spread
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.comparisons import Contrast
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
@@ -38,7 +39,6 @@ class Statistic(ABC):
     signed : whether it can be negative of its nature, so that a ratio of two means nothing.
     aka : other names in use that mean exactly this.
     cite : where it is defined.
-    on_request : whether groups list it only where it, or what compares it, is asked for.
     own : whether it is a user's, and not of the catalogue.
     """
 
@@ -48,7 +48,6 @@ class Statistic(ABC):
     aka: tuple[str, ...] = ()
     cite: tuple[str, ...]
     signed: bool = False
-    on_request: bool = False
     own: bool = False
 
     is_share: ClassVar[bool] = False
@@ -94,21 +93,21 @@ class Statistic(ABC):
         return "undefined when the group has no row with all columns that it needs"
 
     @abstractmethod
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         """Return one number per group, NaN where undefined; array of shape (n,)."""
 
-    def error(self, side: Side) -> Array | None:
+    def error(self, side: ConfusionCounts) -> Array | None:
         """Return the most that `value` can be off by its own making; None where it is exact."""
         del side
         return None
 
     @abstractmethod
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         """Return the number of rows each value rests on, its denominator; array of shape (n,)."""
 
     @abstractmethod
-    def why_undefined(self, side: Side, at: int) -> str:
-        """Explain why `value` is NaN: ``no observed positives (TP + FN = 0)``."""
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        """Return what is missing where `value` is NaN, such as observed positives."""
 
     def with_parameter(self, parameter: str, value: float) -> Statistic:
         """Return the same statistic with another parameter, as in ``precision_at_k(50)``.
@@ -163,16 +162,16 @@ class Rate(Statistic):
     def edges(self) -> str:
         return f"undefined when {self.among} = 0"
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.of.count(counts), self.among.count(counts), profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return self.among.count(side.counts(self.needs))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return _none_of(self.among)
+        return none_of(self.among)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,16 +209,16 @@ class Quotient(Statistic):
         undefined = f"undefined when {self.over} = 0 and {self.under} = 0"
         return undefined if self.bounded else infinite + undefined
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.over.count(counts), self.under.count(counts), profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return _rows_in_either(self.over, self.under, side.counts(self.needs))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return f"{_none_of(self.over)} and {_none_of(self.under)}"
+        return all_of((none_of(self.over), none_of(self.under)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,17 +247,17 @@ class Blend(Statistic):
     def edges(self) -> str:
         return f"undefined when {' or '.join(part.title for part in self.of)} is"
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         values: Array = np.mean([rate.value(side, profile) for rate in self.of], axis=0)
         return values
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         sizes: Array = np.min([rate.size(side) for rate in self.of], axis=0)
         return sizes
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
-        return " and ".join(rate.why_undefined(side, at) for rate in missing)
+        return all_of(rate.why_undefined(side, at) for rate in missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,21 +295,21 @@ class RelativeRate(DrawnStatistic):
     def edges(self) -> str:
         return f"undefined when {self.of.title} is, or when {self.to.of} = 0"
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         over, under = (self._rate(rate, side, profile) for rate in (self.of, self.to))
         return divide(over, under, profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         counts = side.counts(self.needs)
         rows: Array = np.minimum(self.of.among.count(counts), self.to.among.count(counts))
         return rows
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = side.counts(self.needs)[at]
         empty = [rate.among for rate in (self.of, self.to) if not rate.among.count(counts)]
-        return " and ".join(map(_none_of, empty or [self.to.of]))
+        return all_of(map(none_of, empty or [self.to.of]))
 
-    def _rate(self, rate: Rate, side: Side, profile: Profile) -> Array:
+    def _rate(self, rate: Rate, side: ConfusionCounts, profile: Profile) -> Array:
         """Return a rate of the rows that both rates can count."""
         counts = side.counts(self.needs)
         return divide(rate.of.count(counts), rate.among.count(counts), profile)
@@ -328,5 +327,7 @@ def _bracket(cells: Cells) -> str:
     return f"({text})" if " + " in text else text
 
 
-def _none_of(cells: Cells) -> str:
-    return f"no {cells.described} ({cells} = 0)"
+def none_of(cells: Cells) -> Reason:
+    """Return that a sum of cells is 0, as the reason why a number is undefined."""
+    counts, formula = cells.described, str(cells)
+    return Reason.of(ReasonCode.EMPTY_DENOMINATOR, counts=counts, formula=formula)

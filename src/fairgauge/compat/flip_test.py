@@ -14,9 +14,10 @@ from fairgauge.compat.columns import Column, Kind
 from fairgauge.compat.facet_blocks import REST, Blocks, Outcome
 from fairgauge.compat.facet_counts import OTHERS, Question, count_question, question_spec
 from fairgauge.compat.service_texts import NOT_NUMERIC, error_text
-from fairgauge.enums import Profile, Task
-from fairgauge.resolve.outcomes import readings
-from fairgauge.rowwise import measure_rows
+from fairgauge.enums import Profile
+from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.resolve.resolution import resolve
+from fairgauge.rowwise import RowReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,11 +66,10 @@ class Features:
         spec = question_spec(rows_of.question, profile, (1,), features=names, metrics=["FT"])
         metric = find_metric("FT")
         assert isinstance(metric, RowMetric)
-        reading = readings(cube, spec, Task.BINARY)[0]
-        found, _ = measure_rows(rows_of, cube, spec, [metric], reading)
-        (estimate,) = found
+        estimates, _ = RowReader(rows_of, cube, spec).metrics([metric], resolve(cube, spec))
+        (estimate,) = estimates
         if estimate.value is None:
-            raise ValueError(estimate.reason or "there is no value")
+            raise ValueError(describe_reason(estimate.reason) if estimate.reason else "no value")
         return estimate.value
 
 

@@ -19,9 +19,10 @@ from fairgauge.catalogue.moments import (
     ResidualSpread,
     RootMeanSquaredError,
 )
-from fairgauge.enums import Profile
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.bound import Bounds, of_mean
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.squares import (
     central_moments,
@@ -38,19 +39,17 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.moments import Sums
     from fairgauge.inference.bound import At
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
-Made: TypeAlias = "tuple[At, str]"
+Made: TypeAlias = "tuple[At, Methods]"
 
-LOST = (
-    "the fourth powers of its labels or predictions are lost to rounding: they are too large, or "
-    "too far from 0 for how little they vary; subtract a constant from both, or change their unit"
-)
+ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 """Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
-_CHI_SQUARE = "chi-square by kurtosis"
+_CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
 
 _SQUARES: dict[RegressionTerm, str] = {
     RegressionTerm.LABEL: "yy",
@@ -71,7 +70,7 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
         Nothing is known of how it varies, or rows are tied by clusters.
     """
     del evidence
-    raise NoInterval(f"no interval is known for {statistic.title}")
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 @of_moments.register(Mean)
@@ -113,7 +112,7 @@ def _by_fourth_powers(
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    return Bounds(value, n, at, method, reason=LOST if lost.any() else "")
+    return Bounds(value, n, at, method, reason=ROUNDING if lost.any() else None)
 
 
 def label_moments(m: Sums) -> Moments:
@@ -171,7 +170,7 @@ def _explained(m: Sums, n: Array) -> Made:
         low, high = unexplained_limits(unexplained, spread, normal, n, z)
         return 1 - high, 1 - low
 
-    return at, "log delta, student"
+    return at, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
 
 
 def _fourth_errors(m: Sums) -> Array:

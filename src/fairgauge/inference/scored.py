@@ -26,9 +26,10 @@ from fairgauge.catalogue.score_statistics import (
     recalibration,
     scores_of,
 )
-from fairgauge.enums import Profile
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.bound import Bounds, of_mean
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.calibration import (
     Bins,
@@ -49,13 +50,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
     from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
 _HALF_A_ROW = 0.5  # corrects a count for continuity
-_OF_CUT = "wilson, mover with the error of the cut"
+_OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
     ScoreTerm.SCORE: lambda s, _: s,
@@ -76,7 +78,7 @@ def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
         There are clusters, of which scores are not counted, or nothing is known of how it varies.
     """
     del evidence
-    raise NoInterval(f"no interval is known for {statistic.title}")
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
@@ -88,7 +90,7 @@ def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
     return None
 
 
-def _labelled(side: Side, label: int) -> Array:
+def _labelled(side: ConfusionCounts, label: int) -> Array:
     assert side.scores is not None
     total: Array = side.scores.counts[:, label].sum(axis=-1)
     return total
@@ -127,7 +129,12 @@ def _(statistic: RocAuc, evidence: Evidence) -> Bounds:
     del statistic  # there is one; its counts are scaled to what the weights are worth
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return Bounds(area.auc, rows, lambda z: auc_interval(area, z), "delong, logit")
+    return Bounds(
+        area.auc,
+        rows,
+        lambda z: auc_interval(area, z),
+        (IntervalMethod.DELONG, IntervalMethod.LOGIT),
+    )
 
 
 @scored.register(AveragePrecision)
@@ -141,15 +148,17 @@ def _(statistic: AveragePrecision, evidence: Evidence) -> Bounds:
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return Bounds(average, rows, at, "influence of rows, logit")
+    return Bounds(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
 
 
 @scored.register(CalibrationError)
 def _(statistic: CalibrationError, evidence: Evidence) -> Bounds:
     if statistic.over_bins == "mean":
-        limits, method = mean_error_limits, "ball of the bins' noise"
+        limits: Callable[[Bins, Array], Limits] = mean_error_limits
+        method: Methods = (IntervalMethod.CALIBRATION_BALL,)
     else:
-        limits, method = largest_error_limits, "clopper-pearson, all bins at once"
+        limits = largest_error_limits
+        method = (IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON)
     held = scores_of(evidence.side)
     worth = evidence.worth(statistic.size)
     counts = held.counts * worth[:, None, None]
@@ -183,7 +192,9 @@ def _(statistic: Recalibration, evidence: Evidence) -> Bounds:
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
-    return Bounds(value, rows, lambda z: (value - z * error, value + z * error), "sandwich")
+    return Bounds(
+        value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
+    )
 
 
 @scored.register(PrecisionAtK)

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 _CODE_BEHIND = re.compile(r"\s*\([A-Za-z]+\)$")
-_CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
 _HEADLINES = (
     "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
     "accuracy", "base_rate", "mean_error", "mean_absolute_error", "mean_prediction", "roc_auc",
@@ -48,10 +48,20 @@ def all_rates() -> tuple[Statistic, ...]:
     return _NAMES.get().rates
 
 
+def find_metric(name: str) -> Metric:
+    """Return the metric of a name; LookupError where no catalogue in force has it."""
+    return _NAMES.get().metric(name)
+
+
+def find_rate(name: str) -> Statistic:
+    """Return the rate of a name; LookupError where no catalogue in force has it."""
+    return _NAMES.get().rate(name)
+
+
 def metric_row(name: str) -> Metric | None:
     """Return the catalogue row of a metric."""
     try:
-        return _NAMES.get().metric(name)
+        return find_metric(name)
     except LookupError:
         return None
 
@@ -59,7 +69,7 @@ def metric_row(name: str) -> Metric | None:
 def rate_row(name: str) -> Statistic | None:
     """Return the catalogue row of a rate."""
     try:
-        return _NAMES.get().rate(name)
+        return find_rate(name)
     except LookupError:
         return None
 
@@ -124,10 +134,18 @@ def has_margin(pooled: str, metric: str) -> bool:
     if pooled == metric:
         return True
     conditional, row = metric_row(pooled), metric_row(metric)
-    if conditional is None or conditional.scope != "pooled" or not isinstance(row, Contrast):
+    if not isinstance(conditional, ConditionalDisparity) or not isinstance(row, Contrast):
         return False
-    rate = _CONDITIONAL_OF.get(getattr(conditional, "of", ""))
+    rate = conditional.margin.name
     return (row.of.name, row.by, row.order) == (rate, "difference", "reference - group")
+
+
+def reverses(overall: Estimate, adjusted: Estimate) -> bool:
+    """Return whether two estimates of one metric lie on opposite sides of "no difference"."""
+    if overall.value is None or adjusted.value is None:
+        return False
+    sides = [each.value - neutral(each.metric) for each in (overall, adjusted) if each.value]
+    return len(sides) == 2 and sides[0] * sides[1] < 0
 
 
 def distance(estimate: Estimate) -> tuple[float, float]:
