@@ -72,7 +72,7 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
 def applicable_rates(
     cube: Cube, spec: Spec, task: Task, asked: Iterable[AskedMetric]
 ) -> list[Statistic]:
-    """Return the rates that the data allow: of the catalogue, and with parameters or a user's own."""
+    """Return the rates that the data allow: the catalogue's, and those asked for beside it."""
     compared = (rate for each in asked for rate in each.metric.statistics)
     ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
     listed = dict.fromkeys(RATES)
