@@ -82,7 +82,7 @@ class Insufficient(StrEnum):
 class Multiplicity(StrEnum):
     """Which error rate is controlled where several decisions are made."""
 
-    PER_DECISION = "per-decision"
+    PER_GROUP = "per-group"
     FAMILYWISE = "familywise"
 
 
@@ -246,6 +246,7 @@ class DiagnosticCode(StrEnum):
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
     OVERRIDES = "overrides"  # options
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1
 

@@ -157,7 +157,7 @@ MISTAKES = [
     ({"unknown": {"race": "Unknown"}}, ['unknown: must be one value, not {"race": "Unknown"}']),
     ({"unknown": ["Unknown", None]}, ["unknown[1]: must not be missing"]),
     ({"exclude_groups": [1]}, ["exclude_groups[0]: must be a name, not 1"]),
-    ({"multiplicity": "family"}, ["multiplicity: 'family' is not allowed. Did you mean 'familywise'? Use per-decision or familywise"]),
+    ({"multiplicity": "family"}, ["multiplicity: 'family' is not allowed. Did you mean 'familywise'? Use per-group or familywise"]),
     ({"document": "x"}, ["document: must be a table of title, author, organisation, purpose, period, source, collected, notes, not 'x'"]),
     ({"document": {"titel": "x", "author": 5}}, ["document.titel: unknown key. Did you mean 'title'? Allowed: title, author, organisation, purpose, period, source, collected, notes", "document.author: must be text, not 5"]),
     ({"score_range": [1]}, ["score_range: must be two ascending numbers, [low, high], not [1]"]),

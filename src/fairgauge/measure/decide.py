@@ -65,9 +65,28 @@ def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
     return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule))
 
 
+def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
+    """Return what each comparison comes to that a confidence interval decides.
+
+    A verdict is the worst of several where there are several classes or thresholds.
+    """
+    return [
+        _decided(each, rule, measured.worst_cases)[0]
+        for rule in rules
+        for each in _subjects(measured, rule)
+        if rule.decide is Decide.INTERVAL and each.status is Status.OK and each.interval
+    ]
+
+
+def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return everything that a rule is held against."""
+    yield from _estimates(measured, rule)
+    yield from _rates(measured, rule)
+
+
 def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    for each in (*_estimates(measured, rule), *_rates(measured, rule)):
+    for each in _subjects(measured, rule):
         held.setdefault((each.feature, each.group), []).append(each)
     for (feature, group), several in held.items():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]

@@ -197,7 +197,7 @@ class Spec:
         Method.DEFAULT, word(Method, "M"), "Method of the confidence intervals",
         effect="the intervals are computed differently")
     multiplicity: Multiplicity = option(
-        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "Error rate that verdicts and tests control",
+        Multiplicity.PER_GROUP, word(Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)",
         effect="the verdicts control different error rates")
     seed: int = option(
         0, number(0, whole=True), "Random seed for resampling methods")
