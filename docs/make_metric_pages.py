@@ -20,6 +20,7 @@ from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
 from fairgauge.pipeline import audit
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -204,9 +205,11 @@ def _worked(names: Sequence[str], worked: Sequence[Example]) -> list[str]:
 
 
 def _interval(found: Estimate) -> str:
-    if found.low is None or found.high is None:
-        return found.reason or "none"
-    return f"{_number(found.low)} to {_number(found.high)} ({found.method})"
+    if found.interval is None:
+        return describe_reason(found.reason) if found.reason else "none"
+    low, high = found.interval
+    methods = ", ".join(method.replace("_", " ") for method in found.interval.methods)
+    return f"{_number(low)} to {_number(high)} ({methods})"
 
 
 def _tools(names: Iterable[Name]) -> str:
