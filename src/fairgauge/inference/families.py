@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.lookup import BUILT_IN, find_rate
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind, Status
 from fairgauge.inference.evidence import generator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.cells import Need
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.report.estimates import Estimate
@@ -154,7 +155,9 @@ def reverses(overall: float, adjusted: float, neutral: float) -> bool:
     return (overall - neutral) * (adjusted - neutral) < 0
 
 
-def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
+def adjustment_notes(
+    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
+) -> Iterator[Diagnostic]:
     """Yield what adjusting for the strata does to statistically significant differences.
 
     A reversal is stated only where both directions are statistically significant after adjustment
@@ -165,7 +168,7 @@ def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
         adjusted = pooled.get(_subject(each))
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        metric = find_metric(each.metric)
+        metric = catalogue.metric(each.metric)
         if not isinstance(metric, Contrast) or not _significant(each) or adjusted.value is None:
             continue
         assert each.value is not None

@@ -16,7 +16,6 @@ import numpy as np
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.evidence import generator, precedes
 from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import ComparisonMetric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.resolve.outcomes import OutcomeMasks
@@ -306,10 +306,9 @@ def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> Cel
         isinstance(statistic, Kappa) and outcome_masks
     ):
         return _classes(outcome_masks)
-    if isinstance(statistic, Kappa):
-        return cells_table((TP, FP, FN, TN), statistic.needs)
-    sums = _sums(statistic)
-    return cells_table(_distinct_cells(sums), statistic.needs) if sums else None
+    if not statistic.sums:
+        return None
+    return cells_table(_distinct_cells(statistic.sums), statistic.needs)
 
 
 def shared_table(
@@ -392,17 +391,6 @@ def _against_the_rest(
         PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
     }
     return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
-
-
-def _sums(statistic: Statistic) -> list[Cells]:
-    """Return the sums of cells that a statistic is made of."""
-    if isinstance(statistic, Rate):
-        return [statistic.of, statistic.among]
-    if isinstance(statistic, Quotient):
-        return [statistic.over, statistic.under]
-    if isinstance(statistic, Blend):
-        return [cells for rate in statistic.of for cells in (rate.of, rate.among)]
-    return []
 
 
 def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
@@ -31,7 +30,7 @@ from fairgauge.inference.contrast_intervals import (
     side_interval,
 )
 from fairgauge.inference.evidence import FEWEST_GROUPS
-from fairgauge.inference.group_intervals import denominator
+from fairgauge.inference.group_intervals import denominator, is_resampled
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
     JACKKNIFE_UNDEFINED,
@@ -64,9 +63,6 @@ if TYPE_CHECKING:
     from fairgauge.inference.interval import MappedProportion
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
-
-RESAMPLED = (Averaged, Kappa)
-"""Statistics of several cells without a closed form: their tables are resampled."""
 
 
 class Uncertainty:
@@ -144,7 +140,7 @@ class Uncertainty:
         NoInterval
             No method gives a valid interval from what is counted.
         """
-        if evidence.clusters is None and isinstance(statistic, RESAMPLED):
+        if evidence.clusters is None and is_resampled(statistic):
             from fairgauge.inference.resampling import resampled_statistic, table_of
 
             table = table_of(statistic, self.outcome_masks)
@@ -173,7 +169,7 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Intervals:
         """Return the interval of a contrast adjusted for strata, for every group."""
-        if isinstance(metric.of, RESAMPLED) and compared.group.clusters is None:
+        if is_resampled(metric.of) and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
         try:
             if compared.group.clusters is None:
@@ -273,7 +269,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     method = how.spec.method
     # of sides that share rows, and whose numbers do not add up to that of both
     overlapping = compared.rest is not None and denominator(metric.of) is None
-    resampled = method is Method.BAYES or method.resamples or isinstance(metric.of, RESAMPLED)
+    resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
     if compared.group.clusters is None and (resampled or overlapping):
         from fairgauge.inference.resampling import resampled_interval, shared_table, table_of
 
