@@ -125,7 +125,7 @@ def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
 
 @score_interval.register(RocAuc)
 def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
-    del statistic  # there is one; its counts are scaled to what the weights are worth
+    del statistic  # there is one; its counts are scaled to the effective sample size
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
     return StatisticInterval(
@@ -159,8 +159,8 @@ def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
         limits = largest_error_limits
         method = (IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON)
     held = scores_of(evidence.side)
-    worth = evidence.rows_per_weight(statistic.size)
-    counts = held.counts * worth[:, None, None]
+    per_weight = evidence.rows_per_weight(statistic.size)
+    counts = held.counts * per_weight[:, None, None]
     middle = (held.low + held.high) / 2
     squares = counts[:, 0] * (middle - 1) ** 2 + counts[:, 1] * middle**2
     inside = in_deciles(held)
@@ -170,7 +170,7 @@ def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
             for each in (
                 counts.sum(axis=1),
                 counts[:, 0],
-                held.sums.sum(axis=1) * worth[:, None],
+                held.sums.sum(axis=1) * per_weight[:, None],
                 squares,
             )
         )
@@ -205,8 +205,8 @@ def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
     """
     held = scores_of(evidence.side)
     ranked, rows, total = Ranked.of(held), statistic.rows(held), held.counts.sum(axis=(1, 2))
-    worth = evidence.rows_per_weight(statistic.size)
-    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * worth
+    per_weight = evidence.rows_per_weight(statistic.size)
+    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * per_weight
 
     def precision(cut: Array) -> Array:
         return quotient(ranked.positives_among(cut), cut)
@@ -214,7 +214,7 @@ def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
     def at(z: Array) -> Limits:
         within = wilson(np.nan_to_num(value * k), k, z)
         beyond = z * np.sqrt(np.maximum(k * (1 - quotient(rows, total)), 0.0))
-        cuts = (np.clip(k + way * beyond, 1.0, total * worth) / worth for way in (-1, 1))
+        cuts = (np.clip(k + way * beyond, 1.0, total * per_weight) / per_weight for way in (-1, 1))
         ends = [value, *map(precision, cuts)]
         return _both_errors(value, within, (np.min(ends, axis=0), np.max(ends, axis=0)))
 
