@@ -194,7 +194,7 @@ class Uncertainty:
 
         rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
-        too_few = insufficient_rows(np.minimum(rows[slot, spread.first], rows[slot, spread.second]))
+        too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
         if groups.clusters is not None and "score" not in metric.needs:
             clusters = clusters_per_group(metric, groups.clusters)
             known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
@@ -280,7 +280,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
             if method.resamples and not best and isinstance(metric.of, (Rate, Quotient, Blend)):
                 sides = [evidence.side for evidence in (compared.group, compared.other)]
                 table = shared_table(table, metric.needs, sides)
-            too_few = insufficient_rows(np.minimum(*sizes))
+            too_few = insufficient_rows(sizes)
             return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import fairgauge as fg
 from fairgauge.enums import Outcome, Status
 from fairgauge.reasons import Reason, ReasonCode
@@ -53,3 +55,16 @@ def test_rates_of_a_small_group_are_marked() -> None:
     assert rates == {"a": Status.OK, "b": Status.OK, "c": Status.TOO_FEW}
     outcomes = {each.group: each.outcome for each in report.verdicts}
     assert outcomes == {"a": Outcome.PASS, "b": Outcome.PASS, "c": Outcome.NOT_EVALUATED}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "side"), [({"a": 400, "b": 12}, "group"), ({"a": 12, "b": 400}, "reference")]
+)
+@pytest.mark.parametrize("metric", ["DI", "RD", "JS", "TE", "selection_rate.ratio"])
+def test_too_few_rows_are_of_a_side(sizes: dict[str, int], side: str, metric: str) -> None:
+    report = fg.audit(counts_of(sizes), metrics=[metric], reference={"g": "a"})
+    estimate = report[metric, "g", "b"]
+    assert estimate.status is Status.TOO_FEW
+    assert estimate.reason is not None
+    assert (estimate.reason.code, estimate.reason.side) == (ReasonCode.FEW_ROWS, side)
+    assert f"in the {side}, below 20" in estimate.says
