@@ -370,8 +370,10 @@ def rate_values(
     for statistic, (made, share) in zip(statistics, intervals, strict=True):
         pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
         level = how.spec.confidence
+        rows = insufficient_rows(statistic.size(evidence.cases))
+        few = [clusters or n for clusters, n in zip(made.too_few, rows, strict=True)]
         values[statistic.name] = _rate_values(
-            statistic, evidence.side, margin, level, profile, made, pooled
+            statistic, evidence.side, margin, level, profile, replace(made, too_few=few), pooled
         )
     return values
 
@@ -397,10 +399,12 @@ def _rate_values(
         else:
             low, high = float(intervals.low[i]), float(intervals.high[i])
             known, methods = low <= high, tuple(intervals.methods[i])
+            too_few = intervals.too_few[i]
             rate = RateValue(
                 value=value,
                 interval=Interval(low, high, level, methods) if known else None,
-                reason=None if known else intervals.reason,
+                status=Status.TOO_FEW if too_few else Status.OK,
+                reason=too_few or (None if known else intervals.reason),
                 partially_pooled=as_number(pooled[i]),
                 error=None if error is None else as_number(error[i]) or None,
             )
