@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from fairgauge.report.report import Report
 
 _WRITERS = {
-    "text": ("text", "to_text"),
-    "json": ("document", "to_json"),
-    "csv": ("rows", "to_csv"),
+    "text": ("terminal", "to_text"),
+    "json": ("json_format", "to_json"),
+    "csv": ("estimate_rows", "to_csv"),
     "markdown": ("markdown", "to_markdown"),
-    "html": ("page", "to_html"),
+    "html": ("html", "to_html"),
     "junit": ("junit", "to_junit"),
     "notebook": ("notebook", "to_notebook"),
 }

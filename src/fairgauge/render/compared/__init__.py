@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
 
 _WRITERS = {
-    "text": ("text", "to_text"),
-    "json": ("document", "to_json"),
-    "csv": ("document", "to_csv"),
-    "markdown": ("markdown", "to_markdown"),
-    "html": ("page", "to_html"),
+    "text": ("comparison_text", "to_text"),
+    "json": ("comparison_json", "to_json"),
+    "csv": ("comparison_json", "to_csv"),
+    "markdown": ("comparison_markdown", "to_markdown"),
+    "html": ("comparison_html", "to_html"),
 }
 FORMATS = tuple(_WRITERS)
 """The names of the formats."""
