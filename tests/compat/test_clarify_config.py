@@ -167,7 +167,7 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
             {"headers": ["a"]},
             "Headers in config do not match with the number of columns in the dataset.",
         ),
-        ({"dataset_uri": "ragged.csv"}, "is ragged: row 2 has 1 cells, the first 2"),
+        ({"dataset_uri": "ragged.csv"}, "line 2: the header has 2 columns, this line 1"),
         ({"dataset_uri": "empty.csv"}, "is empty"),
         ({"facet_dataset_uri": "short.csv"}, "has 1 rows and the data 2"),
         (

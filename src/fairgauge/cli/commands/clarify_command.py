@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from fairgauge.cli.streams import complain, say
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.local_models import Model
     from fairgauge.compat.uri_paths import Places
 
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
 )
 @click.option("--dataset", metavar="FILE", help="The data, if CONFIG has no dataset_uri; - reads.")
 @click.option("--model", metavar="MODEL", help="Predicts: a .onnx file, or module:function.")
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="What the first row of CSV files is; auto decides by its cells.",
+)
 @click.option("--check", is_flag=True, help="Only say what is wrong with CONFIG, and stop.")
 @click.option("--confidence", type=float, help="Level of the intervals (0.95).")
 @click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
@@ -46,6 +53,7 @@ def command(
     maps: tuple[str, ...],
     dataset: str | None,
     model: str | None,
+    first_row: str,
     check: bool,
     **settings: float | str | None,
 ) -> None:
@@ -59,7 +67,9 @@ def command(
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.uri_paths import Places, read_maps
+    from fairgauge.enums import Profile
 
     try:
         asked = load_config(
@@ -70,41 +80,35 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        _check(asked, places, dataset)
+        _check(asked, places, dataset, FirstRow(first_row))
     else:
-        options = {key: value for key, value in settings.items() if value is not None}
-        _run(asked, places, dataset, _model(model), profile, [config, output], options)
+        options: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+        options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
+        options |= {"dataset": dataset, "model": _model(model)}
+        _run(asked, places, config, output, options)
 
 
-def _check(asked: AnalysisConfig, places: Places, dataset: str | None) -> None:
+def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow) -> None:
     from fairgauge.compat.clarify.inputs import check_dataset
 
-    for notice in [*asked.notices, *check_dataset(asked, places, dataset)]:
+    for notice in [*asked.notices, *check_dataset(asked, places, dataset, first_row)]:
         complain(notice, prefix="Note: ")
     say("no mistakes found")
 
 
 def _run(
-    asked: AnalysisConfig,
-    places: Places,
-    dataset: str | None,
-    model: Model | None,
-    profile: str,
-    paths: list[str],
-    options: dict[str, float | str],
+    asked: AnalysisConfig, places: Places, config: str, output: str, options: dict[str, Any]
 ) -> None:
     from fairgauge.atomic_files import write_whole
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.uri_paths import made_folder
-    from fairgauge.enums import Profile
     from fairgauge.render import render
 
-    config, output = paths
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
     written = [folder / "analysis.json", folder / f"{name}.html"]
     check_outputs([str(path) for path in written], [config])
-    found = analyse(asked, places, dataset, model, Profile(profile), **options)
+    found = analyse(asked, places, **options)
     for notice in found.notices:
         complain(notice, prefix="Note: ")
     texts = [found.to_json()]

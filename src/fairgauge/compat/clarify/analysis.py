@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.inputs import load_dataset
 from fairgauge.compat.clarify.job import Job
 from fairgauge.compat.clarify.segments import segments_of
@@ -58,6 +59,7 @@ def analyse(
     dataset: str | None = None,
     model: Model | None = None,
     profile: Profile = Profile.CLARIFY,
+    first_row: FirstRow = FirstRow.AUTO,
     **options: Any,
 ) -> Analysis:
     """Run a configuration on local files.
@@ -73,6 +75,8 @@ def analyse(
         Predicts what the data do not hold.
     profile : Profile
         ``clarify`` for the service's numbers, ``documented`` for the right reading.
+    first_row : FirstRow
+        Whether the first row of CSV files is a header.
     **options
         Of `fairgauge.audit`: confidence, method, seed, replicates.
 
@@ -83,7 +87,7 @@ def analyse(
     DataError
         Data or a model that cannot be used.
     """
-    made = load_dataset(config, places, config.dataset_uri or dataset or "")
+    made = load_dataset(config, places, config.dataset_uri or dataset or "", first_row)
     if model is not None and made.predicted is None and "post_training_bias" in config.stages:
         from fairgauge.compat.clarify.predictor import predictions
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.json_documents import read_text
 from fairgauge.compat.service_texts import read
-from fairgauge.compat.whole_tables import read_text
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:

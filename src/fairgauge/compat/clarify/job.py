@@ -156,7 +156,7 @@ class Job:
         if strata is not None and self.profile is Profile.CLARIFY:
             missing = [float("nan")] if (strata.codes < 0).any() else []
             problem = unsortable([*strata.levels, *missing])
-        features = Features(self.made.features({block.name for block in blocks}))
+        features = Features(lambda: self.made.features({block.name for block in blocks}))
         cube = count_question(asked, self.profile)
         self._cube, self._options = cube, options | {"metrics": metrics}
         return Measured(asked, cube, features, problem)

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import whole_tables
 from fairgauge.compat.clarify.dataset import PREDICTED
 from fairgauge.compat.columns import Column, Kind, from_values
+from fairgauge.compat.json_documents import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
@@ -72,11 +72,7 @@ class Request:
             A template that does not make JSON.
         """
         columns = self.features
-        cells = [[*c.levels, None] for c in columns]
-        rows = [
-            [cells[i][code] for i, code in enumerate(row)]
-            for row in zip(*(c.codes.tolist() for c in columns), strict=True)
-        ]
+        rows = [list(row) for row in zip(*(c.cells() for c in columns), strict=True)]
         if self.content_type == LINES:
             template = self._template() or '{"features":$features}'
             return [_filled(template, {"features": row}, "content_template") for row in rows]
@@ -210,9 +206,9 @@ class Reading:
         if isinstance(where, int):
             found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
         elif self._accept == JSON and not self.one_by_one:
-            found = whole_tables.search(where, f"predictor.{name}").search(answers)
+            found = search(where, f"predictor.{name}").search(answers)
         else:
-            path = whole_tables.search(where, f"predictor.{name}")
+            path = search(where, f"predictor.{name}")
             found = [path.search(answer) for answer in answers]
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"

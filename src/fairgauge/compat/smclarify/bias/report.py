@@ -241,7 +241,7 @@ class _Asked:
     @property
     def features(self) -> Features:
         """Return the columns that the flip test compares rows by."""
-        return Features(from_frame(self._others))
+        return Features(lambda: from_frame(self._others))
 
     def question(self, group_variable: pd.Series | None) -> Question:
         """Return what is counted."""
