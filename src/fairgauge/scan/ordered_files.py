@@ -44,6 +44,7 @@ _LONGEST_LINE = 1 << 22
 _BUFFER = 1 << 23
 _INTEGER_DIGITS = 18
 """Whole numbers of so many digits fit into 64 bits; longer ones are read as Python reads them."""
+_SMALL_TABLE = 1_000_000
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _FLOATS = ("FLOAT", "DOUBLE", "DECIMAL")
 
@@ -279,14 +280,29 @@ def _numbers(connection: duckdb.DuckDBPyConnection, column: str, of: str) -> Enc
     missing = "'nan'::DOUBLE" if of == "DOUBLE" else "0"
     query = f"SELECT coalesce({column}::{of}, {missing}) AS numbers FROM kept"
     numbers = np.asarray(connection.execute(query).fetchnumpy()["numbers"])
-    known = np.ones(len(numbers), bool) if of == "BIGINT" else ~np.isnan(numbers)
-    unique, first, inverse = np.unique(numbers[known], return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    if of == "BIGINT":
+        return Encoded("integer", *_factorised(numbers))
+    known = ~np.isnan(numbers)
     codes = np.full(len(numbers), -1, dtype=np.int64)
-    codes[known] = place[inverse]
-    return Encoded("integer" if of == "BIGINT" else "float", codes, tuple(unique[order].tolist()))
+    codes[known], levels = _factorised(numbers[known])
+    return Encoded("float", codes, levels)
+
+
+def _factorised(numbers: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
+    """Return numbers as codes, and the distinct ones in the order of their first appearance."""
+    rows = len(numbers)
+    low, high = (int(numbers.min()), int(numbers.max())) if rows else (0, 0)
+    if numbers.dtype == np.int64 and high - low <= max(rows, _SMALL_TABLE):
+        places, unique = numbers - low, np.arange(low, high + 1)  # a table is faster than sorting
+        first = np.full(len(unique), rows)
+        first[places[::-1]] = np.arange(rows - 1, -1, -1)
+    else:
+        unique, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    order = order[: np.count_nonzero(first < rows)]
+    code = np.empty(len(unique), dtype=np.int64)
+    code[order] = np.arange(len(order))
+    return code[places], tuple(unique[order].tolist())
 
 
 def _texts(connection: duckdb.DuckDBPyConnection, column: str) -> Encoded:
