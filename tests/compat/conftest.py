@@ -48,6 +48,11 @@ class Folder:
     def read(self, name: str) -> Any:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
 
+    def ours(self, into: str = "out") -> dict[str, Any]:
+        """Return what fairgauge wrote beside the analysis.json of a folder."""
+        found: dict[str, Any] = self.read(f"{into}/fairgauge.json")
+        return found
+
     def run(self, *args: str) -> Result:
         return CliRunner().invoke(main, args)
 

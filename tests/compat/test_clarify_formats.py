@@ -100,8 +100,8 @@ def test_parquet(folder: Any, expected: dict[str, Any]) -> None:
         methods=both(),
     )
     assert found_in(folder.clarify(asked)) == expected
-    alias = folder.clarify(asked | {"dataset_type": "application/parquet"})
-    assert any("x-parquet" in note for note in alias["diagnostics"]["notices"])
+    folder.clarify(asked | {"dataset_type": "application/parquet"})
+    assert any("x-parquet" in note for note in folder.ours()["notices"])
 
 
 def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> None:
@@ -160,9 +160,9 @@ def test_facets_and_predictions_by_key(folder: Any, expected: dict[str, Any]) ->
 def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
     folder.csv("data.csv", [("id", "label"), *((i, i % 2) for i in range(60))])
     folder.csv("facets.csv", [("id", "facet"), *((i, "da"[i % 3 > 0]) for i in range(45))])
-    found = folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
-    assert found["diagnostics"]["rows"] == 45
-    assert "15 rows without a match in facets.csv are left out" in found["diagnostics"]["notices"]
+    folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
+    assert folder.ours()["rows"] == 45
+    assert "15 rows without a match in facets.csv are left out" in folder.ours()["notices"]
 
 
 MODEL = """

@@ -34,7 +34,7 @@ class Measured:
         self,
         asked: Question,
         cube: Cube,
-        features: Features | None = None,
+        features: Sequence[Features] = (),
         strata_problem: str | None = None,
     ) -> None:
         spec = cube.plan.asked
@@ -104,11 +104,10 @@ class Measured:
     def _flip(self, facet: int, block: int) -> dict[str, Any]:
         """Return the flip test, which compares rows."""
         assert self.asked.prediction is not None
-        assert self._features is not None
         inside = self.asked.facets[facet].codes == block
         positive = self.asked.prediction.states == 1
         try:
-            return result("FT", self._features.flip(inside, positive, self._profile))
+            return result("FT", self._features[facet].flip(inside, positive, self._profile))
         except ValueError as error:
             return result("FT", None, str(error))
 

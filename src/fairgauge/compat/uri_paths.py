@@ -64,6 +64,17 @@ class Places:
         return path if path.is_absolute() else self.base / path
 
 
+def from_here(asked: str | None) -> str | None:
+    """Return a path given on the command line so that it starts from the current folder.
+
+    >>> from_here("s3://bucket/data"), from_here("-"), from_here(None)
+    ('s3://bucket/data', '-', None)
+    """
+    if asked is None or asked == STANDARD_INPUT or "://" in asked:
+        return asked
+    return str(Path(asked).absolute())
+
+
 def read_maps(texts: Iterable[str]) -> dict[str, Path]:
     """Read ``s3://bucket/prefix=FOLDER``, several times.
 

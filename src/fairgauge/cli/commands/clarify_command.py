@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     multiple=True,
     help="Where a bucket or prefix is on this machine: s3://bucket/prefix=data. Repeatable.",
 )
-@click.option("--dataset", metavar="FILE", help="The data, if CONFIG has no dataset_uri; - reads.")
+@click.option(
+    "--dataset",
+    metavar="FILE",
+    help="The data, if CONFIG has no dataset_uri; relative to the current folder; - reads.",
+)
 @click.option("--model", metavar="MODEL", help="Predicts: a .onnx file, or module:function.")
 @click.option(
     "--first-row",
@@ -59,8 +63,8 @@ def command(
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
 
-    Writes analysis.json, in the service's shape with fairgauge's own findings under "diagnostics",
-    and report.html into DIR, and prints the report.
+    Writes analysis.json as the service does, fairgauge.json (confidence intervals and everything
+    else that the service does not give) and report.html into DIR, and prints the report.
 
     \b
     fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
@@ -68,7 +72,7 @@ def command(
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
     from fairgauge.compat.clarify.csv_inputs import FirstRow
-    from fairgauge.compat.uri_paths import Places, read_maps
+    from fairgauge.compat.uri_paths import Places, from_here, read_maps
     from fairgauge.enums import Profile
 
     try:
@@ -80,11 +84,11 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        _check(asked, places, dataset, FirstRow(first_row))
+        _check(asked, places, from_here(dataset), FirstRow(first_row))
     else:
         options: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
-        options |= {"dataset": dataset, "model": _model(model)}
+        options |= {"dataset": from_here(dataset), "model": _model(model)}
         _run(asked, places, config, output, options)
 
 
@@ -101,17 +105,18 @@ def _run(
 ) -> None:
     from fairgauge.atomic_files import write_whole
     from fairgauge.compat.clarify.analysis import analyse
+    from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
     from fairgauge.compat.uri_paths import made_folder
     from fairgauge.render import render
 
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
-    written = [folder / "analysis.json", folder / f"{name}.html"]
+    written = [folder / ANALYSIS, folder / ADDITIONS, folder / f"{name}.html"]
     check_outputs([str(path) for path in written], [config])
     found = analyse(asked, places, **options)
     for notice in found.notices:
         complain(notice, prefix="Note: ")
-    texts = [found.to_json()]
+    texts = [found.to_json(), found.additions_to_json()]
     if found.report is not None:
         texts.append(render(found.report, "html"))
     for path, text in zip(written, texts, strict=False):

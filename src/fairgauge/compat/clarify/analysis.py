@@ -1,12 +1,12 @@
-"""A job's results: ``analysis.json`` in the service's shape, with diagnostics under one key."""
+"""A job's results: ``analysis.json`` as the service writes it, and ``fairgauge.json`` beside it."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.inputs import load_dataset
 from fairgauge.compat.clarify.job import Job
@@ -39,18 +39,25 @@ class Analysis:
 
     Attributes
     ----------
-    results : the content of ``analysis.json``.
+    results : the content of ``analysis.json``: the service's keys in the service's order alone.
+    additions : the content of ``fairgauge.json``: who is compared, confidence intervals,
+        performance, segments, and each value that the documented reading gives differently.
     report : fairgauge's own report; None when no facet can be read.
     notices : what a reader should know.
     """
 
     results: dict[str, Any]
+    additions: dict[str, Any]
     report: Report | None
     notices: tuple[str, ...]
 
     def to_json(self) -> str:
         """Return the text of ``analysis.json``."""
-        return json.dumps(self.results, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
+        return as_json(self.results)
+
+    def additions_to_json(self) -> str:
+        """Return the text of ``fairgauge.json``, which names the analysis that it belongs to."""
+        return as_json({"schema": SCHEMA, OF: digest(self.to_json()), **self.additions})
 
 
 def analyse(
@@ -96,11 +103,10 @@ def analyse(
     notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.notes]))
     results: dict[str, Any] = {"version": VERSION}
     results |= {_SECTIONS[stage]: job.stage(stage) for stage in config.stages}
-    results["diagnostics"] = _diagnostics(job, notices)
-    return Analysis(results, job.report, notices)
+    return Analysis(results, _additions(job, notices), job.report, notices)
 
 
-def _diagnostics(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
+def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "tool": {"name": "fairgauge", "version": __version__},
         "profile": str(job.profile),

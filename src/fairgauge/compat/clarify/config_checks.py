@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from fairgauge.compat.service_texts import (
@@ -30,11 +31,13 @@ _CLOUD = (
     "accelerator_type",
     "custom_attributes",
 )
+CAPTURED = "application/sagemakercapturejson"
 _JSON_TYPES = ("application/jsonlines", "application/json")
 _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
+_REPORT_NAME = re.compile(r"\w[\w.\- ]*")
 _NO_TIME_SERIES = "Bias metrics are unsupported for time series."
 
 
@@ -69,11 +72,9 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
         yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
     if kind == "application/x-image":
         yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
-    if kind == "application/sagemakercapturejson":
-        yield Problem("dataset_type", "captured traffic must be saved as JSON lines or CSV first")
     if config.time_series_data_config is not None:
         yield Problem("time_series_data_config", _NO_TIME_SERIES)
-    if config.dataset_uri is None and not has_dataset:
+    if config.dataset_uri is None and not has_dataset and config.stages:
         yield Problem("dataset_uri", "is required, or name the data with --dataset")
     if kind in _JSON_TYPES and config.features is None:
         yield Problem("features", "Data must contain features. It is the JMESPath to them")
@@ -83,7 +84,7 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
 def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
     kind = config.dataset_type
     for key in ("label", "predicted_label"):
-        if kind != "text/csv" and isinstance(getattr(config, key), int):
+        if kind not in ("text/csv", CAPTURED) and isinstance(getattr(config, key), int):
             yield Problem(key, f"must be text for {kind}; an index is for text/csv")
     if kind != "text/csv":
         for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
@@ -116,12 +117,14 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
                 where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
                 hint = nearest(name, registered)
                 yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
-    if methods.report is not None and not methods.report.name.replace("-", "").isidentifier():
+    if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
         message = f"must be a plain file name, not {quote(methods.report.name)}"
         yield Problem("methods.report.name", message)
 
 
 def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+    if not config.stages:
+        return
     if config.label is None:
         yield Problem("label", "is required for bias metrics")
     if not config.label_values_or_threshold:
@@ -131,14 +134,19 @@ def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
         )
     if not config.facet:
         yield Problem("facet", "is required for bias metrics: name at least one")
-    if config.methods.post_training_bias is None or has_model:
-        return
-    if config.predicted_label is None and config.predicted_label_dataset_uri is None:
+    if lacks_predictions(config, has_model=has_model) and not config.methods.pre_training_bias:
         message = (
             "post-training metrics need predictions: name predicted_label, "
             "predicted_label_dataset_uri, or a local model with --model"
         )
         yield Problem("methods.post_training_bias", message)
+
+
+def lacks_predictions(config: AnalysisConfig, *, has_model: bool) -> bool:
+    """Tell whether post-training metrics are asked for, and there is nothing to predict with."""
+    given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
+    given = given or config.dataset_type == CAPTURED
+    return config.methods.post_training_bias is not None and not given and not has_model
 
 
 def _facets(config: AnalysisConfig) -> Iterator[Problem]:
@@ -187,6 +195,11 @@ _PLACES = ("features", "record", "records", "{")
 def notices(config: AnalysisConfig) -> list[str]:
     """Return what is ignored or read otherwise, a line each."""
     found = []
+    if config.unpredicted:
+        found.append(
+            "methods.post_training_bias: not computed, because there are no predictions; name "
+            "predicted_label, predicted_label_dataset_uri, or a model with --model"
+        )
     explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
     if explained:
         found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.compat.clarify.captured import read_captured
+from fairgauge.compat.clarify.config_checks import CAPTURED
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, read_dataset
 from fairgauge.compat.clarify.joined_inputs import joined
@@ -43,7 +45,10 @@ def load_dataset(
         Data that cannot be read, or do not fit together.
     """
     files = places.files(uri)
-    main = read_dataset(config, files, first_row, limit)
+    if config.dataset_type == CAPTURED:
+        main = read_captured(config, files, limit)
+    else:
+        main = read_dataset(config, files, first_row, limit)
     made = joined(config, places, main, len(files), first_row, limit)
     _check_columns(config, made)
     made.table.columns(_used(config, made))

@@ -143,10 +143,15 @@ class Reading:
     """How labels are read out of a model's answers."""
 
     def __init__(
-        self, config: AnalysisConfig, made: Dataset, outputs: tuple[str, ...] = ()
+        self,
+        config: AnalysisConfig,
+        made: Dataset,
+        outputs: tuple[str, ...] = (),
+        *,
+        each: bool = False,
     ) -> None:
         predictor = config.predictor
-        self.one_by_one = False
+        self.one_by_one = each
         self._outputs = outputs
         self._truth = None if made.label is None else made.column(made.label)
         self._threshold = float(config.probability_threshold)

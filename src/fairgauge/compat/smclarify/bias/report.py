@@ -148,7 +148,7 @@ def bias_report(
     question = made.question(group_variable)
     cube = count_question(question, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(question, cube, made.features, problem)
+    measured = Measured(question, cube, [made.features], problem)
     found = [
         {
             "value_or_threshold": block,
