@@ -222,7 +222,8 @@ def _value(column: str, of: str | None) -> str:
     """Return SQL for a column with its missing values as NULL."""
     if of is None:
         missing = ", ".join(literal(text) for text in sorted(MISSING_TEXTS))
-        return f"CASE WHEN {column} NOT IN ({missing}) THEN {column} END AS {column}"
+        # not IN: DuckDB turns a long one into a join, and a join loses the order of the rows
+        return f"CASE WHEN NOT list_contains([{missing}], {column}) THEN {column} END AS {column}"
     if of.startswith(_FLOATS):
         return f"nullif({column}::DOUBLE, 'nan'::DOUBLE) AS {column}"
     if of in _INTEGERS:
@@ -243,12 +244,13 @@ def _encode(connection: duckdb.DuckDBPyConnection, column: str, of: str | None) 
         missing = _one(connection, f"SELECT count(*) > count({column}) FROM kept")[0]
         return _numbers(connection, column, "DOUBLE" if missing else "BIGINT")
     found = _texts(connection, column)
+    complete = bool((found.codes >= 0).all()) and len(found.levels) > 0
     if of == "BOOLEAN":
-        complete = bool((found.codes >= 0).all()) and len(found.levels) > 0
         truths = [level.lower() == "true" for level in found.levels]
         return _relabelled(found.codes, truths, "boolean" if complete else "text")
     if of == "HUGEINT":
-        return _relabelled(found.codes, [int(level) for level in found.levels], "integer")
+        numbers = [int(level) if complete else float(level) for level in found.levels]
+        return _relabelled(found.codes, numbers, "integer" if complete else "float")
     return found
 
 
@@ -261,16 +263,16 @@ def _relabelled(codes: Codes, levels: Sequence[Any], of: ColumnType) -> Encoded:
 
 def _type_of_texts(connection: duckdb.DuckDBPyConnection, column: str) -> str:
     """Return the type of a CSV column: numbers or truth values if all its values are, else text."""
-    whole, short, number, truth = _one(
+    count, whole, longest, number, truth = _one(
         connection,
-        f"SELECT bool_and(regexp_full_match({column}, '\\s*[+-]?[0-9]+\\s*')), "
-        f"max(length({column})) <= {_INTEGER_DIGITS}, "
+        f"SELECT count(*), bool_and(regexp_full_match({column}, '\\s*[+-]?[0-9]+\\s*')), "
+        f"max(length({column})), "
         f"bool_and(TRY_CAST({column} AS DOUBLE) IS NOT NULL AND NOT contains({column}, '_')), "
-        f"bool_and(lower({column}) IN ('true', 'false')) FROM kept",
+        f"bool_and(lower({column}) IN ('true', 'false')) FROM kept WHERE {column} IS NOT NULL",
     )
     if whole:
-        return "BIGINT" if short else "HUGEINT"
-    if number or number is None:  # a column without values is one of floats
+        return "BIGINT" if longest <= _INTEGER_DIGITS else "HUGEINT"
+    if number or not count:  # a column without values is one of floats
         return "DOUBLE"
     complete = truth and _one(connection, f"SELECT count(*) = count({column}) FROM kept")[0]
     return "BOOLEAN" if complete else "VARCHAR"
