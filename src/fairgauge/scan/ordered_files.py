@@ -274,8 +274,7 @@ def _type_of_texts(connection: duckdb.DuckDBPyConnection, column: str) -> str:
         return "BIGINT" if longest <= _INTEGER_DIGITS else "HUGEINT"
     if number or not count:  # a column without values is one of floats
         return "DOUBLE"
-    complete = truth and _one(connection, f"SELECT count(*) = count({column}) FROM kept")[0]
-    return "BOOLEAN" if complete else "VARCHAR"
+    return "BOOLEAN" if truth else "VARCHAR"
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection, column: str, of: str) -> Encoded:
