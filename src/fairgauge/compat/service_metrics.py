@@ -62,6 +62,8 @@ class Measured:
         value = row.value(group, reference, self._profile)[0]
         one_sided = clarify and row.scope == "group" and 0 in sizes
         if not np.isnan(value) and not one_sided:
+            if metric == "GE" and clarify:
+                value = self._entropy()
             return result(metric, float(value))
         reason = row.why_undefined(group, reference, 0) if np.isnan(value) else None
         return result(metric, None, error_text(metric, *sizes, reason) if clarify else reason)
@@ -100,6 +102,15 @@ class Measured:
         sides = self._sides[facet]
         rest = sides.pick(sides.rest + self._at(facet, block), np.array([0]), pooled=pooled)
         return self._block(facet, block, pooled=pooled), rest
+
+    def _entropy(self) -> float:
+        """Return the generalised entropy, summed row by row as the service sums it."""
+        assert self.asked.label is not None
+        assert self.asked.prediction is not None
+        positive, predicted = self.asked.label.states == 1, self.asked.prediction.states == 1
+        benefits = predicted.astype(np.int64) - positive + 1
+        ratios = benefits / benefits.mean()
+        return float((ratios**2 - 1).sum() / (2 * len(benefits)))
 
     def _flip(self, facet: int, block: int) -> dict[str, Any]:
         """Return the flip test, which compares rows."""
