@@ -36,9 +36,13 @@ if TYPE_CHECKING:
 @click.option(
     "--dataset",
     metavar="FILE",
-    help="The data, if CONFIG has no dataset_uri; relative to the current folder; - reads.",
+    help="The data, if CONFIG names none; - reads standard input.",
 )
-@click.option("--model", metavar="MODEL", help="Predicts: a .onnx file, or module:function.")
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="Predicts: a .onnx file, module:function, or an endpoint's URL.",
+)
 @click.option(
     "--first-row",
     type=click.Choice(("auto", "header", "data")),

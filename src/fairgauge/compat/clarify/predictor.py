@@ -33,15 +33,21 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
         The model fails, or answers something else.
     """
     asked = Request(config, made)
-    reading = Reading(config, made, model.outputs)
+    reading = Reading(config, made, model.outputs, each=asked.one_by_one)
     if model.outputs:
-        answers = model.answer(asked.features)
-    elif asked.one_by_one:
-        answers = [model.answer(record) for record in asked.payload()]
-        reading.one_by_one = True
-    else:
-        answers = model.answer(asked.payload())
-    return from_values(PREDICTED, reading.labels(answers, made.rows))
+        return from_values(PREDICTED, reading.labels(model.answer(asked.features), made.rows))
+    types = (asked.content_type, reading.accept_type)
+    rows = asked.rows
+    found: list[Any] = []
+    for start in range(0, len(rows), model.most):
+        part = rows[start : start + model.most]
+        payload = asked.payload(part)
+        if asked.one_by_one:
+            answers = [model.answer(record, *types) for record in payload]
+        else:
+            answers = model.answer(payload, *types)
+        found += reading.labels(answers, len(part))
+    return from_values(PREDICTED, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,12 @@ class Request:
         said = self.config.predictor.content_type if self.config.predictor else None
         return said or self.config.dataset_type
 
-    def payload(self) -> Any:
+    @property
+    def rows(self) -> list[list[Any]]:
+        """Return the values that the model sees, row by row."""
+        return [list(row) for row in zip(*(c.cells() for c in self.features), strict=True)]
+
+    def payload(self, rows: list[list[Any]]) -> Any:
         """Return rows (CSV), a list of objects (JSON lines) or one document (JSON).
 
         Raises
@@ -71,35 +82,26 @@ class Request:
         SpecError
             A template that does not make JSON.
         """
-        columns = self.features
-        rows = [list(row) for row in zip(*(c.cells() for c in columns), strict=True)]
+        names = [column.name for column in self.features]
         if self.content_type == LINES:
             template = self._template() or '{"features":$features}'
-            return [_filled(template, {"features": row}, "content_template") for row in rows]
+            return [_filled(template, _sent(row, names), "content_template") for row in rows]
         if self.content_type == JSON:
-            return self._documents(rows, [column.name for column in columns])
+            return self._documents(rows, names)
         return rows
 
     def _documents(self, rows: list[list[Any]], names: list[str]) -> Any:
         """Return one document of all records, or a list of documents, one for each."""
         predictor = self.config.predictor
         record = (predictor.record_template if predictor else None) or "$features"
-        records = [
-            _filled(
-                record,
-                {
-                    "features": row,
-                    "feature_names": names,
-                    "features_kvp": dict(zip(names, row, strict=True)),
-                },
-                "record_template",
-            )
-            for row in rows
-        ]
+        records = [_filled(record, _sent(row, names), "record_template") for row in rows]
         template = self._template() or '{"instances":$records}'
+        every = {"feature_names": names, "feature_name": names}
         if self.one_by_one:
-            return [_filled(template, {"record": each}, "content_template") for each in records]
-        return _filled(template, {"records": records}, "content_template")
+            return [
+                _filled(template, every | {"record": each}, "content_template") for each in records
+            ]
+        return _filled(template, every | {"records": records}, "content_template")
 
     @property
     def one_by_one(self) -> bool:
@@ -113,8 +115,20 @@ class Request:
 
 
 _PLACE = re.compile(
-    r'"\$\{(?P<feature>[^}]+)\}"|\$(?P<word>features_kvp|feature_names|features|records|record)\b'
+    r'"\$\{(?P<feature>[^}]+)\}"|'
+    r"\$(?P<word>features_kvp|feature_names|feature_name|features|records|record)\b"
 )
+
+
+def _sent(row: list[Any], names: list[str]) -> dict[str, Any]:
+    """Return what the places of a template stand for, for one row."""
+    named = dict(zip(names, row, strict=True))
+    return {
+        "features": row,
+        "feature_names": names,
+        "feature_name": names,  # as the guide's example of JSON lines spells it
+        "features_kvp": named,
+    }
 
 
 def _filled(template: str, values: dict[str, Any], key: str) -> Any:
@@ -127,7 +141,7 @@ def _filled(template: str, values: dict[str, Any], key: str) -> Any:
     """
 
     def fill(place: re.Match[str]) -> str:
-        source = values["features_kvp"] if place["feature"] else values
+        source = values.get("features_kvp", {}) if place["feature"] else values
         return json.dumps(source[place["feature"] or place["word"]])
 
     try:
@@ -160,7 +174,7 @@ class Reading:
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
         said = (predictor.accept_type or predictor.content_type) if predictor else None
-        self._accept = said or config.dataset_type
+        self.accept_type = said or config.dataset_type
 
     def labels(self, answers: Any, rows: int) -> list[Any]:
         """Return one predicted label for every row.
@@ -210,7 +224,7 @@ class Reading:
             return None
         if isinstance(where, int):
             found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
-        elif self._accept == JSON and not self.one_by_one:
+        elif self.accept_type == JSON and not self.one_by_one:
             found = search(where, f"predictor.{name}").search(answers)
         else:
             path = search(where, f"predictor.{name}")
