@@ -136,6 +136,10 @@ class _Evaluation:
         label = self._label(records, rows)
         scored = scores_of(records, self._asked)
         self._check_classes(scored)
+        if scored.are_classes and self._asked.thresholds != [0.5]:
+            self._notices.append(
+                "thresholds: have no effect, because the predictions are classes without scores"
+            )
         found = []
         for threshold in self._asked.thresholds:
             states = np.array(list(_predicted(scored, self._labels, threshold)))[rows]

@@ -76,6 +76,8 @@ class Scored:
     """What a model said of every row: the score of each class."""
 
     scores: list[dict[str, float] | None]
+    are_classes: bool = False
+    """Whether the predictions are classes without scores, which no threshold can change."""
 
     def of(self, classes: Sequence[str]) -> list[float | None]:
         """Return the summed score of some classes, None where nothing was predicted."""
@@ -129,12 +131,23 @@ def scores_of(records: Records, asked: Parameters) -> Scored:
         There are none, or they have another form.
     """
     target = asked.target_field_name.rpartition(".")[2]
-    names = (PREDICTION, f"predicted_{target}", "predicted_label", "predicted")
+    predicted = (f"predicted_{target}", "predicted_label", "predicted")
+    names = (PREDICTION, *(f"{name}_probs" for name in predicted), *predicted)
     name = next((name for name in names if records.has(name)), None)
     if name is None:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
-    found = [_scores(value, records.source, row) for row, value in enumerate(records.raw(name), 1)]
-    return Scored(found)
+    values = records.raw(name)
+    found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
+    plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
+    alone = [_is_class(value) for value in plain]
+    return Scored(found, are_classes=bool(alone) and all(alone))
+
+
+def _is_class(value: Any) -> bool:
+    """Tell a class from a structure of scores."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] not in ("{", "[")
+    return not isinstance(value, (dict, list))
 
 
 def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
@@ -156,7 +169,8 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
                 }
             value = [value]
         if isinstance(value, list):
-            return {_text(_first(each, _CLASS_KEYS)): _score(each) for each in value}
+            parts = [each.get("tables", each) for each in value]
+            return {_text(_first(p, _CLASS_KEYS)): float(_first(p, _SCORE_KEYS)) for p in parts}
     except (KeyError, TypeError, ValueError, AttributeError):
         message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
         raise DataError(
@@ -166,12 +180,8 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
 
 
 def _first(found: dict[str, Any], keys: Sequence[str]) -> Any:
-    return next(found[key] for key in keys if key in found)
-
-
-def _score(found: dict[str, Any]) -> float:
-    nested = found.get("tables", found)
-    return float(_first(nested, _SCORE_KEYS))
+    """Return the value of the first key that there is; KeyError for none."""
+    return found[next((key for key in keys if key in found), keys[0])]
 
 
 def _lines(files: Sequence[Path]) -> Records:
