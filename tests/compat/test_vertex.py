@@ -396,6 +396,7 @@ def test_thresholds_without_effect_are_noticed(folder: Any) -> None:
     config = {
         "target_field_name": "y",
         "predictions_bigquery_source": "people.csv",
+        "predictions_format": "bigquery",
         "bias_configs": [{"slices": [{"age": 20}], "labels": ["1"]}],
         "thresholds": [0.9],
     }
