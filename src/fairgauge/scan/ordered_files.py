@@ -19,7 +19,7 @@ from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.duckdb_connection import told
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input
-from fairgauge.scan.scan_progress import watched
+from fairgauge.scan.scan_progress import progress
 from fairgauge.scan.sql import literal
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class OrderedFiles:
             connection.execute("SET enable_progress_bar = true")
             connection.execute("SET enable_progress_bar_print = false")
             kept = ", ".join(_value(f"c{i}", self.types[i]) for i in dict.fromkeys(columns))
-            with watched(lambda: connection.query_progress() / 100, lambda: None):
+            with progress("Reading columns", lambda: connection.query_progress() / 100):
                 connection.execute(
                     f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
                 )
