@@ -19,7 +19,6 @@ from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.duckdb_connection import told
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input
-from fairgauge.scan.scan_progress import progress
 from fairgauge.scan.sql import literal
 
 if TYPE_CHECKING:
@@ -97,13 +96,10 @@ class OrderedFiles:
             The files cannot be read.
         """
         with told(self.name), duckdb.connect(config=_SETTINGS) as connection:
-            connection.execute("SET enable_progress_bar = true")
-            connection.execute("SET enable_progress_bar_print = false")
             kept = ", ".join(_value(f"c{i}", self.types[i]) for i in dict.fromkeys(columns))
-            with progress("Reading columns", lambda: connection.query_progress() / 100):
-                connection.execute(
-                    f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
-                )
+            connection.execute(
+                f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
+            )
             self._rows = _one(connection, "SELECT count(*) FROM kept")[0]
             return [_encode(connection, f"c{i}", self.types[i]) for i in columns]
 
