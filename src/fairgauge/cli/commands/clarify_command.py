@@ -107,24 +107,18 @@ def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row
 def _run(
     asked: AnalysisConfig, places: Places, config: str, output: str, options: dict[str, Any]
 ) -> None:
-    from fairgauge.atomic_files import write_whole
     from fairgauge.compat.clarify.analysis import analyse
-    from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
+    from fairgauge.compat.clarify.result_files import result_paths, write_results
     from fairgauge.compat.uri_paths import made_folder
     from fairgauge.render import render
 
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
-    written = [folder / ANALYSIS, folder / ADDITIONS, folder / f"{name}.html"]
-    check_outputs([str(path) for path in written], [config])
+    check_outputs([str(path) for path in result_paths(folder, name)], [config])
     found = analyse(asked, places, **options)
     for notice in found.notices:
         complain(notice, prefix="Note: ")
-    texts = [found.to_json(), found.additions_to_json()]
-    if found.report is not None:
-        texts.append(render(found.report, "html"))
-    for path, text in zip(written, texts, strict=False):
-        write_whole(path, text)
+    write_results(found, folder, name)
     if found.report is not None:
         say(render(found.report, "text"))
 

@@ -176,15 +176,4 @@ def _export(values: Values, place: str | None, flags: dict[str, Any]) -> None:
 
 
 def _summary(drift: Drift, *, first: bool) -> str:
-    if first:
-        return f"first baseline: {drift.evaluated} metrics"
-    status = "CompletedWithViolations" if drift.violations else "Completed"
-    lines = [
-        f"{status}: {drift.evaluated} metrics compared",
-        f"  {len(drift.violations)} drifted, {len(drift.not_evaluated)} not evaluated",
-    ]
-    lines += [
-        f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
-        for each in drift.violations
-    ]
-    return "\n".join(lines)
+    return f"first baseline: {drift.evaluated} metrics" if first else drift.summary

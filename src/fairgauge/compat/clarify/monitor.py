@@ -65,6 +65,20 @@ class Drift:
     evaluated: int
     check: Check
 
+    @property
+    def summary(self) -> str:
+        """Return the status as the service words it, the counts, and every violation."""
+        status = "CompletedWithViolations" if self.violations else "Completed"
+        lines = [
+            f"{status}: {self.evaluated} metrics compared",
+            f"  {len(self.violations)} drifted, {len(self.not_evaluated)} not evaluated",
+        ]
+        lines += [
+            f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
+            for each in self.violations
+        ]
+        return "\n".join(lines)
+
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
         found: dict[str, Any] = {
