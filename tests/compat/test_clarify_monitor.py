@@ -6,8 +6,10 @@ import json
 import math
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
 from clarify_cases import MONITORED, cases
+from hypothesis import given
 
 from fairgauge.compat.clarify.analysis_files import Value, values_of
 from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
@@ -92,6 +94,44 @@ def test_what_cannot_be_compared_is_said() -> None:
     )
     same = {v.key: v for v in (value("AD", 0.1),)}
     assert "there is no interval" in compare(same, same, Check.INTERVAL).not_evaluated[0]
+
+
+def of_block(block: str, number: float, facet: str = "age") -> Value:
+    stage = "post_training_bias_metrics"
+    return Value(stage, "label", "1", facet, block, "RD", number)
+
+
+def compared(now: list[Value], before: list[Value]) -> tuple[int, int]:
+    """Return how many values could be compared, and how many drifted."""
+    drift = compare({v.key: v for v in now}, {v.key: v for v in before})
+    return drift.evaluated, len(drift.violations)
+
+
+def test_a_threshold_is_the_same_facet_whatever_the_largest_value() -> None:
+    assert compared([of_block("(100, 232]", 0.3)], [of_block("(100, 225]", 0.2)]) == (1, 1)
+    assert compared([of_block("(100.0, 232.5]", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
+    assert compared([of_block("(90, 225]", 0.3)], [of_block("(100, 225]", 0.2)]) == (0, 0)
+    assert compared([of_block("(100, inf)", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
+
+
+def test_bins_as_text_are_not_thresholds() -> None:
+    bins = [of_block("(0, 18]", 0.1), of_block("(0, 65]", 0.2)]
+    assert compared(bins, [of_block("(0, 18]", 0.1), of_block("(0, 70]", 0.2)]) == (1, 0)
+
+
+@given(number=st.floats(-10, 10), last=st.integers(-4, 4))
+def test_the_last_digits_are_no_drift(number: float, last: int) -> None:
+    now = number
+    for _ in range(abs(last)):
+        now = math.nextafter(now, math.inf if last > 0 else -math.inf)
+    assert not drifted(value("JS", now), value("JS", number))
+    assert drifted(value("JS", math.copysign(abs(number) + 1e-6, number)), value("JS", number))
+
+
+@given(changes=st.integers(1, 10_000))
+def test_results_meet_their_own_constraints(changes: int) -> None:
+    found = [of_block(f"({changes}, {changes + 1}]", 1 / changes), of_block("F", -0.2, "sex")]
+    assert compared(found, found) == (2, 0)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,11 @@ class Places:
 
     folders: Mapping[str, Path] = field(default_factory=dict)
     base: Path = Path()
+
+    @property
+    def here(self) -> Places:
+        """Return the same folders, with relative paths that start from the current folder."""
+        return replace(self, base=Path())
 
     def files(self, uri: str) -> list[Path]:
         """Return the files of a URI: itself, those of a glob, or everything below a folder.
@@ -62,17 +67,6 @@ class Places:
             )
         path = Path(uri.removeprefix("file://"))
         return path if path.is_absolute() else self.base / path
-
-
-def from_here(asked: str | None) -> str | None:
-    """Return a path given on the command line so that it starts from the current folder.
-
-    >>> from_here("s3://bucket/data"), from_here("-"), from_here(None)
-    ('s3://bucket/data', '-', None)
-    """
-    if asked is None or asked == STANDARD_INPUT or "://" in asked:
-        return asked
-    return str(Path(asked).absolute())
 
 
 def read_maps(texts: Iterable[str]) -> dict[str, Path]:

@@ -76,7 +76,7 @@ def command(
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
     from fairgauge.compat.clarify.csv_inputs import FirstRow
-    from fairgauge.compat.uri_paths import Places, from_here, read_maps
+    from fairgauge.compat.uri_paths import Places, read_maps
     from fairgauge.enums import Profile
 
     try:
@@ -88,11 +88,11 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        _check(asked, places, from_here(dataset), FirstRow(first_row))
+        _check(asked, places, dataset, FirstRow(first_row))
     else:
         options: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
         options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
-        options |= {"dataset": from_here(dataset), "model": _model(model)}
+        options |= {"dataset": dataset, "model": _model(model)}
         _run(asked, places, config, output, options)
 
 

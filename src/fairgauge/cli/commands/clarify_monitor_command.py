@@ -144,9 +144,8 @@ def _run(
     from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
     from fairgauge.compat.clarify.clarify_config import read_config
     from fairgauge.compat.local_models import open_model
-    from fairgauge.compat.uri_paths import from_here
 
-    model, dataset = flags["model"], from_here(flags["dataset"])
+    model, dataset = flags["model"], flags["dataset"]
     config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
     options = {}
     if flags["check"] == "interval":

@@ -77,7 +77,7 @@ def analyse(
     places : Places
         Where its URIs are.
     dataset : str, optional
-        The data, if the configuration does not say.
+        The data, if the configuration does not name them; relative to the current folder.
     model : Model, optional
         Predicts what the data do not hold.
     profile : Profile
@@ -94,7 +94,7 @@ def analyse(
     DataError
         Data or a model that cannot be used.
     """
-    made = load_dataset(config, places, config.dataset_uri or dataset or "", first_row)
+    made = load_dataset(config, places, dataset, first_row)
     if model is not None and made.predicted is None and "post_training_bias" in config.stages:
         from fairgauge.compat.clarify.predictor import predictions
 

@@ -24,7 +24,7 @@ _LOOK = 100
 def load_dataset(
     config: AnalysisConfig,
     places: Places,
-    uri: str,
+    dataset: str | None,
     first_row: FirstRow = FirstRow.AUTO,
     limit: int = EVERYTHING,
 ) -> Dataset:
@@ -32,6 +32,8 @@ def load_dataset(
 
     Parameters
     ----------
+    dataset : str, optional
+        The data, if the configuration does not name them; relative to the current folder.
     first_row : FirstRow
         Whether the first row of CSV files is a header.
     limit : int
@@ -44,7 +46,8 @@ def load_dataset(
     DataError
         Data that cannot be read, or do not fit together.
     """
-    files = places.files(uri)
+    uri = config.dataset_uri
+    files = places.here.files(dataset or "") if uri is None else places.files(uri)
     if config.dataset_type == CAPTURED:
         main = read_captured(config, files, limit)
     else:
@@ -77,8 +80,7 @@ def check_dataset(
     SpecError, DataError
         As `load_dataset`, but for what only all rows can tell.
     """
-    uri = config.dataset_uri or dataset or ""
-    made = load_dataset(config, places, uri, first_row, _LOOK)
+    made = load_dataset(config, places, dataset, first_row, _LOOK)
     return made.notices
 
 
