@@ -12,6 +12,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "tests" / "clients"
+_NO_ACCOUNT = {
+    "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "none",
+    "AWS_SECRET_ACCESS_KEY": "none",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
 
 
 def ask(client: str, script: str, *arguments: str, given: Any = None) -> Any:
@@ -28,7 +34,7 @@ def ask(client: str, script: str, *arguments: str, given: Any = None) -> Any:
         input=json.dumps(given),
         capture_output=True,
         text=True,
-        env=environment | {"AWS_DEFAULT_REGION": "us-east-1", "CUDA_VISIBLE_DEVICES": ""},
+        env=environment | _NO_ACCOUNT,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3_000:]

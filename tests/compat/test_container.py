@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from clarify_cases import MONITORED, both, cases, config, values
+from client_libraries import ask
 from folders import Folder, write_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = ROOT / "container" / "Dockerfile"
+GUIDE = ROOT / "docs" / "moving" / "clarify-jobs.md"
 ROWS = [("facet", "label", "predicted"), *cases(MONITORED)]
 STEADY = [("facet", "label", "predicted")]
 STEADY += cases({"a": (90, 10, 30, 70), "d": (45, 6, 15, 34)})
@@ -153,6 +155,28 @@ def test_a_model_is_named_by_the_environment(job: Job) -> None:
     done = job.run(FAIRGAUGE_MODEL="always:yes")
     assert done.returncode == 0, done.stderr
     assert values(job.read("analysis.json")) == {"DPPL": 0.0}
+
+
+def test_the_examples_of_the_guide_fit_the_api_and_the_entry_point(job: Job) -> None:
+    """A pipeline and a schedule, made by the SDK; their job then runs on the folders they name."""
+    found = ask("sagemaker", "sagemaker_examples.py", str(GUIDE))
+    step = found["step"]["ProcessingInputs"]
+    mounted = {each["S3Input"]["LocalPath"] for each in step}
+    assert mounted == {"/opt/ml/processing/input/config", "/opt/ml/processing/input/data"}
+    (output,) = found["step"]["ProcessingOutputConfig"]["Outputs"]
+    assert output["S3Output"]["LocalPath"] == "/opt/ml/processing/output"
+    scheduled = found["job"]
+    assert scheduled["ProcessingJobName"] == "bias-2026-11-20"
+    job.put("processing/input/config/analysis_config.json", asked())
+    assert job.run().returncode == 0
+    baseline = job.root / "processing/baseline"
+    baseline.mkdir()
+    shutil.copy(job.root / "processing/output/analysis.json", baseline)
+    job.put("config/processingjobconfig.json", scheduled)
+    done = job.run(**scheduled["Environment"])
+    assert done.returncode == 0, done.stderr
+    assert job.read("constraint_violations.json")["violations"] == []
+    assert (job.root / "output/message").read_text().startswith("Completed: ")
 
 
 def test_the_dockerfile_passes_a_linter() -> None:
