@@ -7,6 +7,7 @@ The columns are those of ``loans.py``.
 
 import json
 import sys
+from types import SimpleNamespace
 
 from sagemaker.clarify import (
     BiasConfig,
@@ -18,6 +19,11 @@ from sagemaker.clarify import (
     _AnalysisConfigGenerator,
 )
 from sagemaker.model_monitor import BiasAnalysisConfig
+from sagemaker.workflow.clarify_check_step import (
+    ClarifyCheckStep,
+    DataBiasCheckConfig,
+    ModelBiasCheckConfig,
+)
 
 HEADERS = sys.argv[1].split(",")
 NUMERIC = ["gender", "age", "income", "education", "label", "predicted"]
@@ -165,6 +171,28 @@ def configurations():
     )
 
 
+def checks():
+    """Return what the steps of a pipeline that check for drift ask for."""
+    asked = BiasConfig([1], facet_name="gender", facet_values_or_threshold=[1])
+    model = ModelConfig(
+        model_name="loans",
+        instance_type="ml.c5.xlarge",
+        instance_count=1,
+        content_type="text/csv",
+        accept_type="text/csv",
+    )
+    labels = ModelPredictedLabelConfig(probability=1, probability_threshold=0.6)
+    for name, config in (
+        ("a check of data", DataBiasCheckConfig(data("label"), asked, methods="all")),
+        (
+            "a check of a model",
+            ModelBiasCheckConfig(data("label", NUMERIC[:-1]), asked, model, labels, "all"),
+        ),
+    ):
+        step = SimpleNamespace(clarify_check_config=config)
+        yield name, ClarifyCheckStep._generate_processing_job_analysis_config(step)
+
+
 def monitors():
     asked = BiasConfig(
         label_values_or_threshold=[1],
@@ -176,4 +204,5 @@ def monitors():
     yield "monitor", BiasAnalysisConfig(asked, headers=headers, label="label")._to_dict()
 
 
-print(json.dumps({"configurations": list(configurations()), "monitors": list(monitors())}))
+every = [*configurations(), *checks()]
+print(json.dumps({"configurations": every, "monitors": list(monitors())}))
