@@ -148,6 +148,19 @@ def test_a_monitors_job_is_held_to_its_baseline(job: Job, folder: Folder) -> Non
     assert message.startswith("CompletedWithViolations: ")
 
 
+def test_settings_of_the_environment(job: Job) -> None:
+    job.put("processing/input/config/analysis_config.json", asked(headers=["Facet", "y", "p"]))
+    assert job.run().returncode == 2
+    assert "--first-row header" in (job.root / "output/message").read_text()
+    renamed = asked(headers=["facet", "label", "predicted"])
+    job.put("processing/input/config/analysis_config.json", renamed)
+    assert job.run(FAIRGAUGE_FIRST_ROW="header").returncode == 0
+    assert job.read("fairgauge.json")["rows"] == len(ROWS) - 1
+    assert job.run(FAIRGAUGE_PROFILE="documents").returncode == 2
+    message = (job.root / "output/message").read_text()
+    assert "FAIRGAUGE_PROFILE: must be one of 'documented', 'clarify', not 'documents'" in message
+
+
 def test_a_model_is_named_by_the_environment(job: Job) -> None:
     job.put("processing/input/model/always.py", "def yes(rows):\n    return [0.9 for _ in rows]\n")
     without = asked(predicted_label=None, methods={"post_training_bias": {"methods": ["DPPL"]}})

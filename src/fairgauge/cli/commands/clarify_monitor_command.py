@@ -50,6 +50,12 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
 @click.option("--model", metavar="MODEL", help="As in fairgauge clarify.")
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="As in fairgauge clarify.",
+)
 @click.option("--replicates", type=int, default=1000, help="Of the bootstrap (1000).")
 @click.option("--seed", type=int, default=0, help="Of the bootstrap (0).")
 def command(current: str, baseline: str, output: str, metrics: str | None, **flags: Any) -> int:
@@ -143,13 +149,14 @@ def _run(
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
     from fairgauge.compat.clarify.clarify_config import read_config
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.local_models import open_model
 
     model, dataset = flags["model"], flags["dataset"]
     config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
-    options = {}
+    options: dict[str, Any] = {"first_row": FirstRow(flags["first_row"])}
     if flags["check"] == "interval":
-        options = {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
+        options |= {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
     opened = None if model is None else open_model(model)
     found = analyse(config, _places(path, flags), dataset, opened, **options)
     for notice in found.notices:

@@ -10,25 +10,29 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis import Analysis, analyse
 from fairgauge.compat.clarify.analysis_files import ANALYSIS, read_results, values_of
 from fairgauge.compat.clarify.clarify_config import load_config, read_config
+from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.monitor import Drift, compare
 from fairgauge.compat.clarify.monitor_config import as_analysis_config, is_monitor_config
 from fairgauge.compat.clarify.result_files import JOB_REPORT, write_results
 from fairgauge.compat.local_models import open_model
 from fairgauge.compat.uri_paths import Places, made_folder
 from fairgauge.enums import Profile
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 MOUNTED = Path("/opt/ml")
 VIOLATIONS, DRIFT = "constraint_violations.json", "fairgauge_drift.json"
@@ -48,7 +52,7 @@ class JobFolders:
     root : what stands for ``/opt/ml``.
     environment : the environment variables of the job. Of the service: ``dataset_source``,
         ``output_path`` and ``baseline_constraints`` of a monitor. Of fairgauge:
-        ``FAIRGAUGE_MODEL`` and ``FAIRGAUGE_PROFILE``.
+        ``FAIRGAUGE_MODEL``, ``FAIRGAUGE_PROFILE`` and ``FAIRGAUGE_FIRST_ROW``.
     """
 
     root: Path
@@ -87,6 +91,24 @@ class JobFolders:
     def message(self) -> Path:
         """Return where the service reads how the job ended."""
         return self.root / _MESSAGE
+
+    def setting(self, variable: str, usual: Choice) -> Choice:
+        """Return a choice that an environment variable makes.
+
+        Raises
+        ------
+        SpecError
+            It is not one of the choices.
+        """
+        named = self.environment.get(variable, str(usual))
+        choices = type(usual)
+        try:
+            return choices(named)
+        except ValueError:
+            allowed = listing(str(choice) for choice in choices)
+            raise SpecError(
+                Problem(variable, f"must be one of {allowed}, not {quote(named)}")
+            ) from None
 
     def places(self) -> Places:
         """Return where the service put the URIs of its inputs.
@@ -132,10 +154,11 @@ def run_job(folders: JobFolders) -> tuple[Analysis, Drift | None]:
     """
     model = folders.environment.get("FAIRGAUGE_MODEL")
     config = _config(folders, has_model=model is not None)
-    profile = Profile(folders.environment.get("FAIRGAUGE_PROFILE", Profile.CLARIFY))
+    profile = folders.setting("FAIRGAUGE_PROFILE", Profile.CLARIFY)
+    first_row = folders.setting("FAIRGAUGE_FIRST_ROW", FirstRow.AUTO)
     sys.path.insert(0, str(folders.models))
     opened = None if model is None else open_model(model)
-    found = analyse(config, folders.places(), str(folders.data), opened, profile)
+    found = analyse(config, folders.places(), str(folders.data), opened, profile, first_row)
     output = made_folder(str(folders.output))
     asked = config.methods.report
     name, title = (asked.name, asked.title or "") if asked else ("report", "")
