@@ -162,7 +162,7 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
     ("changes", "message"),
     [
         ({"dataset_uri": "absent.csv"}, "no file 'absent.csv'"),
-        ({"dataset_uri": "s3://b/x.csv"}, "say where it is: --map s3://b=FOLDER"),
+        ({"dataset_uri": "s3://b/x.csv"}, "name its folder: --map s3://b=FOLDER"),
         (
             {"headers": ["a"]},
             "Headers in config do not match with the number of columns in the dataset.",

@@ -168,7 +168,7 @@ def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
     folder.csv("facets.csv", [("id", "facet"), *((i, "da"[i % 3 > 0]) for i in range(45))])
     folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
     assert folder.ours()["rows"] == 45
-    assert "15 rows without a match in facets.csv are left out" in folder.ours()["notices"]
+    assert "15 rows without a match in facets.csv are excluded" in folder.ours()["notices"]
 
 
 MODEL = """
@@ -372,7 +372,7 @@ def test_a_record_at_a_time(modelled: Any) -> None:
         ("my_model:short", "the model gives 1 answers for 80 rows"),
         ("my_model:absent", "module 'my_model' has no function 'absent'"),
         ("no_such_module:f", "cannot import 'no_such_module'"),
-        ("model.pkl", "state FILE.onnx, MODULE:FUNCTION or a URL"),
+        ("model.pkl", "name FILE.onnx, MODULE:FUNCTION or a URL"),
         ("absent.onnx", "no model 'absent.onnx'"),
     ],
 )

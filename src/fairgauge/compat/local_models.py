@@ -48,9 +48,7 @@ def open_model(asked: str) -> Model:
         return OnnxModel(Path(asked))
     module, colon, name = asked.partition(":")
     if not colon or not module or not name:
-        raise DataError(
-            f"cannot tell what model {quote(asked)} is; state FILE.onnx, MODULE:FUNCTION or a URL"
-        )
+        raise DataError(f"{quote(asked)} is no model; name FILE.onnx, MODULE:FUNCTION or a URL")
     return FunctionModel(_function(module, name))
 
 

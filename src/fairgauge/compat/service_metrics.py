@@ -124,7 +124,7 @@ class Measured:
 
 
 def unsortable(values: Sequence[Any]) -> str | None:
-    """Return what Python says when the values of the strata cannot be put in order, if so."""
+    """Return Python's message when the values of the strata cannot be put in order, if so."""
     try:
         np.unique(np.array(values, dtype=object))
     except TypeError as error:

@@ -62,7 +62,7 @@ class Places:
             scheme, _, rest = uri.partition("://")
             bucket = rest.split("/")[0]
             raise DataError(
-                f"{quote(uri)} is not on this machine; say where it is: "
+                f"{quote(uri)} is not on this machine; name its folder: "
                 f"--map {scheme}://{bucket}=FOLDER"
             )
         path = Path(uri.removeprefix("file://"))

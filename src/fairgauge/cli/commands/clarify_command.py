@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     default="auto",
     help="What the first row of CSV files is; auto decides by its cells.",
 )
-@click.option("--check", is_flag=True, help="Only say what is wrong with CONFIG, and stop.")
+@click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
 @click.option("--confidence", type=float, help="Level of the intervals (0.95).")
 @click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
 @click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")

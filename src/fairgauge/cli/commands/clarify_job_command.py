@@ -24,7 +24,7 @@ def command(root: str) -> None:
     Reads processing/input/config/analysis_config.json and processing/input/data below the root, and
     writes analysis.json, fairgauge.json and the report into processing/output. With the environment
     variable baseline_constraints the job is one of a monitor, and constraint_violations.json is
-    written too. The exit code is 0 unless the job failed; output/message says why it did.
+    written too. The exit code is 0 unless the job failed; output/message holds the reason.
     """
     from fairgauge.compat.clarify.processing_job import JobFolders, run_job, write_message
     from fairgauge.errors import FairgaugeError

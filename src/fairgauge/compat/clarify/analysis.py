@@ -127,7 +127,7 @@ def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _facets(job: Job) -> Iterator[dict[str, Any]]:
-    """Say who is compared with whom: d is measured, a is everyone else."""
+    """Describe who is compared with whom: d is the group, a all others."""
     position = 0
     for side in job.sides:
         if side.blocks is None:

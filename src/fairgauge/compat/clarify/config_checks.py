@@ -102,7 +102,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
     if methods.pre_training_bias is None and methods.post_training_bias is None:
         asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
         what = f" ({', '.join(asked)} explain a model, which fairgauge does not)" if asked else ""
-        message = f"asks for no bias metrics{what}; say pre_training_bias or post_training_bias"
+        message = f"asks for no bias metrics{what}; name pre_training_bias or post_training_bias"
         yield Problem("methods", message)
     for stage, (registered, _) in _STAGES.items():
         bias = getattr(methods, stage)
@@ -111,7 +111,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         path = f"methods.{stage}.methods"
         names = [bias.methods] if isinstance(bias.methods, str) else bias.methods
         if not names:
-            yield Problem(path, "names no metric; say 'all' or a list of names")
+            yield Problem(path, "names no metric; give 'all' or a list of names")
         for i, name in enumerate(names):
             if ALIASES.get(name, name) not in registered:
                 where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
@@ -143,7 +143,7 @@ def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
 
 
 def lacks_predictions(config: AnalysisConfig, *, has_model: bool) -> bool:
-    """Tell whether post-training metrics are asked for, and there is nothing to predict with."""
+    """Return whether post-training metrics are asked for, and there is nothing to predict with."""
     given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
     given = given or config.dataset_type == CAPTURED
     return config.methods.post_training_bias is not None and not given and not has_model
@@ -159,7 +159,7 @@ def _facets(config: AnalysisConfig) -> Iterator[Problem]:
                 message = "a continuous facet needs exactly one number, an exclusive lower bound"
                 yield Problem(f"{path}.value_or_threshold", message)
         if facet.facet_role == "a" and not values:
-            message = "says that the listed values are favoured, but none is listed"
+            message = "makes the listed values the favoured ones, but none is listed"
             yield Problem(f"{path}.facet_role", message)
 
 
@@ -185,7 +185,7 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
         message = "must hold $features (JSON lines), or $record or $records (JSON)"
         yield Problem("predictor.content_template", message)
     if has_model and config.dataset_type.endswith("parquet") and predictor.content_type is None:
-        message = "must be said for Parquet data: text/csv, application/jsonlines or /json"
+        message = "is required for Parquet data: text/csv, application/jsonlines or /json"
         yield Problem("predictor.content_type", message)
 
 

@@ -110,9 +110,10 @@ def _is_header(
 
 
 def _looks_like_a_header(rows: list[list[str]], headers: list[str]) -> bool:
-    """Tell a header from data: by names that differ in spelling alone, or by what is below.
+    """Return whether the first row is a header.
 
-    Below a name that is no number stand numbers, and no other cell of the row is a number.
+    Its cells differ from the headers in spelling alone, or none is a number and a column of numbers
+    stands below one of them.
     """
     first, below = rows[0], rows[1:]
     if len(first) != len(headers):

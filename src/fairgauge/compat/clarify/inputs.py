@@ -78,7 +78,7 @@ def check_dataset(
     Raises
     ------
     SpecError, DataError
-        As `load_dataset`, but for what only all rows can tell.
+        As `load_dataset`, but for what only all rows can show.
     """
     made = load_dataset(config, places, dataset, first_row, _LOOK)
     return made.notices

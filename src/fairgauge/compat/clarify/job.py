@@ -105,11 +105,11 @@ class Job:
             raise DataError(f"label_values_or_threshold: {error}") from None
         if not made.positive.any():
             self.notes.append(f"label: no row has {quote(made.text or values[0])}")
-        self._doubt(column, values, made.of, config.label_type)
+        self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 
     def _prediction(self, listed: list[Any]) -> Outcome | None:
-        """Collapse the predictions; where the service gives up, go on and say so."""
+        """Collapse the predictions; where the service stops, go on with a notice."""
         name = self.made.predicted
         if name is None or "post_training_bias" not in self.config.stages:
             return None
@@ -136,17 +136,17 @@ class Job:
         except ValueError as error:
             self.notes.append(f"facet {name}: {error}")
             return Side(facet, name, None, str(error))
-        self._doubt(column, facet.value_or_threshold, blocks.of, facet.facet_type)
+        self._note_doubtful(column, facet.value_or_threshold, blocks.of, facet.facet_type)
         self.notes += _without_rows(blocks, column, facet.value_or_threshold)
         return Side(facet, name, favoured(blocks) if facet.facet_role == "a" else blocks)
 
-    def _doubt(
-        self, column: Any, values: list[Any] | None, found: DataType, said: str | None
+    def _note_doubtful(
+        self, column: Any, values: list[Any] | None, found: DataType, stated: str | None
     ) -> None:
-        why = looks_misread(column, values, found) if said is None else None
+        why = looks_misread(column, values, found) if stated is None else None
         if why and self.profile is Profile.CLARIFY:
             self.notes.append(
-                f"{why}; facet_type, label_type or --profile documented says otherwise"
+                f"{why}; facet_type, label_type or --profile documented overrides this"
             )
 
     def _measured(self, options: dict[str, Any]) -> Measured | None:

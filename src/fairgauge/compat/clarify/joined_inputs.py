@@ -103,7 +103,7 @@ def _by_key(main: Dataset, side: Table, key: str | int, uri: str) -> tuple[Table
     if not kept.any():
         raise DataError(f"no join key of {quote(uri)} is in the data")
     if not kept.all():
-        main.notices.append(f"{int((~kept).sum()):,} rows without a match in {uri} are left out")
+        main.notices.append(f"{int((~kept).sum()):,} rows without a match in {uri} are excluded")
     return main.table.take(kept), side.without(theirs).take(wanted[kept])
 
 

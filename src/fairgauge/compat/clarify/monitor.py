@@ -167,7 +167,7 @@ def _threshold(block: str) -> float | None:
 def drifted(
     now: Value, before: Value, check: Check = Check.POINT, *, neutral: bool = False
 ) -> bool:
-    """Tell whether one value is farther from "no bias" than its baseline allows."""
+    """Return whether one value is farther from "no bias" than its baseline allows."""
     assert before.value is not None
     as_ratio = neutral and now.metric in _RATIOS
     limit = _distance(before.value, as_ratio=as_ratio)

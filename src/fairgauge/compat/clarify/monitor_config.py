@@ -21,7 +21,7 @@ _BIAS_KEYS = ("facet", "label_values_or_threshold")
 
 
 def is_job_definition(found: Any) -> bool:
-    """Tell whether a value is the definition of a model bias job."""
+    """Return whether a value is the definition of a model bias job."""
     return isinstance(found, dict) and "ModelBiasJobInput" in found
 
 
@@ -32,7 +32,7 @@ def config_uri(definition: dict[str, Any]) -> str | None:
 
 
 def attributes(definition: dict[str, Any]) -> dict[str, Any]:
-    """Return how a job definition says that requests and answers are read."""
+    """Return how requests and answers are read, by a job definition."""
     inputs = definition.get("ModelBiasJobInput", {})
     sources = [inputs.get(key) for key in _INPUTS]
     found = next((source for source in sources if isinstance(source, dict)), {})
@@ -40,7 +40,7 @@ def attributes(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_monitor_config(found: Any) -> bool:
-    """Tell whether a value is a configuration of a monitor: it asks for no methods."""
+    """Return whether a value is a configuration of a monitor: it asks for no methods."""
     return (
         isinstance(found, dict) and "methods" not in found and any(k in found for k in _BIAS_KEYS)
     )

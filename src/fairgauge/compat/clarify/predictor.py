@@ -28,7 +28,7 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
     Raises
     ------
     SpecError
-        The configuration does not say how to read the answers.
+        The configuration does not define how to read the answers.
     DataError
         The model fails, or answers something else.
     """
@@ -66,8 +66,8 @@ class Request:
     @property
     def content_type(self) -> str:
         """Return the form that the model is asked in."""
-        said = self.config.predictor.content_type if self.config.predictor else None
-        return said or self.config.dataset_type
+        predictor = self.config.predictor
+        return (predictor.content_type if predictor else None) or self.config.dataset_type
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -110,8 +110,8 @@ class Request:
         return self.content_type == JSON and "record" in found
 
     def _template(self) -> str | None:
-        said = self.config.predictor.content_template if self.config.predictor else None
-        return json.dumps(said) if isinstance(said, dict) else said
+        template = self.config.predictor.content_template if self.config.predictor else None
+        return json.dumps(template) if isinstance(template, dict) else template
 
 
 _PLACE = re.compile(
@@ -173,8 +173,8 @@ class Reading:
         self._headers = predictor.label_headers if predictor else None
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
-        said = (predictor.accept_type or predictor.content_type) if predictor else None
-        self.accept_type = said or config.dataset_type
+        accepted = (predictor.accept_type or predictor.content_type) if predictor else None
+        self.accept_type = accepted or config.dataset_type
 
     def labels(self, answers: Any, rows: int) -> list[Any]:
         """Return one predicted label for every row.
@@ -246,7 +246,7 @@ class Reading:
         return found
 
     def _is_regression(self) -> bool:
-        """Tell whether labels are numbers, more than two: a score is then the prediction."""
+        """Return whether labels are numbers, more than two: a score is then the prediction."""
         if self._truth is None or self._truth.kind not in (Kind.INTEGER, Kind.FLOAT):
             return False
         return len(self._truth.levels) > 2
@@ -266,7 +266,7 @@ class Reading:
         except (TypeError, ValueError):
             raise DataError(
                 f"the model's score {quote(value)} is no number. Could not convert string to "
-                "float. If it is a label, say where it is in predictor.label"
+                "float. If it is a label, predictor.label must name its place"
             ) from None
         if self._is_regression() and self._headers is None:
             return number

@@ -181,7 +181,7 @@ def _config(folders: JobFolders, *, has_model: bool) -> AnalysisConfig:
     try:
         found: Any = json.loads(folders.config.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
-        return load_config(folders.config, **given)  # which says what is wrong
+        return load_config(folders.config, **given)  # which reports what is wrong
     if not isinstance(found, dict):
         return load_config(folders.config, **given)
     if is_monitor_config(found):

@@ -53,7 +53,7 @@ class Records:
         return from_values(name, (_plain(value) for value in values))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column of a name."""
+        """Return whether there is a column of a name."""
         if self._table is not None:
             return name in self._table.names
         return any(_lookup(row, name) is not None for row in self._rows)
@@ -73,7 +73,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a model said of every row: the score of each class."""
+    """What a model predicted for every row: the score of each class."""
 
     scores: list[dict[str, float] | None]
     are_classes: bool = False
@@ -144,7 +144,7 @@ def scores_of(records: Records, asked: Parameters) -> Scored:
 
 
 def _is_class(value: Any) -> bool:
-    """Tell a class from a structure of scores."""
+    """Return whether a prediction is a class, not a structure of scores."""
     if isinstance(value, str):
         return value.lstrip()[:1] not in ("{", "[")
     return not isinstance(value, (dict, list))

@@ -39,7 +39,7 @@ class Condition:
     high: float | None = None
 
     def holds(self, column: Column) -> Mask:
-        """Tell for every row whether it meets the condition; a missing value does not."""
+        """Return for every row whether it meets the condition; a missing value does not."""
         levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
         met: Mask = levels[column.codes]
         return met
@@ -59,7 +59,7 @@ class Slice:
     written: Any
 
     def holds(self, column: Callable[[str], Column]) -> Mask:
-        """Tell for every row whether it is in the slice."""
+        """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
         inside: Mask = np.logical_and.reduce(met)
         return inside
@@ -116,7 +116,7 @@ def _read(found: Any, path: str, problems: list[Problem]) -> BiasConfig:
     ]
     key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
     if key is None:
-        problems.append(Problem(path, "has no slices; say biasSlices or slices"))
+        problems.append(Problem(path, "has no slices; name biasSlices or slices"))
         return BiasConfig(())
     slices = found[key] if isinstance(found[key], list) else [found[key]]
     labels = found.get("labels", [])

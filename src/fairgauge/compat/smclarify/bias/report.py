@@ -132,7 +132,7 @@ def bias_report(
     Raises
     ------
     ValueError
-        The whole report fails, as smclarify's does; the text says why.
+        The whole report fails, as smclarify's does; the message gives the reason.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def model_performance_report(
     Raises
     ------
     ValueError
-        The labels and predictions do not fit together; the text says why.
+        The labels and predictions do not fit together; the message gives the reason.
     """
     del df
     _require_positive(label_column.positive_label_values)
@@ -286,7 +286,7 @@ class _Asked:
         return written
 
     def doubts(self) -> Iterator[str]:
-        """Say what is doubtful in how the columns were read."""
+        """Describe what is doubtful in how the columns were read."""
         yield from known_errors.of_reading(self._column, self._listed[0], self.facet.of)
         yield from known_errors.of_reading(self.label.column, self._listed[1], self.label.of)
         yield from known_errors.of_missing([self.label, self.prediction])
