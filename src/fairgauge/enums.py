@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    NOT_EVALUATED = "not evaluated"
+    NOT_EVALUATED = "not_evaluated"
     NONE = "none"
 
 
@@ -41,13 +41,49 @@ class Missing(StrEnum):
     ERROR = "error"
 
 
-class Reference(StrEnum):
-    """What a group is compared with, unless a value is named."""
+class ReferenceRule(StrEnum):
+    """What a group is asked to be compared with, unless a value is named."""
 
-    REST = "rest"
+    OTHERS = "others"
     OVERALL = "overall"
     LARGEST = "largest"
     BEST = "best"
+
+
+class Closed(StrEnum):
+    """Which edge of an interval belongs to it."""
+
+    RIGHT = "right"
+    LEFT = "left"
+
+
+class Threshold(StrEnum):
+    """A score threshold that the data determine."""
+
+    MEDIAN = "median"
+
+
+class Decide(StrEnum):
+    """What decides a rule: the whole confidence interval, or the value alone."""
+
+    INTERVAL = "interval"
+    POINT = "point"
+
+
+class Insufficient(StrEnum):
+    """What a rule comes to where the data are insufficient to decide it."""
+
+    REPORT = "report"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    IGNORE = "ignore"
+
+
+class Multiplicity(StrEnum):
+    """Which error rate is controlled where several decisions are made."""
+
+    PER_DECISION = "per-decision"
+    FAMILYWISE = "familywise"
 
 
 class Task(StrEnum):
@@ -99,6 +135,119 @@ class Role(StrEnum):
     PREDICTION = "prediction"
     SCORE = "score"
     CLUSTER = "cluster"
+
+
+class ScopeKind(StrEnum):
+    """Which rows an estimate is of."""
+
+    OVERALL = "overall"
+    STRATUM = "stratum"
+    POOLED = "pooled"
+
+
+class ClassKind(StrEnum):
+    """Which classes of a multiclass audit an estimate is of."""
+
+    NONE = "none"
+    CLASS = "class"
+    AVERAGE = "average"
+    WORST = "worst"
+
+
+class Average(StrEnum):
+    """How a statistic of each class is averaged over the classes."""
+
+    MACRO = "macro"
+    MICRO = "micro"
+    WEIGHTED = "weighted"
+
+
+class ReferenceKind(StrEnum):
+    """What a group is compared with."""
+
+    OTHERS = "others"
+    OVERALL = "overall"
+    GROUP = "group"
+    BEST = "best"
+    LARGEST = "largest"
+    POPULATION = "population"
+
+
+class IntervalMethod(StrEnum):
+    """A step in making a confidence interval; `fairgauge.render.method_descriptions` explains."""
+
+    WILSON = "wilson"
+    WILSON_ODDS = "wilson_odds"
+    WILSON_TRANSFORMED = "wilson_transformed"
+    CLOPPER_PEARSON = "clopper_pearson"
+    JEFFREYS = "jeffreys"
+    BONETT_PRICE = "bonett_price"
+    STUDENT_T = "student_t"
+    WELCH = "welch"
+    FIELLER = "fieller"
+    NEWCOMBE = "newcombe"
+    MOVER = "mover"
+    SCAS = "scas"
+    TANGO = "tango"
+    DELONG = "delong"
+    INFLUENCE = "influence"
+    LOGIT = "logit"
+    SANDWICH = "sandwich"
+    DELTA = "delta"
+    LOG_DELTA = "log_delta"
+    KURTOSIS_CHI_SQUARE = "kurtosis_chi_square"
+    NONCENTRAL_CHI_SQUARE = "noncentral_chi_square"
+    DIRICHLET_POSTERIOR = "dirichlet_posterior"
+    MULTINOMIAL_BOOTSTRAP = "multinomial_bootstrap"
+    PERCENTILE = "percentile"
+    NORMAL_APPROXIMATION = "normal_approximation"
+    BCA = "bca"
+    CALIBRATION_BALL = "calibration_ball"
+    NORM_BALL = "norm_ball"
+    GROUP_BALL = "group_ball"
+    ROOT_BALL = "root_ball"
+    PERMUTATION = "permutation"
+    FOLDED = "folded"
+    STRATIFIED = "stratified"
+    STRATIFIED_SCORE = "stratified_score"
+    CLUSTER_ROBUST = "cluster_robust"
+    CLUSTER_JACKKNIFE = "cluster_jackknife"
+    ROW_JACKKNIFE = "row_jackknife"
+    T_QUANTILES = "t_quantiles"
+    TILTED_SCORE = "tilted_score"
+    REFERENCE_FIXED = "reference_fixed"
+    RANKS_FIXED = "ranks_fixed"
+    TUKEY = "tukey"
+    SIMULTANEOUS_BINS = "simultaneous_bins"
+    SIMULTANEOUS_CLASSES = "simultaneous_classes"
+    SIMULTANEOUS_PARTS = "simultaneous_parts"
+    SIMULTANEOUS_OUTCOMES = "simultaneous_outcomes"
+    SIMULTANEOUS_GROUPS = "simultaneous_groups"
+    OTHER = "other"  # of a report saved by version 1
+
+
+class DiagnosticCode(StrEnum):
+    """What a note or warning of a report is about; the parameters are named beside it."""
+
+    TASK = "task"  # task, assumed
+    EXCLUDED = "excluded"  # rows, reason
+    REPEATED_ID = "repeated_id"  # column, distinct, rows
+    MISSING_GROUPS = "missing_groups"  # rows, share
+    CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
+    COVERAGE = "coverage"  # metric, share, of
+    ADJUSTED_P = "adjusted_p"  # procedures
+    HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
+    PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
+    REVERSED_SCORES = "reversed_scores"  # auc
+    SIMPSON = "simpson"  # group, metric, overall, adjusted
+    DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    BINNED_SCORES = "binned_scores"  # bins
+    FEATURE_DISTANCE = "feature_distance"  # columns, scalings
+    SAMPLED = "sampled"  # metric, rows, seed
+    OVERRIDES = "overrides"  # options
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
+    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
+    TEXT = "text"  # text: of a report saved by version 1
 
 
 class Direction(StrEnum):

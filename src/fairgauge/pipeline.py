@@ -1,31 +1,39 @@
-"""The whole line: asked, counted, estimated, decided, told."""
+"""The pipeline from data to a report: specify, count, measure, decide."""
 
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import Level, Missing, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
+from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure
-from fairgauge.report.estimates import Diagnostic
+from fairgauge.measure.other_references import reference_notes
 from fairgauge.report.report import Data, Report
+from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.scan import open_source
+from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from fairgauge.measure.measure import ByRows
+    from fairgauge.report.estimates import Measured
+    from fairgauge.report.verdicts import Verdict
     from fairgauge.scan.source import Source
     from fairgauge.spec.options import Options
 
 
+@with_options
 def audit(data: Any, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
@@ -38,49 +46,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
         know their own question, so that only what changes need be said.
-    label, prediction, score : str, optional
-        Columns of the observed outcome, of the model's decision, and of the number behind it.
-        Without a prediction, the score decides: at least ``threshold`` is positive (profile
-        ``clarify``: above it). Without a label, or without both others, the metrics that need
-        them are left out.
-    threshold : float or list of float, default 0.5
-        Score thresholds; several give every metric at each.
-    positive : value, list of values, or `fairgauge.above`
-        The favourable label values. The default is 1 and true, of labels that are 0 and 1.
-    sensitive : str, Feature, mapping, or list of these
-        The columns whose values define groups: a name, a value set ``{"race": ["Black", "Asian"]}``
-        (one group), or `fairgauge.cut`.
-    intersections : list of tuples of str, optional
-        Columns whose combined values define groups too.
-    strata : str, optional
-        A column held fixed: every metric is also computed within its values.
-    count, weight, cluster : str, optional
-        Columns of whole numbers that a row stands for, of sampling weights, and of what ties rows
-        together (a user, a session).
-    reference : {"rest", "overall", "largest", "best"} or mapping, default "rest"
-        What a group is compared with; ``{"race": "White"}`` names a value.
-    metrics : str or list of str, default "standard"
-        Names, synonyms, rates, or the sets standard, clarify, vertex, native, all.
-    task : {"binary", "multiclass", "regression"}, optional
-        What label and prediction are; decided and said in the report if not given.
-    confidence : float in (0, 1), default 0.95
-        The level of the intervals.
-    method : str, default "default"
-        How intervals are made: score, exact, bayes, bootstrap (percentile limits),
-        bootstrap-normal or bootstrap-bca.
-    seed, replicates : int
-        Of the methods that draw random numbers.
-    profile : {"documented", "clarify"}
-        The mathematically right reading of the sources, or smclarify's numbers.
-    missing : {"exclude", "group", "error"}
-        Rows without a group: left out of that feature, a group of their own, or refused.
-    population : mapping of mappings, optional
-        Shares, or counts, of a population, ``{"race": {"Black": 0.13, "White": 0.6, ...}}``: the
-        groups' shares of the rows are held against them.
-    rules : list of Rule, optional
-        Limits to hold the metrics to; see `fairgauge.rule`.
-    max_groups : int, default 1000
-        The most values that a column may have.
+    {options}
 
     Returns
     -------
@@ -109,15 +75,15 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     """
     cube, source, spec = _counted(data, options)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = judge(measured.estimates, spec.rules, measured.ungrouped)
-    left_out, used = _excluded(cube, spec)
+    verdicts = _decided(measured, source, cube, spec)
+    excluded, used = _excluded(cube, spec)
     return Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         profile=spec.profile,
         task=measured.task,
         data=Data(
-            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, left_out
+            source.name if source else "counts", cube.digest, cube.rows, cube.cases, used, excluded
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
@@ -125,9 +91,12 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
-            *_told(measured.task, left_out, said=bool(options.get("task"))),
+            *_overrides(data, spec),
+            *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *_repeated(source, spec),
             *measured.diagnostics,
+            *false_fail_notes(measured, spec),
+            *reference_notes(measured, spec.rules, verdicts),
         ),
         scores=measured.scores,
         pairs=measured.pairs,
@@ -153,14 +122,24 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
 def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
-        spec = ask(base=data.plan.asked, **options)
+        spec = ask(base=data.asked, **options)
         _check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
     source = open_source(data)
     spec = with_task(source, ask(source.columns, **options))
-    return source.count(plan(spec), spec.max_groups), source, spec
+    cube = source.count(plan(spec, _median(source, spec)), spec.max_groups)
+    return replace(cube, question=spec), source, spec
+
+
+def _median(source: Source, spec: Spec) -> float | None:
+    """Return the median of the scores of all rows, where that is the threshold."""
+    if spec.threshold is not Threshold.MEDIAN:
+        return None
+    from fairgauge.rowwise.median import median_score
+
+    return median_score(source, spec)
 
 
 def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
@@ -182,8 +161,24 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     return None if not readable(source) else RowReader(source, cube, spec)
 
 
+def _decided(
+    measured: Measured, source: Source | None, cube: Cube, spec: Spec
+) -> tuple[Verdict, ...]:
+    """Hold what is measured against the rules."""
+    if spec.multiplicity is Multiplicity.PER_DECISION:
+        return judge(measured, spec.rules)
+
+    def measure_at(confidence: float) -> Measured:
+        stricter = replace(spec, confidence=confidence, metrics=())  # what rules are on
+        return measure(cube, stricter, _by_rows(source, cube, stricter))
+
+    return judge_familywise(measured, spec, measure_at)
+
+
 def _check_held(cube: Cube, spec: Spec) -> None:
-    for axis in plan(spec).axes:
+    decision = cube.plan.axis(Role.PREDICTION)
+    median = decision.cuts[0] if decision is not None and decision.cuts else None
+    for axis in plan(spec, median).axes:
         if axis not in cube.plan.axes:
             cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
             raise CubeError(
@@ -205,8 +200,9 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
         table = cube.marginal([axis])
-        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
-        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
+        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
             if known is not None:
@@ -225,23 +221,21 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
-def _told(task: Task, left_out: dict[str, int], *, said: bool) -> list[Diagnostic]:
-    """Return what a reader should know of the question and of the rows left out."""
-    found = []
-    if not said:
-        level = Level.NOTE if task is Task.BINARY else Level.WARNING
-        message = f"label and prediction are read as {_TASKS[task]}; task='...' says otherwise"
-        found.append(Diagnostic(level, "task", message))
-    for reason, rows in left_out.items():
-        message = f"{rows:,} {'row has' if rows == 1 else 'rows have'} a {reason}"
-        if reason == f"missing {Role.CLUSTER}":
-            message += "; values count them, intervals rest on the others"
-        found.append(Diagnostic(Level.NOTE, "excluded", message))
-    return found
+def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+    """Note which options of the question that counts carry are overridden."""
+    if not isinstance(data, Cube) or data.question is None:
+        return []
+    asked = data.asked
+    changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
+    return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
-_TASKS = {
-    Task.BINARY: "two classes, positive and negative",
-    Task.MULTICLASS: "classes, each against the rest",
-    Task.REGRESSION: "numbers, a regression",
-}
+def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:
+    """Return what a reader should know of the question and of the rows excluded."""
+    notes = []
+    if not stated:
+        made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning
+        notes.append(made(DiagnosticCode.TASK, task=str(task)))
+    for reason, rows in excluded.items():
+        notes.append(Diagnostic.note(DiagnosticCode.EXCLUDED, rows=rows, reason=reason))
+    return notes

@@ -131,7 +131,6 @@ def test_what_is_ignored_is_said(bucket: Any) -> None:
     notices = " ".join(bucket.ours()["notices"])
     assert "methods.shap, methods.pdp: explanations are out of scope" in notices
     assert "predictor.model_name" in notices
-    assert "methods.report.title" in notices
 
 
 def test_pandas_is_not_needed(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:

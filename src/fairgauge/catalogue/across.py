@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import amount, divide
+from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import Metric, Scope
 from fairgauge.enums import Profile, Task
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Spreads = Literal["largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini"]
@@ -25,7 +25,7 @@ _CONCENTRATION = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class GroupSpread:
     """What lies across the groups, in every slot.
 
     Attributes
@@ -52,12 +52,8 @@ class Across(Metric):
         )
 
     @abstractmethod
-    def across(self, groups: Side, slots: int, profile: Profile) -> Found:
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         """Compare all groups; the side holds the groups of each slot one after another."""
-
-    @abstractmethod
-    def sentence(self, value: float, first: str, second: str) -> str:
-        """Say a value in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +66,10 @@ class Spread(Across):
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
         return self.of.tasks
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return (self.of,)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -105,7 +105,7 @@ class Spread(Across):
             return math.nan
         return 1.0 if self.by == "smallest_ratio" else 0.0
 
-    def across(self, groups: Side, slots: int, profile: Profile) -> Found:
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         values = self.of.value(groups, profile).reshape(slots, -1)
         known = ~np.isnan(values)
         enough = known.sum(axis=1) >= (1 if self.by in ("minimum", "maximum") else 2)
@@ -122,23 +122,7 @@ class Spread(Across):
                 "gini": lambda: _gini(values, known),
             }[self.by]()
         first, second = (least, most) if self.by in ("minimum", "smallest_ratio") else (most, least)
-        return Found(np.where(enough, value, np.nan), first, second)
-
-    def sentence(self, value: float, first: str, second: str) -> str:
-        title = self.of.title
-        if math.isinf(value):
-            shown = points = self.of.infinite
-        else:
-            shown = f"{value:.1%}" if self.of.is_share else amount(value)
-            points = f"{value * 100:.1f} points" if self.of.is_share else shown
-        return {
-            "largest_gap": f"{title} is furthest apart between {first} and {second}: {points}",
-            "smallest_ratio": f"{title} of {first} is {value:.3g} times that of {second}",
-            "minimum": f"{first} has the lowest {title}: {shown}",
-            "maximum": f"{first} has the highest {title}: {shown}",
-            "variance": f"{title} varies over groups with a variance of {amount(value)}",
-            "gini": f"{title} is spread over groups with a Gini index of {value:.3g}",
-        }[self.by]
+        return GroupSpread(np.where(enough, value, np.nan), first, second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +135,10 @@ class Joint(Across):
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
         return frozenset.intersection(*(each.tasks for each in self.of))
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return tuple(each.of for each in self.of)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -169,7 +157,7 @@ class Joint(Across):
     def neutral(self) -> float:
         return self.of[0].neutral
 
-    def across(self, groups: Side, slots: int, profile: Profile) -> Found:
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         every = [each.across(groups, slots, profile) for each in self.of]
         values = np.stack([found.value for found in every])
         away = np.abs(values - self.neutral)
@@ -180,15 +168,9 @@ class Joint(Across):
             return chosen
 
         value = values.mean(axis=0) if self.how == "mean" else _at(values, worst)
-        return Found(value, of_worst([f.first for f in every]), of_worst([f.second for f in every]))
-
-    def sentence(self, value: float, first: str, second: str) -> str:
-        names = " and ".join(each.of.title for each in self.of)
-        word = "on average" if self.how == "mean" else "at worst"
-        if self.neutral == 1:
-            times = f"the lowest is {value:.3g} times the highest"
-            return f"{names}: {times} {word} (furthest: {first} and {second})"
-        return f"{names} lie {value:.3g} apart {word} (furthest: {first} and {second})"
+        return GroupSpread(
+            value, of_worst([f.first for f in every]), of_worst([f.second for f in every])
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +192,7 @@ class DifferentialFairness(Across):
     def range(self) -> tuple[float, float]:
         return (0.0, math.inf)
 
-    def across(self, groups: Side, slots: int, profile: Profile) -> Found:
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         del profile
         counts = groups.counts(frozenset({self.of}))[:, [0, 3]].reshape(slots, -1, 2)
         total = counts.sum(axis=-1, keepdims=True)
@@ -227,13 +209,7 @@ class DifferentialFairness(Across):
         enough = (total[..., 0] > 0).sum(axis=1) > 1
         value = np.where(enough, gaps[np.arange(slots), outcome], np.nan)
         slot = np.arange(slots)
-        return Found(value, most[slot, outcome], least[slot, outcome])
-
-    def sentence(self, value: float, first: str, second: str) -> str:
-        return (
-            f"shares of {self.of}s differ by a factor of up to {math.exp(value):.3g} "
-            f"between {first} and {second} (epsilon {value:.3g})"
-        )
+        return GroupSpread(value, most[slot, outcome], least[slot, outcome])
 
 
 def _variance(values: Array, known: NDArray[np.bool_]) -> Array:

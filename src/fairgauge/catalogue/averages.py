@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.cells import ALL, FN, FP, TP
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, Profile, Task
+from fairgauge.enums import Average, Better, Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
 
-Average = Literal["macro", "micro", "weighted"]
-AVERAGES: tuple[Average, ...] = ("macro", "micro", "weighted")
+AVERAGES: tuple[Average, ...] = tuple(Average)
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
@@ -53,24 +53,24 @@ class Averaged(Statistic):
     def range(self) -> tuple[float, float]:
         return self.of.range
 
-    def value(self, side: Side, profile: Profile) -> Array:
-        if self.how == "micro":
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        if self.how is Average.MICRO:
             return self.of.value(_summed(side), profile)
         values = np.stack([self.of.value(each, profile) for each in side.per_class])
         known = ~np.isnan(values)
         weights = np.ones_like(values)
-        if self.how == "weighted":
+        if self.how is Average.WEIGHTED:
             labels = [_labels(each) for each in side.per_class]
             weights = np.stack(labels)
         weights = np.where(known, weights, 0.0)
         total = (weights * np.where(weights > 0, values, 0.0)).sum(axis=0)  # 0 of an infinity is 0
         return divide(total, weights.sum(axis=0), Profile.DOCUMENTED)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return ALL.count(side.counts(_BOTH))
 
-    def why_undefined(self, side: Side, at: int) -> str:
-        return f"no class in which it is defined ({self.of.why_undefined(side, at)})"
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        return Reason.of(ReasonCode.NO_CLASS_DEFINED, reasons=(self.of.why_undefined(side, at),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +92,20 @@ class Agreement(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         return divide(self.agreed(side), self.size(side), profile)
 
-    def agreed(self, side: Side) -> Array:
+    def agreed(self, side: ConfusionCounts) -> Array:
         """Return the rows whose prediction is their label."""
         total: Array = np.sum([TP.count(each.counts(_BOTH)) for each in side.per_class], axis=0)
         return total
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return ALL.count(side.counts(_BOTH))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return "no rows with a label and a prediction"
+        return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ class Kappa(Statistic):
     def range(self) -> tuple[float, float]:
         return (-1.0, 1.0)
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         classes = [each.counts(_BOTH) for each in side.per_class]
         if not classes:  # the positive class, and the negative one with its cells turned round
             cells = side.counts(_BOTH)
@@ -138,13 +138,13 @@ class Kappa(Statistic):
         chance = np.sum(pairs, axis=0)
         return divide(rows * agreed - chance, rows**2 - chance, profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return ALL.count(side.counts(_BOTH))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if self.size(side)[at] == 0:
-            return "no rows with a label and a prediction"
-        return "labels and predictions of one class alone"
+            return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
+        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels and predictions")
 
 
 def averaged(of: Statistic, how: Average) -> Averaged:
@@ -165,16 +165,16 @@ def agreement() -> Agreement:
     return Agreement(name="accuracy", better=Better.HIGHER, says=says, cite=("clarify:AD",))
 
 
-def _summed(side: Side) -> Side:
+def _summed(side: ConfusionCounts) -> ConfusionCounts:
     """Add the cells of all classes."""
     cells = {
         needs: np.sum([each.counts(needs) for each in side.per_class], axis=0)
         for needs in side.per_class[0].cells
     }
-    return Side(size=side.size, cells=cells)
+    return ConfusionCounts(size=side.size, cells=cells)
 
 
-def _labels(side: Side) -> Array:
+def _labels(side: ConfusionCounts) -> Array:
     counts = side.counts(frozenset({"label"}))
     total: Array = counts[..., 0]
     return total

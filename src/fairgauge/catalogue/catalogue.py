@@ -112,7 +112,7 @@ CLARIFY: tuple[Metric, ...] = (
     Distance(name="LP", set="clarify", title="Lp-norm (LP)", of="label", by="lp", says="the Euclidean distance of the label distributions", positive="the distributions differ; the sign carries no direction", aka=("L-p Norm (LP)", "lp norm"), cite=("clarify:LP",)),
     Distance(name="TVD", set="clarify", title="Total Variation Distance (TVD)", of="label", by="tvd", says="the share of labels that would have to change for equal distributions", positive="the distributions differ; the sign carries no direction", aka=("total variation distance",), cite=("clarify:TVD",)),
     Distance(name="KS", set="clarify", title="Kolmogorov-Smirnov (KS)", of="label", by="ks", says="the largest difference in the share of any one label", positive="the distributions differ; the sign carries no direction", aka=("Kolmogorov-Smirnov Distance (KS)", "kolmogorov smirnov distance"), cite=("clarify:KS",)),
-    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", standard=True, says="the group's share of negative labels less its share of positive labels, within strata", positive="the group has more of the negative than of the positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
+    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", margin=rate("base_rate"), standard=True, says="the group's share of negative labels less its share of positive labels, within strata", positive="the group has more of the negative than of the positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
     # after training: predictions against labels
     Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", cite=("clarify:DPPL",)),
     Contrast(name="DI", set="clarify", title="Disparate Impact (DI)", of=rate("selection_rate"), by="ratio", standard=True, says="how many times as often the group is predicted positive", positive="above 1, the group is predicted positive more often", aka=("impact ratio", "adverse impact ratio"), cite=("clarify:DI",)),
@@ -124,7 +124,7 @@ CLARIFY: tuple[Metric, ...] = (
     Contrast(name="DRR", set="clarify", title="Difference in Rejection Rates (DRR)", of=rate("negative_predictive_value"), by="difference", order=D_MINUS_A, standard=True, says="how much more often the group's predicted negatives are right", positive="fewer false negatives among the group's predicted negatives", aka=("Difference in Rejection Rates",), cite=("clarify:DRR",)),
     Contrast(name="AD", set="clarify", title="Accuracy Difference (AD)", of=rate("accuracy"), by="difference", order=A_MINUS_D, standard=True, says="how much less often predictions are right for the group", positive="the group is judged less accurately", cite=("clarify:AD",)),
     Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, standard=True, says="how many more false negatives the group has for each false positive", positive="the group's errors are more often missed positives", cite=("clarify:TE",)),
-    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", standard=True, says="the group's share of predicted negatives less its share of predicted positives, within strata", positive="the group has more of the rejected than of the accepted", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
+    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), standard=True, says="the group's share of predicted negatives less its share of predicted positives, within strata", positive="the group has more of the rejected than of the accepted", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unevenly benefit is spread over all rows", positive="above 0, benefit is spread unevenly", cite=("clarify:GE",)),
     RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", says="how much more often the group's similar neighbours in the reference would be decided better than worse", positive="the group's rows are rejected where similar rows of the reference are accepted (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
@@ -312,8 +312,3 @@ METRICS: tuple[Metric, ...] = (
     *POPULATION,
     *ROWWISE,
 )
-
-CONDITIONAL: frozenset[str] = frozenset(
-    row.name for row in METRICS if isinstance(row, ConditionalDisparity)
-)
-"""The metrics that hold a stratum fixed by their own definition."""

@@ -1,7 +1,7 @@
 """The few ways to compare a group with its reference: the kinds of metric.
 
-A ``Comparison`` turns two `Side` values into one number per comparison. Vendors disagree on the
-sign of the same comparison, so every row carries its orientation.
+A ``ComparisonMetric`` turns two `ConfusionCounts` into one number per comparison. Vendors disagree
+on the sign of the same comparison, so every row carries its orientation.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import amount, divide, subtract
+from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]
@@ -82,6 +83,11 @@ class Metric(ABC):
     def edges(self) -> str:
         """Say what happens where the formula divides by zero."""
 
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """Return the rates of groups that it is made of."""
+        return ()
+
     def with_parameter(self, parameter: str, value: float) -> Metric:
         """Return the same metric with another parameter, as in ``atkinson(epsilon=0.3)``.
 
@@ -94,38 +100,36 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison(Metric):
+class ComparisonMetric(Metric):
     """A metric of two sides, a group and its reference."""
 
     @abstractmethod
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         """Return one number per comparison, NaN where undefined; array of shape (n,)."""
 
     @abstractmethod
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         """Return the rows that group and reference rest on; two arrays of shape (n,)."""
 
     @abstractmethod
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
-        """Say why `value` is NaN at one comparison."""
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
+        """Return why `value` is NaN at one comparison."""
 
-    @abstractmethod
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        """Say a value in words; ``sides`` are what `side_values` gave for it."""
-
-    def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
+    def side_values(
+        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
+    ) -> tuple[Array, Array]:
         """Return the number of each side that the comparison is made of."""
         del profile
         return group.size, reference.size
 
-    def error(self, group: Side, reference: Side) -> Array | None:
+    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         """Return the most that `value` can be off by its own making; None where it is exact."""
         del group, reference
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast(Comparison):
+class Contrast(ComparisonMetric):
     """A difference or a ratio of one statistic of the two sides."""
 
     of: Statistic
@@ -135,6 +139,10 @@ class Contrast(Comparison):
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
         return self.of.tasks
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return (self.of,)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -165,7 +173,7 @@ class Contrast(Comparison):
             return "x/0 on one side is a signed Infinity; 0/0 and Infinity - Infinity are undefined"
         return "undefined when either side has no rows to rest on"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
         if self.order == "reference - group":
             ours, theirs = theirs, ours
@@ -173,10 +181,12 @@ class Contrast(Comparison):
             return subtract(ours, theirs, profile)
         return divide(ours, theirs, profile)
 
-    def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
+    def side_values(
+        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
+    ) -> tuple[Array, Array]:
         return self.of.value(group, profile), self.of.value(reference, profile)
 
-    def error(self, group: Side, reference: Side) -> Array | None:
+    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         ours, theirs = self.of.error(group), self.of.error(reference)
         if ours is None or theirs is None:
             return None
@@ -186,41 +196,23 @@ class Contrast(Comparison):
         furthest = divide(over + ours, np.maximum(under - theirs, 0.0), Profile.DOCUMENTED)
         return subtract(furthest, divide(over, under, Profile.DOCUMENTED), Profile.DOCUMENTED)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return self.of.size(group), self.of.size(reference)
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, theirs = self.side_values(group, reference, Profile.DOCUMENTED)
         if math.isnan(ours[at]):
-            return f"the group has {self.of.why_undefined(group, at)}"
+            return self.of.why_undefined(group, at).on("group")
         if math.isnan(theirs[at]):
-            return f"the reference has {self.of.why_undefined(reference, at)}"
+            return self.of.why_undefined(reference, at).on("reference")
         if self.by == "ratio":
-            return f"both sides have {self.of.title} {ours[at]:g}"
-        return f"{self.of.title} is infinite on both sides"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        ours, theirs = sides
-        shown = f"{group}: {self.of.title} {self._show(ours)}"
-        if math.isinf(ours) or math.isinf(theirs):
-            return f"{shown}; {reference}: {self._show(theirs)}"
-        against = f"{reference} ({self._show(theirs)})"
-        if ours == theirs:
-            return f"{shown}, the same as {against}"
-        if self.by == "ratio":
-            return f"{shown}, {_times(value)} that of {against}"
-        gap = abs(ours - theirs)
-        size = f"{gap * 100:.1f} points" if self.of.is_share else amount(gap)
-        return f"{shown}, {size} {'higher' if ours > theirs else 'lower'} than {against}"
-
-    def _show(self, number: float) -> str:
-        if math.isinf(number):
-            return self.of.infinite
-        return f"{number:.1%}" if self.of.is_share else amount(number)
+            value = float(ours[at])
+            return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=self.of.title, value=value)
+        return Reason.of(ReasonCode.BOTH_SIDES_INFINITE, rate=self.of.title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imbalance(Comparison):
+class Imbalance(ComparisonMetric):
     """The difference in size of the two sides over their sum."""
 
     order: Order
@@ -242,30 +234,22 @@ class Imbalance(Comparison):
     def edges(self) -> str:
         return "+1 or -1 when one side is empty; undefined when there are no rows at all"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         first, second = group.size, reference.size
         if self.order == "reference - group":
             first, second = second, first
         return divide(first - second, first + second, profile)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return group.size, reference.size
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         del group, reference, at
-        return "there are no rows on either side"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del value
-        ours, theirs = sides
-        share = ours / (ours + theirs)
-        return (
-            f"{group}: {ours:,.10g} rows against {theirs:,.10g} of {reference}, {share:.1%} of both"
-        )
+        return Reason.of(ReasonCode.NO_ROWS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Combined(Comparison):
+class Combined(ComparisonMetric):
     """Several contrasts at once: the largest of them in size, or their mean size."""
 
     of: tuple[Contrast, ...]
@@ -280,6 +264,10 @@ class Combined(Comparison):
         return frozenset().union(*(each.needs for each in self.of))
 
     @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return tuple(each.of for each in self.of)
+
+    @property
     def formula(self) -> str:
         word = "max" if self.how == "worst" else "mean"
         return f"{word}({', '.join(f'|{each.formula}|' for each in self.of)})"
@@ -292,28 +280,22 @@ class Combined(Comparison):
     def edges(self) -> str:
         return "undefined when any of its parts is"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         sizes = np.abs([each.value(group, reference, profile) for each in self.of])
         combined: Array = sizes.max(axis=0) if self.how == "worst" else sizes.mean(axis=0)
         return combined
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         every = [each.sizes(group, reference) for each in self.of]
         return np.min([g for g, _ in every], axis=0), np.min([r for _, r in every], axis=0)
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         undefined = next(
             each
             for each in self.of
             if math.isnan(each.value(group, reference, Profile.DOCUMENTED)[at])
         )
         return undefined.why_undefined(group, reference, at)
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del sides
-        names = " and ".join(each.of.title for each in self.of)
-        word = "at worst" if self.how == "worst" else "on average"
-        return f"{group}: {names} lie {value * 100:.1f} points from {reference} {word}"
 
 
 def _times(value: float) -> str:

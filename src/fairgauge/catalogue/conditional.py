@@ -8,21 +8,29 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import Comparison, Scope
+from fairgauge.catalogue.comparisons import ComparisonMetric, Scope
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionalDisparity(Comparison):
+class ConditionalDisparity(ComparisonMetric):
     """The group's share of the rejected less its share of the accepted, averaged over strata."""
 
     of: Need
+    margin: Statistic
+    """The rate whose unadjusted difference it corresponds to."""
     scope: ClassVar[Scope] = "pooled"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        return (self.margin,)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -43,7 +51,7 @@ class ConditionalDisparity(Comparison):
             "said; undefined when none is left"
         )
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours = group.strata[self.of]
         both = ours + reference.strata[self.of]
         share = divide(ours, both, profile)  # (n, S, 2): of the positive, of the negative
@@ -57,33 +65,22 @@ class ConditionalDisparity(Comparison):
             result: Array = (weight * np.nan_to_num(disparity)).sum(axis=-1) / total
         return result
 
-    def coverage(self, group: Side, reference: Side) -> Array:
+    def coverage(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array:
         """Return the share of rows in strata that have both accepted and rejected rows."""
         both = group.strata[self.of] + reference.strata[self.of]
         rows = both.sum(axis=-1)
         used = np.where((both > 0).all(axis=-1), rows, 0.0).sum(axis=-1)
         return divide(used, rows.sum(axis=-1), Profile.DOCUMENTED)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return (
             group.strata[self.of].sum(axis=(-1, -2)),
             reference.strata[self.of].sum(axis=(-1, -2)),
         )
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         both = (group.strata[self.of] + reference.strata[self.of])[at].sum(axis=0)
         for name, count in zip(("positive", "negative"), both, strict=True):
             if count == 0:
-                return f"there are no {name} {self.of}s"
-        return f"no stratum has both positive and negative {self.of}s"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del reference, sides
-        word = "rejected" if value > 0 else "accepted"
-        other = "accepted" if value > 0 else "rejected"
-        if value == 0:
-            return f"{group}: the same share of the rejected as of the accepted, within strata"
-        return (
-            f"{group}: {abs(value) * 100:.1f} points more of the {word} than of the {other}, "
-            "averaged over strata"
-        )
+                return Reason.of(ReasonCode.NO_ROWS, of=f"{name} {self.of}")
+        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of=f"{self.of}s of every stratum")

@@ -50,7 +50,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class ConfusionCounts:
     """Sufficient statistics of ``n`` groups, one row per comparison.
 
     Attributes
@@ -64,7 +64,7 @@ class Side:
         Rows in each category of the labels or of the predictions.
     strata : mapping to arrays of shape (n, S, 2)
         Positive and negative rows in each stratum, of labels or of predictions.
-    per_class : tuple of Side
+    per_class : tuple of ConfusionCounts
         In a multiclass audit, the same groups with each class against the rest.
     moments : mapping to arrays of shape (n,)
         In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
@@ -78,7 +78,7 @@ class Side:
     cells: Mapping[frozenset[Need], Array] = field(default_factory=dict)
     classes: Mapping[Need, Array] = field(default_factory=dict)
     strata: Mapping[Need, Array] = field(default_factory=dict)
-    per_class: tuple[Side, ...] = ()
+    per_class: tuple[ConfusionCounts, ...] = ()
     moments: Mapping[str, Array] = field(default_factory=dict)
     scores: Scores | None = None
     joint: Array | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Comparison
+from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.distances import DISTANCES, Distances
 from fairgauge.catalogue.score_statistics import (
     abroca,
@@ -20,14 +20,15 @@ from fairgauge.catalogue.score_statistics import (
     shares,
 )
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distance(Comparison):
+class Distance(ComparisonMetric):
     """How far apart the label (or prediction) distributions of the two sides are."""
 
     of: Need
@@ -51,28 +52,24 @@ class Distance(Comparison):
         unseen = "Infinity if a category of the reference is unseen in the group; "
         return f"{unseen if self.by == 'kl' else ''}undefined when a side has no rows"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         if profile is Profile.CLARIFY:  # smclarify collapses to positive and negative first
             ours, theirs = (_collapsed(side, self.of) for side in (group, reference))
         else:
             ours, theirs = group.classes[self.of], reference.classes[self.of]
         return DISTANCES[self.by].between(theirs, ours, profile)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return group.classes[self.of].sum(axis=-1), reference.classes[self.of].sum(axis=-1)
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, _ = self.sizes(group, reference)
-        return f"the {'group' if ours[at] == 0 else 'reference'} has no rows with a {self.of}"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del sides
-        far = "infinitely far" if math.isinf(value) else f"{value:.3g}"
-        return f"{group}: {self.of}s lie {far} from those of {reference} ({self.title})"
+        side = "group" if ours[at] == 0 else "reference"
+        return Reason.of(ReasonCode.NO_ROWS, of=self.of).on(side)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreDistance(Comparison):
+class ScoreDistance(ComparisonMetric):
     """How far apart the score distributions, or the ROC curves, of the two sides are."""
 
     by: Literal["ks", "wasserstein", "abroca"]
@@ -99,7 +96,7 @@ class ScoreDistance(Comparison):
         what = "without positive or negative labels" if self.by == "abroca" else "without scores"
         return f"undefined when a side is {what}"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del profile
         ours, theirs = _scores(group), _scores(reference)
         if self.by == "abroca":
@@ -108,7 +105,7 @@ class ScoreDistance(Comparison):
             return score_ks(ours, theirs)
         return score_wasserstein(ours, theirs)
 
-    def error(self, group: Side, reference: Side) -> Array | None:
+    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         ours, theirs = _scores(group), _scores(reference)
         if self.by == "abroca":
             return roc_auc_bound(ours) + roc_auc_bound(theirs)
@@ -119,24 +116,19 @@ class ScoreDistance(Comparison):
         total: Array = (shared * (ours.high - ours.low)).sum(axis=-1)
         return total
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return _scores(group).every.sum(axis=-1), _scores(reference).every.sum(axis=-1)
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, _ = self.sizes(group, reference)
         side = "group" if ours[at] == 0 else "reference"
         if self.by == "abroca":
-            return "a side has no positive or no negative labels with scores"
-        return f"the {side} has no rows with a score"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del sides
-        what = "the ROC curve lies" if self.by == "abroca" else "scores lie"
-        return f"{group}: {what} {value:.3g} from those of {reference} ({self.title})"
+            return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels with scores")
+        return Reason.of(ReasonCode.NO_ROWS, of="score").on(side)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossAuc(Comparison):
+class CrossAuc(ComparisonMetric):
     """The AUC between the positives of one side and the negatives of the other."""
 
     positives: Literal["group", "reference"]
@@ -163,41 +155,39 @@ class CrossAuc(Comparison):
     def edges(self) -> str:
         return "undefined without positives on the one side or negatives on the other"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del profile
         return cross_auc(*self._histograms(group, reference))
 
-    def error(self, group: Side, reference: Side) -> Array | None:
+    def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
         return cross_auc_bound(_scores(group), *self._histograms(group, reference))
 
-    def _histograms(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def _histograms(
+        self, group: ConfusionCounts, reference: ConfusionCounts
+    ) -> tuple[Array, Array]:
         ours, theirs = _scores(group).counts, _scores(reference).counts
         first, second = (ours, theirs) if self.positives == "group" else (theirs, ours)
         return first[:, 0], second[:, 1]
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         at = 0 if self.positives == "group" else 1
         return (
             _scores(group).counts[:, at].sum(axis=-1),
             _scores(reference).counts[:, 1 - at].sum(axis=-1),
         )
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, _ = self.sizes(group, reference)
         word = "positive" if (ours[at] == 0) == (self.positives == "group") else "negative"
-        return f"the {'group' if ours[at] == 0 else 'reference'} has no {word} labels with scores"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del sides
-        p, n = (group, reference) if self.positives == "group" else (reference, group)
-        return f"{group}: a positive of {p} scores above a negative of {n} in {value:.1%} of pairs"
+        side = "group" if ours[at] == 0 else "reference"
+        return Reason.of(ReasonCode.NO_ROWS, of=f"{word} label and score").on(side)
 
 
-def _collapsed(side: Side, of: Need) -> Array:
+def _collapsed(side: ConfusionCounts, of: Need) -> Array:
     counts = side.counts(frozenset({of}))
     return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
 
 
-def _scores(side: Side) -> Scores:
+def _scores(side: ConfusionCounts) -> Scores:
     assert side.scores is not None
     return side.scores

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.across import Across, Found
+from fairgauge.catalogue.across import Across, GroupSpread
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import Comparison, Metric, Scope
+from fairgauge.catalogue.comparisons import ComparisonMetric, Metric, Scope
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Index = Literal["entropy", "variation", "atkinson"]
 _PARAMETER: dict[Index, str] = {"entropy": "alpha", "atkinson": "epsilon"}
@@ -27,7 +28,7 @@ _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inequality(Comparison):
+class Inequality(ComparisonMetric):
     """An index of inequality of the benefits of all rows.
 
     ``entropy`` is generalized entropy of order ``parameter`` (1 is Theil's index), ``variation``
@@ -72,7 +73,7 @@ class Inequality(Comparison):
             raise LookupError(f"{self.name}: epsilon must lie between 0 and 1, not {value:g}")
         return replace(self, name=f"{self.name}({parameter}={value:g})", parameter=value)
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del reference, profile
         return self.of_counts(group.counts(_BOTH))
 
@@ -80,20 +81,16 @@ class Inequality(Comparison):
         """Return the index of confusion cells of shape (..., 4); array of shape (...)."""
         return _unequal(counts, BENEFITS, self.index, self.parameter)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         del reference
         rows = group.counts(_BOTH).sum(axis=-1)
         return rows, np.full_like(rows, np.nan)
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         del reference
         if group.counts(_BOTH)[at].sum() == 0:
-            return "there are no rows with a label and a prediction"
-        return "every row is a false negative, so the mean benefit is 0"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        del reference, sides
-        return f"benefits of {group} rows are spread with {self.title} {value:.3g} (0 is even)"
+            return Reason.of(ReasonCode.NO_ROWS, of="label and prediction")
+        return Reason.of(ReasonCode.NO_BENEFIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +119,14 @@ class InequalityPart(Across):
             return super(InequalityPart, self).with_parameter(parameter, value)
         return replace(self, name=f"{self.name}(alpha={value:g})", parameter=value)
 
-    def across(self, groups: Side, slots: int, profile: Profile) -> Found:
+    def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:
         del profile
         counts = groups.counts(_BOTH).reshape(slots, -1, 4)
         rows, means = _mean_benefits(counts)
         enough = (rows > 0).sum(axis=1) > 1
         most = np.where(rows > 0, means, -np.inf).argmax(axis=1)
         least = np.where(rows > 0, means, np.inf).argmin(axis=1)
-        return Found(np.where(enough, self.of_counts(counts), np.nan), most, least)
+        return GroupSpread(np.where(enough, self.of_counts(counts), np.nan), most, least)
 
     def of_counts(self, counts: Array) -> Array:
         """Return the part of confusion cells of shape (..., groups, 4); array of shape (...)."""
@@ -138,12 +135,6 @@ class InequalityPart(Across):
         if self.part == "between":
             return between
         return _unequal(counts.sum(axis=-2), BENEFITS, "entropy", self.parameter) - between
-
-    def sentence(self, value: float, first: str, second: str) -> str:
-        return (
-            f"{self.part} groups, benefit is spread with a generalized entropy of {value:.3g} "
-            f"(most benefit: {first}, least: {second})"
-        )
 
 
 def _mean_benefits(counts: Array) -> tuple[Array, Array]:

@@ -10,12 +10,13 @@ import numpy as np
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Sums: TypeAlias = "Mapping[str, Array]"
 
@@ -42,19 +43,21 @@ class MomentStatistic(Statistic):
     def range(self) -> tuple[float, float]:
         return self.limits
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.compute(side.moments)
         return np.where((side.moments["n"] >= self.at_least) & np.isfinite(values), values, np.nan)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return side.moments["n"]
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         if side.moments["n"][at] < self.at_least:
-            return f"fewer than {self.at_least} rows with a label and a prediction"
-        return "labels or residuals that do not vary"
+            return Reason.of(
+                ReasonCode.FEW_ROWS, n=float(side.moments["n"][at]), minimum=self.at_least
+            )
+        return Reason.of(ReasonCode.NO_VARIATION, of="labels or residuals")
 
 
 def mean_label(m: Sums) -> Array:

@@ -14,7 +14,7 @@ from fairgauge.enums import Better, Profile
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,13 @@ class Pooled:
     weights: Array
 
 
-def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: Profile) -> Pooled:
+def pool(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    strata: int,
+    profile: Profile,
+) -> Pooled:
     """Pool a contrast over strata; the sides hold the strata of each group one after another."""
     ours, theirs = (
         each.reshape(-1, strata) for each in metric.side_values(group, reference, profile)
@@ -45,7 +51,7 @@ def pool(metric: Contrast, group: Side, reference: Side, strata: int, profile: P
     return Pooled(value, means[0], means[1], weights)
 
 
-def favoured(metric: Metric, every: Side, profile: Profile, otherwise: int) -> int:
+def favoured(metric: Metric, every: ConfusionCounts, profile: Profile, otherwise: int) -> int:
     """Return the group that a statistic favours most (the largest, where nothing is favoured)."""
     if not isinstance(metric, Contrast):
         return otherwise

@@ -46,8 +46,3 @@ class Representation(Metric):
         if self.by == "difference":
             return share - target
         return divide(share, target, Profile.DOCUMENTED)
-
-    def sentence(self, value: float, group: str, share: float, target: float) -> str:
-        """Say a value in words."""
-        shown = f"{group}: {share:.1%} of the rows, {target:.1%} of the population"
-        return shown if self.by == "difference" else f"{shown}, {value:.3g} times its share"

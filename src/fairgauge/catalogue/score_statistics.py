@@ -14,6 +14,7 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 
 Compute: TypeAlias = "Callable[[Scores], Array]"
 
@@ -60,27 +61,29 @@ class ScoreStatistic(Statistic):
     def range(self) -> tuple[float, float]:
         return self.limits
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         scores = _scores(side)
         values = self.compute(scores)
         return np.where(self._enough(scores), values, np.nan)
 
-    def error(self, side: Side) -> Array | None:
+    def error(self, side: ConfusionCounts) -> Array | None:
         return None if self.bound is None else self.bound(_scores(side))
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         scores = _scores(side)
         rows: Array = (scores.counts if self.labelled else scores.every[:, None]).sum(axis=(1, 2))
         return rows
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         counts = _scores(side).counts[at].sum(axis=-1)
         if self.size(side)[at] == 0:
-            return "no rows with a score and a label" if self.labelled else "no rows with a score"
+            of = "score and label" if self.labelled else "score"
+            return Reason.of(ReasonCode.NO_ROWS, of=of)
         if self.two_classes and counts.min() == 0:
-            return f"no {'positive' if counts[0] == 0 else 'negative'} labels"
-        return "scores that do not determine it"
+            of = f"{'positive' if counts[0] == 0 else 'negative'} label"
+            return Reason.of(ReasonCode.NO_ROWS, of=of)
+        return Reason.of(ReasonCode.NOT_CONVERGED, of=self.title)
 
     def _enough(self, scores: Scores) -> NDArray[np.bool_]:
         counts = scores.counts.sum(axis=-1)
@@ -302,6 +305,6 @@ def shares(counts: Array) -> Array:
     return divide(counts, counts.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
 
 
-def _scores(side: Side) -> Scores:
+def _scores(side: ConfusionCounts) -> Scores:
     assert side.scores is not None
     return side.scores

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import amount
-from fairgauge.catalogue.comparisons import Comparison
+from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.enums import Profile, Task
+from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 _PREDICTION: frozenset[Need] = frozenset({"prediction"})
 _NEEDS: dict[str, frozenset[Need]] = {"score": frozenset({"score"}), "selection": _PREDICTION}
@@ -22,7 +22,7 @@ _SUMS = {"label": ("y", "yy"), "prediction": ("p", "pp")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandardisedDifference(Comparison):
+class StandardisedDifference(ComparisonMetric):
     """The difference of two means over the pooled standard deviation (Cohen's d).
 
     The mean of ``selection`` is the selection rate.
@@ -50,7 +50,7 @@ class StandardisedDifference(Comparison):
     def edges(self) -> str:
         return "undefined with fewer than two rows on a side, or when nothing varies"
 
-    def value(self, group: Side, reference: Side, profile: Profile) -> Array:
+    def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)
         n, spread = self._spread(group)
         m, other = self._spread(reference)
@@ -59,33 +59,27 @@ class StandardisedDifference(Comparison):
         known = (np.minimum(n, m) >= 2) & np.isfinite(value)
         return np.where(known, value, np.nan)
 
-    def side_values(self, group: Side, reference: Side, profile: Profile) -> tuple[Array, Array]:
+    def side_values(
+        self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile
+    ) -> tuple[Array, Array]:
         del profile
         return self._mean(group), self._mean(reference)
 
-    def sizes(self, group: Side, reference: Side) -> tuple[Array, Array]:
+    def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         return self._sums(group)[0], self._sums(reference)[0]
 
-    def why_undefined(self, group: Side, reference: Side, at: int) -> str:
+    def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         for side, name in ((group, "group"), (reference, "reference")):
             if self._sums(side)[0][at] < 2:
-                return f"the {name} has fewer than two rows with a {self._what}"
-        return f"{self._what}s do not vary"
-
-    def sentence(self, value: float, group: str, reference: str, sides: tuple[float, float]) -> str:
-        word = "above" if value > 0 else "below"
-        mean = "selection rate" if self.of == "selection" else f"mean {self.of}"
-        return (
-            f"{group}: {mean} {amount(sides[0], 4)}, "
-            f"{abs(value):.3g} standard deviations {word} "
-            f"{reference} ({amount(sides[1], 4)})"
-        )
+                n = float(self._sums(side)[0][at])
+                return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=2).on(name)
+        return Reason.of(ReasonCode.NO_VARIATION, of=f"{self._what}s")
 
     @property
     def _what(self) -> str:
         return "prediction" if self.of == "selection" else self.of
 
-    def _sums(self, side: Side) -> tuple[Array, Array, Array]:
+    def _sums(self, side: ConfusionCounts) -> tuple[Array, Array, Array]:
         """Return rows, sum and sum of squares."""
         if self.of == "score":
             assert side.scores is not None
@@ -96,13 +90,13 @@ class StandardisedDifference(Comparison):
         first, second = _SUMS[self.of]
         return side.moments["n"], side.moments[first], side.moments[second]
 
-    def _mean(self, side: Side) -> Array:
+    def _mean(self, side: ConfusionCounts) -> Array:
         n, total, _ = self._sums(side)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean: Array = total / n
         return mean
 
-    def _spread(self, side: Side) -> tuple[Array, Array]:
+    def _spread(self, side: ConfusionCounts) -> tuple[Array, Array]:
         """Return rows, and the sum of squares about the mean."""
         n, total, squares = self._sums(side)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,7 +1,7 @@
 """The few shapes that a number of one group can have.
 
-A ``Statistic`` turns a `Side` into one number per group. Which interval, formula and edge rule it
-has follows from its shape, never from its name.
+A ``Statistic`` turns a `ConfusionCounts` into one number per group. Which interval, formula and edge
+rule it has follows from its shape, never from its name.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.enums import Better, Profile, Task
+from fairgauge.reasons import Reason, ReasonCode, all_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
 _ACRONYMS = {"auc": "AUC", "f1": "F1", "r2": "R²", "roc": "ROC"}
@@ -76,21 +77,21 @@ class Statistic(ABC):
         """Return the smallest and the largest possible value."""
 
     @abstractmethod
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         """Return one number per group, NaN where undefined; array of shape (n,)."""
 
-    def error(self, side: Side) -> Array | None:
+    def error(self, side: ConfusionCounts) -> Array | None:
         """Return the most that `value` can be off by its own making; None where it is exact."""
         del side
         return None
 
     @abstractmethod
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         """Return the number of rows each value rests on, its denominator; array of shape (n,)."""
 
     @abstractmethod
-    def why_undefined(self, side: Side, at: int) -> str:
-        """Say what is missing where `value` is NaN: ``no observed positives (TP + FN = 0)``."""
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        """Return what is missing where `value` is NaN, such as observed positives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +118,14 @@ class Rate(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.of.count(counts), self.among.count(counts), profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return self.among.count(side.counts(self.needs))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
         return _none_of(self.among)
 
@@ -154,16 +155,16 @@ class Quotient(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.bounded else float("inf"))
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.over.count(counts), self.under.count(counts), profile)
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         return _rows_in_either(self.over, self.under, side.counts(self.needs))
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return f"{_none_of(self.over)} and {_none_of(self.under)}"
+        return all_of((_none_of(self.over), _none_of(self.under)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,17 +185,17 @@ class Blend(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
-    def value(self, side: Side, profile: Profile) -> Array:
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         values: Array = np.mean([rate.value(side, profile) for rate in self.of], axis=0)
         return values
 
-    def size(self, side: Side) -> Array:
+    def size(self, side: ConfusionCounts) -> Array:
         sizes: Array = np.min([rate.size(side) for rate in self.of], axis=0)
         return sizes
 
-    def why_undefined(self, side: Side, at: int) -> str:
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         missing = (r for r in self.of if np.isnan(r.value(side, Profile.DOCUMENTED)[at]))
-        return " and ".join(rate.why_undefined(side, at) for rate in missing)
+        return all_of(rate.why_undefined(side, at) for rate in missing)
 
 
 def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:
@@ -209,5 +210,6 @@ def _bracket(cells: Cells) -> str:
     return f"({text})" if " + " in text else text
 
 
-def _none_of(cells: Cells) -> str:
-    return f"no {cells.described} ({cells} = 0)"
+def _none_of(cells: Cells) -> Reason:
+    counts, formula = cells.described, str(cells)
+    return Reason.of(ReasonCode.EMPTY_DENOMINATOR, counts=counts, formula=formula)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import Direction, Status
+from fairgauge.enums import Direction, ScopeKind, Status
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import Interval
 from fairgauge.stats.arrays import quiet
 from fairgauge.stats.contrasts import fold, mover_difference
 from fairgauge.stats.intervals import critical
@@ -30,98 +32,90 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """An estimate as one of the two reports has it; the fields are those of `Estimate`."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    reference: str | None
-    n_group: float | None
-    n_reference: float | None
-    rate_group: float | None
-    rate_reference: float | None
-    status: Status
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One disparity, before and after.
 
     Attributes
     ----------
-    metric, feature, group, stratum, class_, threshold : which disparity, as in `Estimate`.
-    old, new : what the two reports say of it.
+    old, new : the estimate in each report.
     by : whether the change is a difference (new - old) or a ratio (new / old).
     change : the change; None where one of the values is undefined.
-    low, high : its interval, None where there is none.
+    interval : its confidence interval, None where there is none.
     p_value, p_adjusted : of "no change", alone and adjusted for all changes that are compared.
-    direction : closer to "no difference" or further from it; None where nobody can say.
-    crossed : whether the disparity now lies on the other side of "no difference".
-    sure : whether the direction is beyond doubt.
-    size : how far it went, for ordering: a share, a logarithm of a ratio, or relative to the rates.
+    direction : closer to "no difference" or further from it; None where it cannot be known.
+    crossed : whether the disparity is now on the other side of "no difference".
+    significant : whether the direction is statistically significant.
+    size : how large the change is, for ordering: a share, a logarithm of a ratio, or relative to
+        the rates.
     reason : why there is no change or no interval.
     """
 
-    metric: str
-    feature: str | None
-    group: str
-    stratum: str | None
-    class_: str | None
-    threshold: float | None
-    old: Seen
-    new: Seen
+    old: Estimate
+    new: Estimate
     by: Literal["difference", "ratio"]
     change: float | None
-    low: float | None = None
-    high: float | None = None
+    interval: Interval | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     direction: Direction | None = None
     crossed: bool = False
-    sure: bool = False
+    significant: bool = False
     size: float = 0.0
-    reason: str | None = None
+    reason: Reason | None = None
+
+    @property
+    def metric(self) -> str:
+        """Return the metric of both estimates."""
+        return self.new.metric
+
+    @property
+    def feature(self) -> str | None:
+        """Return the sensitive feature of both estimates."""
+        return self.new.feature
+
+    @property
+    def group(self) -> str | None:
+        """Return the group of both estimates."""
+        return self.new.group
+
+    @property
+    def threshold(self) -> float | None:
+        """Return the score threshold, the new one where the two differ."""
+        return self.new.threshold if self.new.threshold is not None else self.old.threshold
 
     @property
     def moved(self) -> bool:
-        """Return whether the two reports say something else at all."""
+        """Return whether the two values differ at all."""
         if self.old.value is None or self.new.value is None:
             return self.old.value is not self.new.value
         return not math.isclose(
             self.old.value, self.new.value, rel_tol=_ROUNDING, abs_tol=_ROUNDING
         )
 
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Return (low, high), or None without an interval."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
-
 
 def changes(
-    pairs: Sequence[tuple[Estimate, Estimate]], refused: str | None = None
+    pairs: Sequence[tuple[Estimate, Estimate]], refused: Reason | None = None
 ) -> tuple[Change, ...]:
-    """Say what became of every disparity, the most important first.
+    """Return the change of every disparity, the most important first.
 
     Parameters
     ----------
     pairs : sequence of (old, new)
         The same disparity of two reports.
-    refused : str, optional
-        Why no change can have an interval, if none can: the reports rest on the same rows.
+    refused : Reason, optional
+        Why no change can have an interval, if none can.
 
     Returns
     -------
     tuple of Change
-        What went further beyond doubt, what came closer beyond doubt, then the rest by size;
-        within these, all rows before single strata.
+        Those that are significantly further from "no difference", those significantly closer, then
+        the others by size; within these, all rows before single strata.
 
     Notes
     -----
-    A direction is beyond doubt if the interval of the change of the distance from "no difference"
-    (MOVER of the folded intervals, so that a change of sides counts as what it is) does not hold 0,
-    the adjusted p-value is at most 1 - confidence, and both estimates rest on enough rows. The
+    A direction is statistically significant if the interval of the change of the distance from "no
+    difference" (MOVER of the folded intervals, so that a change of sides counts as what it is) does not hold 0,
+    the adjusted p-value is at most 1 - confidence, and both estimates have enough data. The
     p-value inverts the limits, taken to widen with the normal quantile; all changes are one family
     (Holm up to 20, Benjamini-Hochberg above).
 
@@ -131,7 +125,7 @@ def changes(
     """
     if not pairs:
         return ()
-    reasons = [refused or _why_alone(*pair) for pair in pairs]
+    reasons = [refused or _why_no_interval(*pair) for pair in pairs]
     numbers = _measured(pairs, np.array([reason is None for reason in reasons]))
     return tuple(sorted(map(_change, pairs, reasons, numbers), key=_importance))
 
@@ -152,17 +146,18 @@ class _Numbers:
     crossed: bool
 
 
-def _why_alone(old: Estimate, new: Estimate) -> str | None:
+def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
     """Return why a change has no interval, None where it has one."""
     for word, each in (("old", old), ("new", new)):
         if each.value is None:
-            return f"the {word} report has no value: {each.reason or each.status}"
-        if each.low is None or each.high is None:
-            return f"the {word} report has no interval for it"
+            inner = () if each.reason is None else (each.reason,)
+            return Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=word, reasons=inner)
+        if each.interval is None:
+            return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)
     if old.reference != new.reference:
-        return "the two reports compare with different references"
+        return Reason.of(ReasonCode.DIFFERENT_REFERENCES)
     if old.confidence != new.confidence:
-        return "the two intervals have different confidence"
+        return Reason.of(ReasonCode.DIFFERENT_LEVELS)
     return None
 
 
@@ -211,49 +206,28 @@ def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | 
     return np.array([math.erfc(each / math.sqrt(2)) for each in z.tolist()])
 
 
-def _change(pair: tuple[Estimate, Estimate], reason: str | None, found: _Numbers) -> Change:
+def _change(pair: tuple[Estimate, Estimate], reason: Reason | None, made: _Numbers) -> Change:
     old, new = pair
-    direction = _direction(found.away) if old.reference == new.reference else None
-    beyond = found.away_low > 0 or found.away_high < 0
-    trusted = old.status is Status.OK and new.status is Status.OK
-    unlikely = found.p_adjusted <= 1 - (new.confidence or 1.0)
-    if reason is None and math.isnan(found.low):
-        reason = "both intervals are infinite"
+    direction = _direction(made.away) if old.reference == new.reference else None
+    beyond = made.away_low > 0 or made.away_high < 0
+    sufficient = old.status is Status.OK and new.status is Status.OK
+    unlikely = made.p_adjusted <= 1 - (new.confidence or 1.0)
+    known = not math.isnan(made.low)
+    if reason is None and not known:
+        reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
     return Change(
-        metric=new.metric,
-        feature=new.feature,
-        group=new.group,
-        stratum=new.stratum,
-        class_=new.class_,
-        threshold=new.threshold if new.threshold is not None else old.threshold,
-        old=_seen(old),
-        new=_seen(new),
-        by="ratio" if found.log else "difference",
-        change=_known(found.change),
-        low=_known(found.low),
-        high=_known(found.high),
-        p_value=_known(found.p_value),
-        p_adjusted=_known(found.p_adjusted),
+        old=old,
+        new=new,
+        by="ratio" if made.log else "difference",
+        change=_known(made.change),
+        interval=Interval(made.low, made.high, new.confidence or math.nan) if known else None,
+        p_value=_known(made.p_value),
+        p_adjusted=_known(made.p_adjusted),
         direction=direction,
-        crossed=found.crossed,
-        sure=direction is not None and beyond and trusted and unlikely,
-        size=_size(pair, found),
+        crossed=made.crossed,
+        significant=direction is not None and beyond and sufficient and unlikely,
+        size=_size(pair, made),
         reason=reason,
-    )
-
-
-def _seen(each: Estimate) -> Seen:
-    return Seen(
-        value=each.value,
-        low=each.low,
-        high=each.high,
-        reference=each.reference,
-        n_group=each.n_group,
-        n_reference=each.n_reference,
-        rate_group=each.rate_group,
-        rate_reference=each.rate_reference,
-        status=each.status,
-        reason=each.reason,
     )
 
 
@@ -290,5 +264,6 @@ def _bounded(name: str) -> bool:
 
 
 def _importance(each: Change) -> tuple[bool, bool, bool, float]:
-    inside = each.stratum not in (None, "pooled")
-    return (not each.sure, each.sure and each.direction is Direction.CLOSER, inside, -each.size)
+    inside = each.new.scope.kind is ScopeKind.STRATUM
+    closer = each.significant and each.direction is Direction.CLOSER
+    return (not each.significant, closer, inside, -each.size)

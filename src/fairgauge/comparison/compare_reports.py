@@ -11,8 +11,11 @@ from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.verdict_changes import flips, turned
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report
+from fairgauge.report.results import OVERALL
+from fairgauge.spec.options import BY_NAME, OPTIONS
 from fairgauge.values import matches, name_of
 from fairgauge.version import __version__
 
@@ -23,31 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
-_INCOMPARABLE = ("profile", "reference", "confidence")
-_CONSEQUENCES = {
-    "profile": "the two profiles compute some metrics differently",
-    "reference": "the groups are compared with somebody else",
-    "confidence": "the intervals of the two reports are of different width",
-    "method": "the intervals are made differently",
-    "threshold": "scores decide differently",
-    "missing": "rows without a group are treated differently",
-    "weight": "the rows count for different amounts",
-    "count": "the rows stand for different numbers of cases",
-    "cluster": "the intervals are made differently",
-    "strata": "different things are held fixed",
-    "population": "the groups' shares are held against a different population",
-    "label": "one of the reports has no label",
-    "positive": "",
-    "prediction": "",
-    "score": "",
-    "score_of": "",
-    "score_range": "",
-    "sensitive": "",
-    "intersections": "",
-}
-"""What was asked differently, in the order of telling, and what follows from it; others follow."""
-
-Key = tuple[str | float | None, ...]
+Key = tuple[object, ...]
 
 
 def compare(
@@ -93,9 +72,9 @@ def compare(
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)
-    asked = [each.key for each in differences if each.key in _INCOMPARABLE]
+    asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
     if asked:
-        refused = f"the reports were asked differently ({', '.join(asked)})"
+        refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     pairs, lonely = _paired(before.estimates, after.estimates)
     turns, stayed, rules = flips(before, after)
     return Comparison(
@@ -170,34 +149,51 @@ def _positive(asked: Any) -> str:
 
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
+    """Yield what was asked differently: first what intervals of changes cannot bridge."""
     specs = (dict(old.spec), dict(new.spec))
-    keys = [*_CONSEQUENCES, *(key for key in specs[0] | specs[1] if key not in _CONSEQUENCES)]
+    options = [option for option in OPTIONS if not option.described]
+    ranked = sorted(options, key=lambda option: (option.comparable, not option.effect))
+    keys = [option.name for option in ranked]
+    keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
     for key in keys:
-        before, after = (spec.get(key) for spec in specs)
+        before, after = (_asked(spec, key) for spec in specs)
         if before != after and not (key == "positive" and _alike(before, after)):
-            yield Difference(key, before, after, _CONSEQUENCES.get(key, ""))
+            yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     if old.version != new.version:
         yield Difference("fairgauge", old.version, new.version)
 
 
-def _rows(old: Report, new: Report, said: bool | None) -> tuple[bool, str | None]:
-    """Tell whether both reports rest on the same rows, and why no change has an interval then."""
-    why = "the reports do not hold how strongly their estimates depend on each other"
-    if said is not None:
-        return said, f"both reports rest on the same rows, and {why}" if said else None
+def _asked(spec: Mapping[str, Any], key: str) -> Any:
+    """Return what a report asked, in the words of today: a report may be older than an option."""
+    value, option = spec.get(key), BY_NAME.get(key)
+    if option is None:
+        return value
+    if value is None:
+        return option.type.plain(option.default)
+    problems: list[Problem] = []
+    meaning = option.type.read(value, key, problems)
+    return value if problems else option.type.plain(meaning)
+
+
+def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:
+    """Return whether both reports are of the same rows, and why no change has an interval then."""
+    if stated is not None:
+        return stated, _same_rows("stated") if stated else None
     if old.data.fingerprint == new.data.fingerprint:
-        return True, f"both reports rest on the same counts (fingerprint), and {why}"
+        return True, _same_rows("fingerprint")
     sizes = [_sizes(report) for report in (old, new)]
     shared = sizes[0].keys() & sizes[1].keys()
     if old.data.rows == new.data.rows and all(sizes[0][key] == sizes[1][key] for key in shared):
-        otherwise = "--different-rows or same_rows=False says otherwise"
-        rows = "the same numbers of rows everywhere look like the same rows"
-        return True, f"{rows} ({otherwise}), and {why}"
+        return True, _same_rows("sizes")
     return False, None
 
 
+def _same_rows(evidence: str) -> Reason:
+    return Reason.of(ReasonCode.SAME_ROWS, evidence=evidence)
+
+
 def _sizes(report: Report) -> dict[Key, float]:
-    groups = (group for group in report.groups if group.stratum is None)
+    groups = (group for group in report.groups if group.scope == OVERALL)
     return {(group.feature, group.group): group.n for group in groups}
 
 
@@ -222,7 +218,7 @@ def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate
     seen: Counter[Key] = Counter()
     for each in estimates:
         at = None if single else each.threshold
-        key = (each.metric, each.feature, each.group, each.stratum, each.class_, at)
+        key = (each.metric, each.feature, each.group, each.scope, each.class_scope, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
@@ -236,7 +232,7 @@ def _lonely(
     features = {e.feature for e in every}
     metrics = {e.metric for e in every}
     groups = {(e.feature, e.group) for e in every}
-    strata, classes = ({getattr(e, name) for e in every} for name in ("stratum", "class_"))
+    scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
     thresholds = {e.threshold for e in every}
     for each in estimates:
         if each.feature is not None and each.feature not in features:
@@ -244,11 +240,11 @@ def _lonely(
         elif each.metric not in metrics:
             yield "metric", None, each.metric, report
         elif (each.feature, each.group) not in groups:
-            yield "group", each.feature, each.group, report
-        elif each.stratum not in strata:
-            yield "stratum", None, str(each.stratum), report
-        elif each.class_ not in classes:
-            yield "class", None, str(each.class_), report
+            yield "group", each.feature, str(each.group), report
+        elif each.scope not in scopes:
+            yield "stratum", None, each.stratum or str(each.scope.kind), report
+        elif each.class_scope not in classes:
+            yield "class", None, each.class_ or str(each.class_scope.average), report
         elif each.threshold not in thresholds:
             yield "threshold", None, name_of(each.threshold), report
         else:
@@ -274,11 +270,11 @@ def _origin(report: Report, asked: Report | str | Path) -> Origin:
 def _groups(old: Report, new: Report) -> Iterator[GroupChange]:
     """Yield the groups of both reports, over all strata, each once."""
     sides = [
-        {(g.feature, g.group): g for g in reversed(report.groups) if g.stratum is None}
+        {(g.feature, g.group): g for g in reversed(report.groups) if g.scope == OVERALL}
         for report in (old, new)
     ]
     order = dict.fromkeys(
-        (g.feature, g.group) for report in (old, new) for g in report.groups if g.stratum is None
+        (g.feature, g.group) for report in (old, new) for g in report.groups if g.scope == OVERALL
     )
     for feature, group in order:
         before, after = (side.get((feature, group)) for side in sides)

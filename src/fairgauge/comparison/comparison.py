@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairgauge.comparison.changes import Change, Seen
-from fairgauge.enums import Direction, Outcome, Status, Turn
+from fairgauge.comparison.changes import Change
+from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
+from fairgauge.report.plain_values import (
+    number,
+    plain,
+    plain_estimate,
+    plain_interval,
+    plain_reason,
+    plain_verdict,
+    read_estimate,
+    read_interval,
+    read_reason,
+    read_verdict,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-SCHEMA = "fairgauge.comparison/1"
+    from fairgauge.reasons import Reason
+    from fairgauge.report.verdicts import Verdict
+
+SCHEMA = "fairgauge.comparison/2"
 
 What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
 Which = Literal["old", "new"]
@@ -58,25 +71,28 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
+class VerdictChange:
     """A verdict that changed: of one rule, for one group.
 
     Attributes
     ----------
-    rule, metric, feature, group : which verdict.
-    old, new, turn : what it came to in the two reports, and whether that is worse.
-    old_reason, new_reason : why.
+    old, new : the verdict in each report.
+    turn : whether it got worse.
     """
 
-    rule: str
-    metric: str
-    feature: str | None
-    group: str
-    old: Outcome
-    new: Outcome
+    old: Verdict
+    new: Verdict
     turn: Turn
-    old_reason: str
-    new_reason: str
+
+    @property
+    def feature(self) -> str | None:
+        """Return the sensitive feature of both verdicts."""
+        return self.new.feature
+
+    @property
+    def group(self) -> str | None:
+        """Return the group of both verdicts."""
+        return self.new.group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +148,10 @@ class Comparison:
     old: Origin
     new: Origin
     same_rows: bool
-    refused: str | None
+    refused: Reason | None
     differences: tuple[Difference, ...]
     turn: Turn | None
-    flips: tuple[Flip, ...]
+    flips: tuple[VerdictChange, ...]
     stayed: int
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
@@ -143,17 +159,31 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Return whether a verdict got worse, or a disparity went further beyond doubt."""
+        """Return whether a verdict got worse, or a disparity grew statistically significantly."""
         turns = {self.turn, *(flip.turn for flip in self.flips)}
-        further = (each.sure and each.direction is Direction.FURTHER for each in self.changes)
+        further = (
+            each.significant and each.direction is Direction.FURTHER for each in self.changes
+        )
         return Turn.WORSE in turns or any(further)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, in the order and names of its JSON."""
-        found: dict[str, Any] = _plain(self)
-        found.pop("version")
-        tool = {"name": "fairgauge", "version": self.version}
-        return {"schema": SCHEMA, "tool": tool, "worse": self.worse} | found
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            "worse": self.worse,
+            "old": _fields(self.old),
+            "new": _fields(self.new),
+            "same_rows": self.same_rows,
+            "refused": plain_reason(self.refused),
+            "differences": [_fields(each) for each in self.differences],
+            "turn": plain(self.turn),
+            "flips": [_plain_flip(each) for each in self.flips],
+            "stayed": self.stayed,
+            "changes": [_plain_change(each) for each in self.changes],
+            "alone": [_fields(each) for each in self.alone],
+            "groups": [_fields(each) for each in self.groups],
+        }
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
@@ -198,69 +228,73 @@ class Comparison:
         )
 
 
-_RENAMED = {"class_": "class"}
-_INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
-_NUMBERS = frozenset({"change", "low", "high", "value", "rate_group", "rate_reference"})
+def _fields(value: Origin | Difference | Alone | GroupChange) -> dict[str, Any]:
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, StrEnum):
-        return str(value)
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
-    return {_RENAMED.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+def _plain_flip(each: VerdictChange) -> dict[str, Any]:
+    old, new = plain_verdict(each.old), plain_verdict(each.new)
+    return {"old": old, "new": new, "turn": str(each.turn)}
 
 
-def _read(found: Mapping[str, Any]) -> Comparison:
-    if found["schema"] != SCHEMA:
+def _plain_change(each: Change) -> dict[str, Any]:
+    return {
+        "old": plain_estimate(each.old),
+        "new": plain_estimate(each.new),
+        "by": each.by,
+        "change": plain(each.change),
+        **plain_interval(each.interval),
+        "p_value": each.p_value,
+        "p_adjusted": each.p_adjusted,
+        "direction": plain(each.direction),
+        "crossed": each.crossed,
+        "significant": each.significant,
+        "size": plain(each.size),
+        "reason": plain_reason(each.reason),
+    }
+
+
+def _read(values: Mapping[str, Any]) -> Comparison:
+    if values["schema"] != SCHEMA:
         raise ValueError(f"its schema is not {SCHEMA}")
     return Comparison(
-        version=found["tool"]["version"],
-        old=_origin(found["old"]),
-        new=_origin(found["new"]),
-        same_rows=found["same_rows"],
-        refused=found["refused"],
-        differences=tuple(Difference(**each) for each in found["differences"]),
-        turn=_word(Turn, found["turn"]),
-        flips=tuple(_flip(each) for each in found["flips"]),
-        stayed=found["stayed"],
-        changes=tuple(_change(each) for each in found["changes"]),
-        alone=tuple(Alone(**each) for each in found["alone"]),
-        groups=tuple(GroupChange(**each) for each in found["groups"]),
+        version=values["tool"]["version"],
+        old=_origin(values["old"]),
+        new=_origin(values["new"]),
+        same_rows=values["same_rows"],
+        refused=read_reason(values["refused"]),
+        differences=tuple(Difference(**each) for each in values["differences"]),
+        turn=None if values["turn"] is None else Turn(values["turn"]),
+        flips=tuple(_flip(each) for each in values["flips"]),
+        stayed=values["stayed"],
+        changes=tuple(_change(each) for each in values["changes"]),
+        alone=tuple(Alone(**each) for each in values["alone"]),
+        groups=tuple(GroupChange(**each) for each in values["groups"]),
     )
 
 
-def _word(kind: type[StrEnum], found: str | None) -> Any:
-    return None if found is None else kind(found)
+def _origin(values: Mapping[str, Any]) -> Origin:
+    return Origin(**{**values, "verdict": Outcome(values["verdict"])})
 
 
-def _fields(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields with class renamed, and the infinities of numbers as numbers."""
-    read = {"class_" if key == "class" else key: value for key, value in found.items()}
-    for key in _NUMBERS & read.keys():
-        read[key] = _INFINITIES.get(read[key], read[key])
-    return read
+def _flip(values: Mapping[str, Any]) -> VerdictChange:
+    old, new = read_verdict(values["old"]), read_verdict(values["new"])
+    return VerdictChange(old=old, new=new, turn=Turn(values["turn"]))
 
 
-def _origin(found: Mapping[str, Any]) -> Origin:
-    return Origin(**{**found, "verdict": Outcome(found["verdict"])})
-
-
-def _flip(found: Mapping[str, Any]) -> Flip:
-    words = {"old": Outcome(found["old"]), "new": Outcome(found["new"])}
-    return Flip(**dict(found) | words | {"turn": Turn(found["turn"])})
-
-
-def _change(found: Mapping[str, Any]) -> Change:
-    sides = {
-        side: Seen(**_fields(found[side]) | {"status": Status(found[side]["status"])})
-        for side in ("old", "new")
-    }
-    direction = _word(Direction, found["direction"])
-    return Change(**_fields(found) | sides | {"direction": direction})
+def _change(values: Mapping[str, Any]) -> Change:
+    direction = values["direction"]
+    return Change(
+        old=read_estimate(values["old"]),
+        new=read_estimate(values["new"]),
+        by=values["by"],
+        change=number(values["change"]),
+        interval=read_interval(dict(values)),
+        p_value=values["p_value"],
+        p_adjusted=values["p_adjusted"],
+        direction=None if direction is None else Direction(direction),
+        crossed=values["crossed"],
+        significant=values["significant"],
+        size=number(values["size"]),
+        reason=read_reason(values["reason"]),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fairgauge.comparison.comparison import Alone, Flip
+from fairgauge.comparison.comparison import Alone, VerdictChange
 from fairgauge.enums import Outcome, Turn
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def turned(old: Outcome, new: Outcome) -> Turn | None:
     return Turn.OTHER
 
 
-def flips(old: Report, new: Report) -> tuple[tuple[Flip, ...], int, tuple[Alone, ...]]:
+def flips(old: Report, new: Report) -> tuple[tuple[VerdictChange, ...], int, tuple[Alone, ...]]:
     """Hold the verdicts of two reports against each other.
 
     Returns
     -------
-    flips : tuple of Flip
+    flips : tuple of VerdictChange
         The verdicts that changed, those that got worse first.
     stayed : int
         How many did not.
@@ -64,21 +64,11 @@ def flips(old: Report, new: Report) -> tuple[tuple[Flip, ...], int, tuple[Alone,
     return tuple(found), stayed, (*_rules(old, new, "old"), *_rules(new, old, "new"))
 
 
-def _flip(old: Verdict, new: Verdict) -> Flip | None:
+def _flip(old: Verdict, new: Verdict) -> VerdictChange | None:
     turn = turned(old.outcome, new.outcome)
     if turn is None:
         return None
-    return Flip(
-        rule=new.rule,
-        metric=new.metric,
-        feature=new.feature,
-        group=new.group,
-        old=old.outcome,
-        new=new.outcome,
-        turn=turn,
-        old_reason=old.reason,
-        new_reason=new.reason,
-    )
+    return VerdictChange(old=old, new=new, turn=turn)
 
 
 def _keyed(verdicts: Iterable[Verdict]) -> dict[tuple[str | int | None, ...], Verdict]:

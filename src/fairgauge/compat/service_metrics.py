@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Comparison
+from fairgauge.catalogue.comparisons import ComparisonMetric
 from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.compat.service_texts import CONDITIONAL, NO_GROUP, error_text, result
 from fairgauge.enums import Profile, Task
-from fairgauge.resolve.group_counts import tally, tally_all
-from fairgauge.resolve.outcomes import readings
-from fairgauge.resolve.sides import BOTH, Sides
+from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.resolve.group_counts import count_everyone, count_groups
+from fairgauge.resolve.outcomes import outcome_masks
+from fairgauge.resolve.sides import BOTH, CountsBySide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.compat.facet_counts import Question
     from fairgauge.compat.flip_test import Features
     from fairgauge.cube.cube import Cube
@@ -42,11 +43,11 @@ class Measured:
         self._profile = spec.profile
         self._features = features
         self._strata_problem = strata_problem
-        reading = readings(cube, spec, Task.BINARY)[0]
-        tallies = tally(cube, spec)
-        self._sides = [Sides(each, reading, spec.profile) for each in tallies]
-        self._groups = [list(each.groups) for each in tallies]
-        self._everyone = Sides(tally_all(cube), reading, spec.profile)
+        outcome = outcome_masks(cube, spec, Task.BINARY)[0]
+        counts = count_groups(cube, spec)
+        self._sides = [CountsBySide(each, outcome, spec.profile) for each in counts]
+        self._groups = [list(each.groups) for each in counts]
+        self._everyone = CountsBySide(count_everyone(cube), outcome, spec.profile)
 
     def result(self, metric: str, facet: int, block: int) -> dict[str, Any]:
         """Return one metric of a block as results write it."""
@@ -55,7 +56,7 @@ class Measured:
         if metric in CONDITIONAL and (self._strata_problem or self.asked.strata is None):
             return result(metric, None, self._strata_problem or NO_GROUP)
         row = find_metric(metric)
-        assert isinstance(row, Comparison)
+        assert isinstance(row, ComparisonMetric)
         group, reference = self._compared(row, facet, block)
         sizes = float(group.size[0]), float(reference.size[0])
         clarify = self._profile is Profile.CLARIFY
@@ -65,7 +66,8 @@ class Measured:
             if metric == "GE" and clarify:
                 value = self._entropy()
             return result(metric, float(value))
-        reason = row.why_undefined(group, reference, 0) if np.isnan(value) else None
+        undefined = row.why_undefined(group, reference, 0) if np.isnan(value) else None
+        reason = None if undefined is None else describe_reason(undefined)
         return result(metric, None, error_text(metric, *sizes, reason) if clarify else reason)
 
     def size(self, facet: int, block: int) -> int:
@@ -87,20 +89,22 @@ class Measured:
         counts: list[float] = self._block(facet, block).counts(BOTH)[0].tolist()
         return counts
 
-    def _block(self, facet: int, block: int, *, pooled: bool = False) -> Side:
+    def _block(self, facet: int, block: int, *, pooled: bool = False) -> ConfusionCounts:
         return self._sides[facet].pick(self._at(facet, block), np.array([0]), pooled=pooled)
 
     def _at(self, facet: int, block: int) -> Any:
         name = self.asked.block_names(facet)[block]
         return np.array([self._groups[facet].index(name)])
 
-    def _compared(self, metric: Comparison, facet: int, block: int) -> tuple[Side, Side]:
+    def _compared(
+        self, metric: ComparisonMetric, facet: int, block: int
+    ) -> tuple[ConfusionCounts, ConfusionCounts]:
         if metric.scope == "table":
             everyone = self._everyone.pick(np.array([0]), np.array([0]))
             return everyone, everyone
         pooled = metric.scope == "pooled"
         sides = self._sides[facet]
-        rest = sides.pick(sides.rest + self._at(facet, block), np.array([0]), pooled=pooled)
+        rest = sides.pick(sides.others + self._at(facet, block), np.array([0]), pooled=pooled)
         return self._block(facet, block, pooled=pooled), rest
 
     def _entropy(self) -> float:

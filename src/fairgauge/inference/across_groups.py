@@ -15,14 +15,16 @@ import numpy as np
 from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spread
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.bound import Bounds, of_share
 from fairgauge.inference.cluster_jackknife import clusters_behind
 from fairgauge.inference.draws import MOST_DRAWN, generator
 from fairgauge.inference.evidence import CellCount
-from fairgauge.inference.interval import NO_SIGN, NoInterval
+from fairgauge.inference.interval import RATIO_MAY_BE_ZERO, Methods, NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.dispersion import gini_limits, noise_beyond, variance_limits
+from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
@@ -33,23 +35,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.comparison_intervals import Uncertainty
     from fairgauge.inference.evidence import Evidence
     from fairgauge.stats.arrays import Limits
 
 _MOST_PAIRS = 20_000_000
-_UNBOUNDED = "the limits of a group are infinite"
-_BALL = "ball of the groups' noise"
+_PAIRS_AT_ONCE = (IntervalMethod.TUKEY, IntervalMethod.MOVER)
+_UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
+_BALL = IntervalMethod.GROUP_BALL
 
 
 class Made(NamedTuple):
     """Limits in every slot, how they were made, and why there are none where there are none."""
 
     limits: Limits
-    method: str
-    reason: str = ""
+    method: Methods
+    reason: Reason | None = None
 
 
 @singledispatch
@@ -62,7 +65,7 @@ def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> 
         Nothing honest can be said from what is counted.
     """
     del evidence, slots, how
-    raise NoInterval(f"no interval is known for {metric.title}")
+    raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
 @across.register(Spread)
@@ -72,19 +75,19 @@ def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
     groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, found, groups, confidence)
-        return Made(limits, f"{found.method}, simultaneous", found.reason)
+        return Made(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *found.method), found.reason)
     if metric.by == "largest_gap":
         low, high = _pairs(found, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return Made(limits, f"tukey, {found.method}, mover difference", found.reason)
+        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), found.reason)
     if metric.by == "smallest_ratio":
         low, high = _pairs(found, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
         if metric.of.range[0] < 0:
             sure = _all_positive(found, groups, confidence)
             low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
-        limits, reason = (low, np.fmin(high, 1.0)), found.reason or NO_SIGN
-        return Made(limits, f"tukey, {found.method}, mover ratio", reason)
+        limits, reason = (low, np.fmin(high, 1.0)), found.reason or RATIO_MAY_BE_ZERO
+        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), reason)
     return _dispersed(metric, found, slots, confidence)
 
 
@@ -97,7 +100,7 @@ def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
         joined = limits.mean(axis=0)
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
-    return Made((joined[0], joined[1]), f"{parts[0].method}, all parts at once")
+    return Made((joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].method))
 
 
 @across.register(DifferentialFairness)
@@ -112,7 +115,8 @@ def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncerta
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    return Made(limits, "tukey, wilson, mover ratio, both outcomes at once")
+    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, IntervalMethod.WILSON)
+    return Made(limits, methods)
 
 
 @across.register(InequalityPart)
@@ -123,11 +127,26 @@ def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) 
     if metric.part == "between":
         return _between(metric, counts, worth, how.spec.confidence)
     if counts.size * how.spec.replicates > MOST_DRAWN:
-        raise NoInterval("there are too many groups and strata to resample each")
-    rng = generator(how.spec, metric.name)
-    drawn = dirichlet_cells(counts * worth, how.spec.replicates, rng)
+        raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
+    drawn = np.stack(
+        [
+            np.concatenate(
+                [
+                    dirichlet_cells(
+                        group[None], how.spec.replicates, generator(how.spec, metric.name, group)
+                    )
+                    for group in slot
+                ],
+                axis=1,
+            )
+            for slot in counts * worth
+        ],
+        axis=1,
+    )
     values = metric.of_counts(quotient(drawn, worth))
-    return Made(quantile_interval(values, how.spec.confidence), "dirichlet posterior")
+    return Made(
+        quantile_interval(values, how.spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
+    )
 
 
 def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: float) -> Made:
@@ -140,19 +159,17 @@ def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: fl
     of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
     error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
     z = np.full(len(rows), critical(confidence))
-    far = quotient(noise_beyond(error, weight, z), every) / np.sqrt(2)
+    far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
-    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), _BALL)
+    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
 
 
 def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
     """Return the limits of the variance or the Gini index over groups."""
     if found.clustered:
-        raise NoInterval(
-            "groups that share clusters do not err independently, as its ball takes it"
-        )
+        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
     c = critical(confidence)
     low, high = found.at(np.full(len(found.estimate), c))
     with np.errstate(invalid="ignore"):
@@ -166,9 +183,9 @@ def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> 
     if metric.by == "gini" and metric.of.range[0] < 0:
         positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
         bounded &= positive & np.isfinite(high)
-        reason = NO_SIGN
+        reason = RATIO_MAY_BE_ZERO
     low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return Made((low, high), f"{found.method}, {_BALL}", reason)
+    return Made((low, high), (_BALL, *found.method), reason)
 
 
 def _all_positive(found: Bounds, groups: Array, confidence: float) -> Array:
@@ -185,7 +202,7 @@ def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
     return np.arange(size) < size // slots
 
 
-def rows_behind(metric: Across, groups: Side) -> Array:
+def rows_behind(metric: Across, groups: ConfusionCounts) -> Array:
     """Return the rows that each group contributes to a metric."""
     if isinstance(metric, Spread):
         return metric.of.size(groups)
@@ -215,7 +232,7 @@ def _pairs(
     slots = len(groups)
     size = len(found.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
-        raise NoInterval("there are too many pairs of groups and strata to compare each")
+        raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     c = np.repeat(tukey_critical(groups, confidence), size)
     low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
     estimate = found.estimate.reshape(slots, size)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from fairgauge.enums import Method
-from fairgauge.inference.interval import CLUSTER_ROBUST, FEWEST_CLUSTERS
+from fairgauge.enums import IntervalMethod, Method
+from fairgauge.inference.interval import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
     as_critical_t,
     clopper_pearson,
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.interval import Methods
+    from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -90,12 +92,12 @@ class Bounds:
     estimate: Array
     n: Array
     at: At
-    method: str
+    method: Methods
     shares: tuple[Share, ...] = ()
     variance: Array | None = field(default=None)
     clusters: Array | None = None
     ties: Ties | None = None
-    reason: str = ""
+    reason: Reason | None = None
 
     @property
     def clustered(self) -> bool:
@@ -120,14 +122,15 @@ class Bounds:
         """Return the one share that decides the number, if it is one."""
         return self.shares[0] if len(self.shares) == 1 else None
 
-    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, str]:
+    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, Methods]:
         """Return the limits at a confidence, and how they were made."""
         if self.variance is not None:
             return self.at(critical_t(confidence, self.n - 1)), self.method
         if self.share is not None and self.asked_otherwise(method):
-            made = clopper_pearson if method is Method.EXACT else jeffreys
+            exact = method is Method.EXACT
+            made = clopper_pearson if exact else jeffreys
             limits = self.share.limits(made(self.share.x, self.share.n, confidence))
-            return limits, made.__name__.replace("_", "-")
+            return limits, (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
         return self.at(np.asarray(critical(confidence))), self.method
 
 
@@ -136,13 +139,13 @@ def of_share(
     of: Count,
     among: Count,
     shape: Shape = np.asarray,
-    method: str = "wilson",
+    method: IntervalMethod = IntervalMethod.WILSON,
 ) -> Bounds:
     """Return a number that stands for a share of rows, by Wilson's limits."""
     x, n, rate, shared = evidence.share(of, among)
     share = Share(x, n, shape)
     if shared is None:
-        return Bounds(shape(rate), n, Formula(wilson, (x, n), shape), method, (share,))
+        return Bounds(shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,))
 
     enough = shared.behind >= FEWEST_CLUSTERS
 
@@ -150,8 +153,8 @@ def of_share(
         low, high = wilson(x, n, as_critical_t(z, shared.found.degrees))
         return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
 
-    method = f"{CLUSTER_ROBUST} {method}"
-    return Bounds(shape(rate), n, at, method, (share,), clusters=shared.behind, ties=shared)
+    methods = (IntervalMethod.CLUSTER_ROBUST, method)
+    return Bounds(shape(rate), n, at, methods, (share,), clusters=shared.behind, ties=shared)
 
 
 def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
@@ -165,7 +168,7 @@ def of_mean(mean: Array, variance: Array, n: Array) -> Bounds:
             half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
         return mean - half, mean + half
 
-    return Bounds(mean, n, at, "student", variance=unbiased)
+    return Bounds(mean, n, at, (IntervalMethod.STUDENT_T,), variance=unbiased)
 
 
 def joined(parts: Sequence[Bounds]) -> Bounds:
@@ -196,10 +199,10 @@ def joined(parts: Sequence[Bounds]) -> Bounds:
     estimate, rows = (
         np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
     )
-    return Bounds(estimate, rows, at, "")
+    return Bounds(estimate, rows, at, ())
 
 
-def limits_of(every: Sequence[Bounds], spec: Spec) -> Iterator[tuple[Limits, str]]:
+def limits_of(every: Sequence[Bounds], spec: Spec) -> Iterator[tuple[Limits, Methods]]:
     """Return the limits of several statistics and how they were made, alike ones made at once."""
     alike = [
         isinstance(each.at, Formula) and not each.asked_otherwise(spec.method) for each in every

@@ -18,11 +18,13 @@ from fairgauge.catalogue.cells import Cells
 from fairgauge.catalogue.moments import MEANS, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.bound import Bounds, Formula, of_share
 from fairgauge.inference.evidence import CellCount
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.regressions import of_moments
 from fairgauge.inference.scored import rows_of_mean, scored
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import (
     paired_ratio,
@@ -44,7 +46,7 @@ def bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
         Nothing honest can be said from what is counted.
     """
     del evidence
-    raise NoInterval(f"no interval is known for {statistic.title}")
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 @bounds.register(Rate)
@@ -63,21 +65,21 @@ def _(statistic: Quotient, evidence: Evidence) -> Bounds:
     over, under = statistic.over, statistic.under
     if over.disjoint(under):
         of, among = _counted(statistic.needs, over, over + under)
-        return of_share(evidence, of, among, _odds, "wilson odds")
+        return of_share(evidence, of, among, _odds, IntervalMethod.WILSON_ODDS)
     part = _as_part(over, under)
     if part is not None:
         of, among = _counted(statistic.needs, part[0], part[0] + part[1])
         shape = partial(_weighted_share, times=part[2])
-        return of_share(evidence, of, among, shape, "wilson of the share")
+        return of_share(evidence, of, among, shape, IntervalMethod.WILSON_TRANSFORMED)
     return _paired(statistic, evidence)
 
 
 @bounds.register(Blend)
 def _(statistic: Blend, evidence: Evidence) -> Bounds:
     if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
-        raise NoInterval(f"the rates of {statistic.title} share rows")
+        raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
     if evidence.clusters is not None:
-        raise NoInterval(f"the rates of {statistic.title} share clusters")  # not independent
+        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
     parts = [bounds(rate, evidence) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
@@ -90,7 +92,7 @@ def _(statistic: Blend, evidence: Evidence) -> Bounds:
 
     n: Array = np.min([part.n for part in parts], axis=0)
     shares = tuple(share for part in parts for share in part.shares)
-    return Bounds(estimate, n, at, "mover of wilson", shares)
+    return Bounds(estimate, n, at, (IntervalMethod.MOVER, IntervalMethod.WILSON), shares)
 
 
 @bounds.register(ScoreStatistic)
@@ -125,7 +127,7 @@ def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
     """Return the quotient of two counts of the same rows."""
     pairs = list(zip(statistic.over.coefficients, statistic.under.coefficients, strict=True))
     if any(each not in (0, 1) for pair in pairs for each in pair):
-        raise NoInterval(f"no interval is known for {statistic.formula}")
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
     both, over, under = (
         Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
     )
@@ -136,7 +138,7 @@ def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
         quotient(shared + above, shared + below),
         evidence.rows(statistic.size),
         Formula(paired_ratio, (shared, above, below)),
-        "bonett-price",
+        (IntervalMethod.BONETT_PRICE,),
     )
 
 

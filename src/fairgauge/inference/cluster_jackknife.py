@@ -16,6 +16,7 @@ from fairgauge.enums import Profile
 from fairgauge.inference.bound import Bounds
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.interval import FEWEST_CLUSTERS, JACKKNIFE, NoInterval
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.jackknife import deviations, scaled_limits
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from fairgauge.inference.evidence import Evidence
     from fairgauge.resolve.sides import Index
     from fairgauge.stats.arrays import Limits
-
-_NO_SCORES = "scores are not counted by cluster, so that what clusters do to it is not known"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,4 +112,4 @@ def refuse_scores(of: Statistic | Metric) -> None:
         It does.
     """
     if "score" in of.needs:
-        raise NoInterval(_NO_SCORES)
+        raise NoInterval(ReasonCode.SCORES_NOT_BY_CLUSTER)

@@ -110,7 +110,7 @@ class ClusterSums:
         found = np.zeros((len(first), _CELLS, _CELLS))
         rest = second >= self._groups
         if rest.any():
-            found[rest] = self._with_rest[first[rest], slots[rest]]
+            found[rest] = self._with_others[first[rest], slots[rest]]
         at = np.flatnonzero(~rest)
         low, high = np.minimum(first[at], second[at]), np.maximum(first[at], second[at])
         keys, products = self._pairs
@@ -127,7 +127,7 @@ class ClusterSums:
         return (slot * self._groups + low) * self._groups + high
 
     @cached_property
-    def _with_rest(self) -> Array:
+    def _with_others(self) -> Array:
         key = self._group * self._slots + self._slot
         sums = _products(key, self._own, self._met - self._own, self._groups * self._slots)
         return sums.reshape(self._groups, self._slots, _CELLS, _CELLS)

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.enums import Level, Profile
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import DiagnosticCode, Profile
 from fairgauge.inference.cluster_sums import BITS, PATTERNS, ClusterSums
 from fairgauge.inference.interval import NoInterval
-from fairgauge.report.estimates import Diagnostic
-from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, Sides, with_rest
+from fairgauge.reasons import ReasonCode
+from fairgauge.report.results import Diagnostic
+from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, CountsBySide, with_others
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.blocks import deal
+from fairgauge.stats.blocks import assign_blocks
 from fairgauge.stats.effective import Clustered, clustered_correlation, clustered_n
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.resolve.group_counts import ClusterCells, Tally
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index, Measure
 
 BLOCKS = 40
@@ -49,11 +50,11 @@ _CELL_OF = {
 """The cell (of TP, FP, FN, TN) of a row by its label and prediction: yes, no or missing."""
 
 
-def _patterns() -> Side:
+def _patterns() -> ConfusionCounts:
     """Return one side for each set of cells that a cluster may have rows in, one row in each."""
     cells = (np.arange(PATTERNS)[:, None] & BITS > 0).astype(float)
     some = cells.max(axis=1)
-    return Side(
+    return ConfusionCounts(
         size=some,
         cells=dict.fromkeys((BOTH, LABEL, PREDICTION), cells),
         classes={"label": some[:, None], "prediction": some[:, None]},
@@ -76,7 +77,7 @@ class Clusters:
     pooled : whether its strata are wanted too.
     """
 
-    of: ClusterSides
+    of: ClustersBySide
     which: Index
     slots: Index
     pooled: bool = False
@@ -100,13 +101,13 @@ class Clusters:
         )
         return SharedShare(self, needs, (x, m), n, rate, clusters, found)
 
-    def behind(self, needs: frozenset[Need], size: Callable[[Side], Array]) -> Array:
+    def behind(self, needs: frozenset[Need], size: Callable[[ConfusionCounts], Array]) -> Array:
         """Return how many clusters have rows in a denominator."""
         having = self.of.sums(needs).sums.having[self.which, self.slots]
         counted: Array = having @ (size(_PATTERNS) > 0)
         return counted
 
-    def left_out(self, value: Callable[[Side], Array]) -> Array:
+    def left_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
         """Return a number with no block left out, and with each; shape (1 + blocks, n).
 
         Raises
@@ -116,7 +117,7 @@ class Clusters:
         """
         return self.shaped(value(self.sides()))
 
-    def sides(self) -> Side:
+    def sides(self) -> ConfusionCounts:
         """Return the sides with no block left out, then those without each; (1 + blocks) n rows."""
         return self.of.without(self.which, self.slots, pooled=self.pooled)
 
@@ -173,15 +174,15 @@ class SharedShare:
         )  # fmt: skip
 
 
-class ClusterSides:
-    """Picks the clusters of the two sides of many comparisons, as `Sides` does their rows."""
+class ClustersBySide:
+    """Picks the clusters of the two sides of many comparisons, as `CountsBySide` does their rows."""
 
     def __init__(
         self,
-        counted: Tally,
-        reading: Reading,
+        counted: GroupCounts,
+        reading: OutcomeMasks,
         profile: Profile,
-        per_class: Sequence[Reading] = (),
+        per_class: Sequence[OutcomeMasks] = (),
         seed: int = 0,
     ) -> None:
         self._tally = counted
@@ -206,7 +207,7 @@ class ClusterSides:
             label = _state(cells.label, self._reading.labels, self._profile)
             prediction = _state(cells.prediction, self._reading.predictions, self._profile)
             cell = np.array(_CELL_OF[needs])[label, prediction]
-            groups, slots = len(self._tally.groups) + 1, len(self._tally.slots)
+            groups, slots = len(self._tally.groups) + 1, len(self._tally.scopes)
             self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
         return self._sums[needs]
 
@@ -218,11 +219,11 @@ class ClusterSides:
     @cached_property
     def by_stratum(self) -> bool:
         """Return whether clusters are left out of strata too, not of all rows alone."""
-        return self._size(len(self._tally.slots)) <= _MOST_CELLS
+        return self._size(len(self._tally.scopes)) <= _MOST_CELLS
 
-    def without(self, which: Index, slots: Index, *, pooled: bool) -> Side:
+    def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
         """Return sides with no block left out, then without each."""
-        each = len(self._tally.slots) if self.by_stratum else 1
+        each = len(self._tally.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
             slots = np.zeros_like(slots)
@@ -240,19 +241,19 @@ class ClusterSides:
         return int((1 + self.blocks) * groups * slots * labels * predictions)
 
     @cached_property
-    def _sides(self) -> Sides:
+    def _sides(self) -> CountsBySide:
         """Return the counts with no block left out and with each, as further slots."""
         strata = self._tally.strata if self.by_stratum else ()
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
-            raise NoInterval("there are too many groups and classes to leave clusters out of each")
+            raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
         shape = self._tally.counts["rows"].shape
         cluster, ranks = self._cells.ranks
-        block = deal(ranks, self.blocks, self._seed)[cluster]
+        block = assign_blocks(ranks, self.blocks, self._seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
         alone = replace(self._tally, strata=strata, counts=counts, histogram=None, clusters=None)
-        return Sides(alone, self._reading, self._profile, self._per_class, self._measure)
+        return CountsBySide(alone, self._reading, self._profile, self._per_class, self._measure)
 
     def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:
         """Return counts of shape (groups, (1 + blocks) slots, labels, predictions)."""
@@ -266,12 +267,12 @@ class ClusterSides:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = with_rest(held)[self.blocks :]  # the whole, and the rest of every block
+        every = with_others(held)[self.blocks :]  # the whole, and the rest of every block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 
-def spanning(counted: Tally, column: str | None) -> Iterator[Diagnostic]:
-    """Say where clusters have rows in several groups, so that two sides are not independent."""
+def clusters_spanning_groups(counted: GroupCounts, column: str | None) -> Iterator[Diagnostic]:
+    """Note where clusters have rows in several groups, so that two sides are not independent."""
     cells = counted.clusters
     if cells is None or not counted.groups:
         return
@@ -279,12 +280,13 @@ def spanning(counted: Tally, column: str | None) -> Iterator[Diagnostic]:
     clusters, groups = np.unique(pairs[0], return_counts=True)
     spread = int(np.count_nonzero(groups > 1))
     if spread:
-        message = (
-            f"{spread:,} of {len(clusters):,} clusters ({column}) have rows in several groups; "
-            "intervals of differences and ratios reckon with it: they are narrower where the "
-            "groups of a cluster fare alike, wider where one gains what another loses"
+        yield Diagnostic.note(
+            DiagnosticCode.CLUSTERS_SPAN_GROUPS,
+            counted.feature,
+            clusters=spread,
+            total=len(clusters),
+            column=column,
         )
-        yield Diagnostic(Level.NOTE, "clusters", message, counted.feature)
 
 
 def _state(codes: Index, positive: NDArray[np.bool_], profile: Profile) -> Index:

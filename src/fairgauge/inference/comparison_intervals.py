@@ -10,13 +10,13 @@ import numpy as np
 
 from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
-from fairgauge.catalogue.comparisons import Combined, Comparison, Contrast, Imbalance
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
-from fairgauge.enums import Method, Profile, Reference
+from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule
 from fairgauge.inference.across_groups import across, groups_rest_on, rows_behind
 from fairgauge.inference.bound import Bounds, limits_of
 from fairgauge.inference.bounds import denominator
@@ -25,12 +25,12 @@ from fairgauge.inference.contrast_intervals import Versus, contrast, few, versus
 from fairgauge.inference.distance_intervals import distance
 from fairgauge.inference.draws import drawn, drawn_bounds
 from fairgauge.inference.interval import (
-    FEW_OR_UNTOLD,
-    UNTOLD,
-    Interval,
+    CLUSTERS_TOO_FEW,
+    JACKKNIFE_UNDEFINED,
+    Intervals,
     NoInterval,
     few_clusters,
-    nothing,
+    no_intervals,
 )
 from fairgauge.inference.jackknifed_comparisons import jackknifed, jackknifed_pool, jackknifed_share
 from fairgauge.inference.others import (
@@ -43,6 +43,7 @@ from fairgauge.inference.pooled import pooled
 from fairgauge.inference.resampled_tables import cells_table, shared_table, table_of
 from fairgauge.inference.score_distances import score_distance
 from fairgauge.inference.standardised_intervals import standardised
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.contrasts import fold
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.across import Across, Found
+    from fairgauge.catalogue.across import Across, GroupSpread
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.bound import Share
     from fairgauge.inference.evidence import Comparisons, Evidence
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
 
 DRAWN = (Averaged, Kappa)
@@ -70,12 +71,14 @@ class Uncertainty:
     What a difference and a ratio of one statistic have in common is computed once.
     """
 
-    def __init__(self, spec: Spec, readings: Sequence[Reading] = (), at_once: int = 1) -> None:
+    def __init__(
+        self, spec: Spec, outcome_masks: Sequence[OutcomeMasks] = (), at_once: int = 1
+    ) -> None:
         each = 1 - (1 - spec.confidence) / at_once
         self.spec = spec if at_once == 1 else replace(spec, confidence=each)
-        self.readings = readings
+        self.outcome_masks = outcome_masks
         self._at_once = at_once
-        self._versus: dict[Statistic, Versus | NoInterval] = {}
+        self._versus: dict[Statistic, Versus | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
         self.drawn: dict[str, Array] = {}
 
@@ -85,33 +88,33 @@ class Uncertainty:
         Those of scores are compared over all rows alone; with the best group as the reference,
         every metric has its own.
         """
-        if self.spec.reference is not Reference.BEST:
+        if self.spec.reference is not ReferenceRule.BEST:
             contrasts = (m.of for m in metrics if isinstance(m, Contrast))
             self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
-    ) -> list[tuple[Interval, Share | None]]:
+    ) -> list[tuple[Intervals, Share | None]]:
         """Return the limits of statistics of every group, and the shares that they are.
 
         ``margin`` says which are of all rows.
         """
-        found: list[Bounds | NoInterval] = []
+        found: list[Bounds | Reason] = []
         for statistic in statistics:
             try:
                 found.append(self.bounds(statistic, evidence, margin))
             except NoInterval as why:
-                found.append(why)
+                found.append(why.reason)
         every, none = len(margin), np.full(len(margin), np.nan)
         made = limits_of([b for b in found if isinstance(b, Bounds)], self.spec)
-        limited: list[tuple[Interval, Share | None]] = []
+        limited: list[tuple[Intervals, Share | None]] = []
         for statistic, each in zip(statistics, found, strict=True):
-            if isinstance(each, NoInterval):
-                limited.append((nothing(every, str(each)), None))
+            if isinstance(each, Reason):
+                limited.append((no_intervals(every, each), None))
                 continue
             (low, high), method = next(made)
-            reason = each.reason or (FEW_OR_UNTOLD if each.clustered else "")
-            limits = Interval(low, high, none, [method] * every, [""] * every, reason)
+            reason = each.reason or (CLUSTERS_TOO_FEW if each.clustered else None)
+            limits = Intervals(low, high, none, [method] * every, [None] * every, reason)
             limited.append((limits.holding(each.estimate, statistic.range), each.share))
         return limited
 
@@ -123,16 +126,16 @@ class Uncertainty:
         NoInterval
             Nothing honest can be said from what is counted.
         """
-        table = table_of(statistic, self.readings) if isinstance(statistic, DRAWN) else None
+        table = table_of(statistic, self.outcome_masks) if isinstance(statistic, DRAWN) else None
         if table is None or evidence.clusters is not None:
             return clustered_bounds(statistic, evidence)
         return drawn_bounds(statistic, table, evidence, margin, self.spec)
 
     def of_each(self, parts: int) -> Uncertainty:
         """Return the stricter one whose intervals of several parts hold at once."""
-        return Uncertainty(self.spec, self.readings, parts)
+        return Uncertainty(self.spec, self.outcome_masks, parts)
 
-    def of_metric(self, metric: Comparison, compared: Comparisons, value: Array) -> Interval:
+    def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
         """Return the interval of a metric for every comparison."""
         sided = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
         try:
@@ -141,7 +144,7 @@ class Uncertainty:
             else:
                 found = jackknifed(metric, compared, self.spec)
         except NoInterval as why:
-            return nothing(len(value), str(why))
+            return no_intervals(len(value), why.reason)
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
@@ -149,20 +152,22 @@ class Uncertainty:
 
     def of_pooled(
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
-    ) -> Interval:
+    ) -> Intervals:
         """Return the interval of a contrast pooled over strata, for every group."""
         if isinstance(metric.of, DRAWN) and compared.group.clusters is None:
-            return nothing(len(value), "its tables are resampled, and not pooled over strata")
+            return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
         try:
             if compared.group.clusters is None:
                 found = pooled(metric, compared, weights, self.spec)
             else:
                 found = jackknifed_pool(metric, compared, weights, value, self.spec)
         except NoInterval as why:
-            return nothing(len(value), str(why))
+            return no_intervals(len(value), why.reason)
         return self._picked(found.holding(value, metric.range))
 
-    def of_feature(self, metric: Across, groups: Evidence, slots: int, found: Found) -> Interval:
+    def of_feature(
+        self, metric: Across, groups: Evidence, slots: int, found: GroupSpread
+    ) -> Intervals:
         """Return the interval of a metric of all groups in every slot."""
         rows = rows_behind(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
@@ -176,28 +181,29 @@ class Uncertainty:
         try:
             made = across(metric, groups, slots, self)
         except NoInterval as why:
-            return Interval(none, none, none, [""] * slots, too_few, str(why))
-        reason = made.reason if groups.clusters is None else UNTOLD
-        limits = Interval(*made.limits, none, [made.method] * slots, too_few, reason)
+            return Intervals(none, none, none, [()] * slots, too_few, why.reason)
+        reason = made.reason if groups.clusters is None else JACKKNIFE_UNDEFINED
+        limits = Intervals(*made.limits, none, [made.method] * slots, too_few, reason)
         return self._picked(limits.holding(found.value, metric.range))
 
     def of_population(
         self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
-    ) -> Interval:
+    ) -> Intervals:
         """Return the interval of groups' shares of the rows against given shares."""
         make = representation if ours.clusters is None else jackknifed_share
         try:
             found = make(metric, ours, every, target, self.spec)
         except NoInterval as why:
-            return nothing(len(value), str(why))
+            return no_intervals(len(value), why.reason)
         return found.holding(value, metric.range)
 
-    def _picked(self, found: Interval) -> Interval:
+    def _picked(self, found: Intervals) -> Intervals:
         """Return what may be picked from several that hold at once."""
         if self._at_once == 1:
             return found
         p = np.minimum(found.p * self._at_once, 1.0)
-        return replace(found, p=p, method=[f"{each}, all classes at once" for each in found.method])
+        methods = [(IntervalMethod.SIMULTANEOUS_CLASSES, *each) for each in found.methods]
+        return replace(found, p=p, methods=methods)
 
     def versus(self, statistic: Statistic, compared: Comparisons) -> Versus:
         """Return what all contrasts of a statistic have in common.
@@ -211,13 +217,13 @@ class Uncertainty:
             together = self._expected if statistic in self._expected else (statistic,)
             self._versus |= versus(together, compared, self.spec)
         found = self._versus[statistic]
-        if isinstance(found, NoInterval):
-            raise found
+        if isinstance(found, Reason):
+            raise NoInterval(found)
         return found
 
 
 @singledispatch
-def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Interval:
+def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
     """Return the interval of a metric by its kind.
 
     Raises
@@ -226,21 +232,21 @@ def interval(metric: Comparison, compared: Comparisons, how: Uncertainty) -> Int
         Nothing honest can be said from what is counted.
     """
     del compared, how
-    raise NoInterval(f"no interval is known for {metric.title}")
+    raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
 @interval.register(Contrast)
-def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     method = how.spec.method
     asked = method is Method.BAYES or method.resamples
     # of sides that share rows, and whose numbers do not add up to that of both
     overlapping = compared.rest is not None and denominator(metric.of) is None
     draws = asked or overlapping or isinstance(metric.of, DRAWN)
-    table = table_of(metric.of, how.readings) if draws else None
+    table = table_of(metric.of, how.outcome_masks) if draws else None
     if table is None or compared.group.clusters is not None:
         return contrast(metric, how.versus(metric.of, compared), compared, how.spec)
     too_few = few(np.minimum(*metric.sizes(compared.group.cases, compared.other.cases)))
-    sharing = method.resamples and how.spec.reference is not Reference.BEST  # each has its own
+    sharing = method.resamples and how.spec.reference is not ReferenceRule.BEST  # each has its own
     if sharing and isinstance(metric.of, (Rate, Quotient, Blend)):
         sides = [each.side for each in (compared.group, compared.other)]
         table = shared_table(table, metric.needs, sides)
@@ -248,52 +254,53 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Interval:
 
 
 @interval.register(Combined)
-def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     parts = len(metric.of)
     stricter = how.of_each(parts)
     found = [interval(part, compared, stricter) for part in metric.of]
     limits = np.array([fold(each.low, each.high) for each in found])
     low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
     p = np.minimum(np.min([each.p for each in found], axis=0) * parts, 1.0)
-    method = [f"{name}, folded, all parts at once" for name in found[0].method]
+    steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
+    methods = [(*steps, *each) for each in found[0].methods]
     too_few = [
-        next(filter(None, every), "") for every in zip(*(f.too_few for f in found), strict=True)
+        next(filter(None, every), None) for every in zip(*(f.too_few for f in found), strict=True)
     ]
-    return Interval(low, high, p, method, too_few, found[0].reason)
+    return Intervals(low, high, p, methods, too_few, found[0].reason)
 
 
 @interval.register(Imbalance)
-def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Intervals:
     return imbalance(metric, compared, how.spec)
 
 
 @interval.register(Distance)
-def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Intervals:
     return distance(metric, compared, how.spec)
 
 
 @interval.register(ScoreDistance)
-def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Intervals:
     return score_distance(metric, compared, how.spec)
 
 
 @interval.register(StandardisedDifference)
-def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
     return standardised(metric, compared, how.spec)
 
 
 @interval.register(CrossAuc)
-def _(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Intervals:
     return cross_area(metric, compared, how.spec)
 
 
 @interval.register(ConditionalDisparity)
-def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> Intervals:
     return conditional(metric, compared, how.spec)
 
 
 @interval.register(Inequality)
-def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Interval:
+def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
     table = cells_table((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)
     return drawn(metric, table, compared, how.spec, few(rows))

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Method
+from fairgauge.enums import IntervalMethod, Method
 from fairgauge.inference.bound import joined
 from fairgauge.inference.bounds import denominator
 from fairgauge.inference.cluster_jackknife import clustered_bounds
 from fairgauge.inference.interval import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
-    NO_SIGN,
-    UNTOLD,
-    Interval,
+    JACKKNIFE_UNDEFINED,
+    RATIO_MAY_BE_ZERO,
+    Intervals,
     NoInterval,
     few_clusters,
 )
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import (
     mover_difference,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.bound import Bounds, Share
     from fairgauge.inference.evidence import Comparisons
+    from fairgauge.inference.interval import Methods
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -65,7 +67,7 @@ class Versus:
     ends : the limits of both sides at the confidence, where they are made beforehand.
     p : of "no difference".
     score : which comparisons get score limits.
-    too_few : why too few rows stand behind each; empty where they suffice.
+    too_few : why each has insufficient data; None where there is enough.
     correlation : of the two sides.
     """
 
@@ -73,7 +75,7 @@ class Versus:
     other: Bounds
     p: Array
     score: NDArray[np.bool_]
-    too_few: list[str]
+    too_few: list[Reason | None]
     correlation: Array
     ends: tuple[Limits, Limits] | None = None
 
@@ -85,17 +87,17 @@ class Versus:
 
 def versus(
     statistics: Sequence[Statistic], compared: Comparisons, spec: Spec
-) -> dict[Statistic, Versus | NoInterval]:
+) -> dict[Statistic, Versus | Reason]:
     """Return what is common to all contrasts of each statistic, made for all of them at once.
 
-    Instead of what nothing honest can be said of stands the reason.
+    In place of a statistic that has no interval stands the reason.
     """
-    found: dict[Statistic, Versus | NoInterval] = {}
+    found: dict[Statistic, Versus | Reason] = {}
     for statistic in statistics:
         try:
             found[statistic] = _sides(statistic, compared, spec)
         except NoInterval as why:
-            found[statistic] = why
+            found[statistic] = why.reason
     means = {k: v for k, v in found.items() if isinstance(v, Versus) and v.of_means}
     others = {k: v for k, v in found.items() if isinstance(v, Versus) and not v.of_means}
     exact = compared.margin & (spec.method is Method.EXACT)
@@ -121,7 +123,7 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
     return Versus(ours, theirs, np.empty(0), score, few_of(ours, theirs), correlation)
 
 
-def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Interval:
+def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference or ratio of what `versus` found."""
     sides = (found.group, found.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
@@ -131,15 +133,15 @@ def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec)
     if len(at) and first.share is not None and second.share is not None:
         low[at], high[at] = _score(metric, first.share, second.share, at, spec.confidence)
         for i in at:
-            method[i] = "scas score"
+            method[i] = (IntervalMethod.SCAS,)
     if compared.rest is not None:
         low, high = _of_the_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
     p = np.where(unknown, np.nan, found.p)
-    reason = found.group.reason or found.other.reason or NO_SIGN
+    reason = found.group.reason or found.other.reason or RATIO_MAY_BE_ZERO
     if found.group.clustered:
-        reason = UNTOLD
-    return Interval(low, high, p, method, found.too_few, reason)
+        reason = JACKKNIFE_UNDEFINED
+    return Intervals(low, high, p, method, found.too_few, reason)
 
 
 def _limits(metric: Contrast, found: Versus, spec: Spec) -> Limits:
@@ -256,8 +258,8 @@ def _of_the_whole(metric: Contrast, compared: Comparisons, low: Array, high: Arr
     return low, high
 
 
-def few_of(ours: Bounds, theirs: Bounds) -> list[str]:
-    """Say where a denominator is below 20, or an expected count below 5."""
+def few_of(ours: Bounds, theirs: Bounds) -> list[Reason | None]:
+    """Return where a denominator is below 20, or an expected count below 5."""
     fewest = np.minimum(ours.n, theirs.n)
     expected = np.full(len(fewest), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
@@ -268,32 +270,42 @@ def few_of(ours: Bounds, theirs: Bounds) -> list[str]:
     if ours.clusters is None or theirs.clusters is None:
         return few(fewest, expected)
     clusters = few_clusters(np.minimum(ours.clusters, theirs.clusters))
-    rows = few(fewest, expected, "clusters worth " if ours.shares else "")
+    rows = few(fewest, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 
-def few(rows: Array, expected: ArrayLike = np.inf, of: str = "") -> list[str]:
-    """Say where rows are below 20, or an expected count below 5; empty where they suffice."""
-    said = []
-    for n, count in zip(rows.tolist(), np.broadcast_to(expected, rows.shape).tolist(), strict=True):
-        if n < FEWEST_ROWS:
-            said.append(f"rests on {of}{n:,.10g} rows on one side, fewer than {FEWEST_ROWS}")
-        elif count < FEWEST_EXPECTED:
-            said.append(
-                f"{count:.2g} rows would be expected in its rarest cell if there were no "
-                f"difference, fewer than {FEWEST_EXPECTED}"
-            )
-        else:
-            said.append("")
-    return said
+def few(
+    rows: Array, expected: ArrayLike = np.inf, *, effective: bool = False
+) -> list[Reason | None]:
+    """Return where rows are below 20, or an expected count below 5; None where they suffice.
+
+    ``rows`` are of the smaller side, ``effective`` says that they are effective sample sizes.
+    """
+    counts = np.broadcast_to(expected, rows.shape).tolist()
+    return [
+        _insufficient(n, count, effective=effective)
+        for n, count in zip(rows.tolist(), counts, strict=True)
+    ]
 
 
-def _name(metric: Contrast, side: Bounds, method: Method) -> str:
+def _insufficient(n: float, expected: float, *, effective: bool) -> Reason | None:
+    if n < FEWEST_ROWS:
+        return Reason.of(
+            ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS, effective=True if effective else None
+        )
+    if expected < FEWEST_EXPECTED:
+        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
+    return None
+
+
+def _name(metric: Contrast, side: Bounds, method: Method) -> Methods:
+    ratio = metric.by == "ratio"
     if side.variance is not None:
-        return "welch" if metric.by == "difference" else "welch, as a ratio"
+        return (IntervalMethod.WELCH, IntervalMethod.FIELLER) if ratio else (IntervalMethod.WELCH,)
     how = side.method
     if side.share is not None and method in (Method.EXACT, Method.BAYES):
-        how = "clopper-pearson" if method is Method.EXACT else "jeffreys"
-    if how == "wilson":
-        return "newcombe" if metric.by == "difference" else "mover-wilson ratio"
-    return f"{how}, mover {metric.by}"
+        exact = method is Method.EXACT
+        how = (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
+    if how == (IntervalMethod.WILSON,) and not ratio:
+        return (IntervalMethod.NEWCOMBE,)
+    return (IntervalMethod.MOVER, *how)

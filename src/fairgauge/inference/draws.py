@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Method, Profile
+from fairgauge.enums import IntervalMethod, Method, Profile
 from fairgauge.inference.bound import Bounds
-from fairgauge.inference.interval import Interval, NoInterval
+from fairgauge.inference.interval import Intervals, NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
@@ -30,15 +31,16 @@ from fairgauge.stats.resampling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Comparison
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.comparisons import ComparisonMetric
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.interval import Methods
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -46,7 +48,7 @@ MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
 _BLOCK = 4_000_000
 _FEWEST_DRAWS = 500
-IN_STRATA = "resampled for all rows alone: there are too many strata to resample each"
+IN_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,19 +62,19 @@ class Table:
     shared : the name by which metrics share what is drawn; empty where each draws its own.
     """
 
-    read: Callable[[Side], Array]
-    write: Callable[[Array], Side]
+    read: Callable[[ConfusionCounts], Array]
+    write: Callable[[Array], ConfusionCounts]
     shared: str = ""
 
 
 def drawn(
-    metric: Comparison,
+    metric: ComparisonMetric,
     table: Table,
     compared: Comparisons,
     spec: Spec,
-    too_few: list[str],
+    too_few: Sequence[Reason | None],
     drawn_before: dict[str, Array] | None = None,
-) -> Interval:
+) -> Intervals:
     """Return the interval of a metric from its values over drawn tables.
 
     ``drawn_before`` keeps what metrics of the same comparisons share.
@@ -81,8 +83,7 @@ def drawn(
     cells = _cells(table, compared.group)
     at = resampled(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
-    key = f"{compared.where}/{table.shared}" if table.shared else compared.key
-    rng = generator(spec, key)
+    key = table.shared or compared.name
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
     spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
     step = max(1, _BLOCK // (spec.replicates * cells))
@@ -91,26 +92,28 @@ def drawn(
         tables = _Tables.of(metric, table, compared, block)
         if table.shared and drawn_before is not None and step >= len(at):
             if table.shared not in drawn_before:
-                drawn_before[table.shared] = tables.draw(spec, rng)
+                drawn_before[table.shared] = tables.draw(spec, key)
             values = tables.of_drawn(drawn_before[table.shared])
         else:
-            values = tables.of_drawn(tables.draw(spec, rng))
+            values = tables.of_drawn(tables.draw(spec, key))
         estimate = tables.values(tables.cells)  # itself among what might have been
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if not np.isnan(metric.neutral):
             p[block] = _p(spec, values, tables, metric.neutral)
-    return Interval(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
+    return Intervals(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
 
 
-def drawn_by(spec: Spec) -> str:
-    """Return how limits from drawn tables are made."""
-    kind = {
-        Method.BOOTSTRAP: "percentile",
-        Method.BOOTSTRAP_NORMAL: "normal",
-        Method.BOOTSTRAP_BCA: "BCa",
-    }.get(spec.method)
-    return f"multinomial bootstrap, {kind}" if kind else "dirichlet posterior"
+def drawn_by(spec: Spec) -> Methods:
+    """Return how intervals from drawn tables are made."""
+    ends = {
+        Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
+        Method.BOOTSTRAP_NORMAL: IntervalMethod.NORMAL_APPROXIMATION,
+        Method.BOOTSTRAP_BCA: IntervalMethod.BCA,
+    }
+    if spec.method in ends:
+        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, ends[spec.method])
+    return (IntervalMethod.DIRICHLET_POSTERIOR,)
 
 
 def drawn_bounds(
@@ -129,13 +132,11 @@ def drawn_bounds(
     affordable = len(margin) * cells * spec.replicates <= _BLOCK
     at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
     low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
-    rng = generator(spec, statistic.name)
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
         worthy, worth = _worthy(table, evidence, block)
-        draw = multinomial_cells if spec.method.resamples else dirichlet_cells
-        new = draw(worthy.reshape(len(block), -1), spec.replicates, rng)
+        new = _drawn_alone(worthy.reshape(len(block), -1), spec, statistic.name)
         new = quotient(new, worth[:, None]).reshape(-1, *worthy.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
@@ -154,6 +155,14 @@ def drawn_bounds(
     return Bounds(value, rows, limits, drawn_by(spec), reason=IN_STRATA)
 
 
+def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
+    """Draw the cells of every group anew; shape (replicates, n, K)."""
+    draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+    return np.concatenate(
+        [draw(row[None], spec.replicates, generator(spec, key, row)) for row in cells], axis=1
+    )
+
+
 def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
@@ -166,13 +175,40 @@ def _cells(table: Table, evidence: Evidence) -> int:
     """Return how many cells are drawn for each comparison."""
     cells = int(np.prod(table.read(evidence.side).shape[1:]))
     if not cells:
-        raise NoInterval("no interval is known for it without both labels and predictions")
+        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
     return cells
 
 
-def generator(spec: Spec, key: str) -> np.random.Generator:
-    """Return the random numbers of one metric, whatever else is asked."""
-    return np.random.default_rng([spec.seed, zlib.crc32(key.encode())])
+def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
+    """Return the random numbers of a metric of some counts.
+
+    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
+    else is asked for.
+    """
+    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
+    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
+
+
+def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
+    """Return two rows of counts over categories in an order of both that names do not change.
+
+    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
+    rows. Draws made of these are those of any other order.
+    """
+    first, second = one, two
+    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
+        first, second = two, one
+    order = np.lexsort((second, first))
+    return first[order], second[order]
+
+
+def precedes(one: Array, two: Array) -> bool:
+    """Return whether counts come first in the order in which both sides of a comparison are drawn.
+
+    The order is that of the counts, so that group and reference may change places and every draw of
+    theirs stays what it was.
+    """
+    return bool(one.ravel().tolist() <= two.ravel().tolist())
 
 
 def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
@@ -204,7 +240,7 @@ class _Tables:
     worth : rows that a unit of weight is worth, of each side; arrays of shape (n,).
     """
 
-    metric: Comparison
+    metric: ComparisonMetric
     table: Table
     cells: Array
     shape: tuple[int, ...]
@@ -214,7 +250,7 @@ class _Tables:
 
     @classmethod
     def of(
-        cls, metric: Comparison, table: Table, compared: Comparisons, at: NDArray[np.int64]
+        cls, metric: ComparisonMetric, table: Table, compared: Comparisons, at: NDArray[np.int64]
     ) -> _Tables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"
@@ -225,11 +261,22 @@ class _Tables:
         overlapping = compared.rest is not None
         return cls(metric, table, cells, ours.shape[1:], (worth, other), alone, overlapping)
 
-    def draw(self, spec: Spec, rng: np.random.Generator) -> Array:
-        """Draw cells anew; shape (replicates, n, K)."""
+    def draw(self, spec: Spec, key: str) -> Array:
+        """Draw the cells of every comparison anew; shape (replicates, n, K)."""
         draw = multinomial_cells if spec.method.resamples else dirichlet_cells
-        sides = [self.cells] if self.alone else np.split(self.cells, 2, axis=1)
-        return np.concatenate([draw(side, spec.replicates, rng) for side in sides], axis=-1)
+        drawn = np.empty((spec.replicates, *self.cells.shape))
+        for i, cells in enumerate(self.cells):
+            sides = [cells] if self.alone else np.split(cells, 2)
+            if self.alone or precedes(sides[0], sides[1]):
+                order = list(range(len(sides)))
+            else:
+                order = [1, 0]
+            rng = generator(spec, key, *(sides[side] for side in order))
+            width = len(sides[0])
+            for side in order:
+                at = slice(side * width, (side + 1) * width)
+                drawn[:, i, at] = draw(sides[side][None], spec.replicates, rng)[:, 0]
+        return drawn
 
     def of_drawn(self, cells: Array) -> Array:
         """Return the metric of drawn cells; shape (replicates, n)."""
@@ -257,7 +304,7 @@ def _worthy(table: Table, evidence: Evidence, at: NDArray[np.int64]) -> tuple[Ar
     """Return cells of as many rows as the weights are worth, and what a unit of weight is."""
     cells = table.read(evidence.side)[at]
 
-    def total(side: Side) -> Array:
+    def total(side: ConfusionCounts) -> Array:
         counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
         return counted
 

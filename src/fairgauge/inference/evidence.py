@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import weighted_n
 
@@ -20,14 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters, SharedShare
 
-Count: TypeAlias = "Callable[[Side], Array]"
+Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
 """Reads a number of rows off one side of many comparisons."""
-
-
-_NO_CLUSTERS = "no cluster-robust interval is known for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class CellCount:
     needs: frozenset[Need]
     cells: Cells
 
-    def __call__(self, side: Side) -> Array:
+    def __call__(self, side: ConfusionCounts) -> Array:
         """Return the rows of every side."""
         return self.cells.count(side.counts(self.needs))
 
@@ -63,9 +61,9 @@ class Evidence:
     clusters : sums over clusters; None where rows are independent.
     """
 
-    side: Side
-    cases: Side
-    squares: Side | None = None
+    side: ConfusionCounts
+    cases: ConfusionCounts
+    squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
 
     def share(self, of: Count, among: Count) -> Trials:
@@ -88,7 +86,7 @@ class Evidence:
     def _clustered(self, of: Count, among: Count) -> Trials:
         assert self.clusters is not None
         if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
-            raise NoInterval(_NO_CLUSTERS)
+            raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
         shared = self.clusters.share(among.needs, of.cells, among.cells, self._worth(among))
         rate, n = quotient(of(self.side), among(self.side)), shared.found.n
         return Trials(np.nan_to_num(rate) * n, n, rate, shared)
@@ -110,7 +108,7 @@ class Evidence:
             There are clusters: what they are worth depends on the number that is asked for.
         """
         if self.clusters is not None:
-            raise NoInterval(_NO_CLUSTERS)
+            raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
         return self._worth(count)
 
     def _worth(self, count: Count) -> Array:
@@ -122,7 +120,7 @@ class Evidence:
     def scored(self, label: int) -> Array:
         """Return the score histograms of the positive (0) or negative (1) labels; shape (n, B)."""
 
-        def rows(side: Side) -> Array:
+        def rows(side: ConfusionCounts) -> Array:
             assert side.scores is not None
             total: Array = side.scores.counts[:, label].sum(axis=-1)
             return total
@@ -140,21 +138,15 @@ class Comparisons:
     group, reference : the two sides.
     rest : the reference without the group, where the group is a part of its reference.
     margin : array of bool, shape (n,): which comparisons are of all rows, not within a stratum.
-    where, name : the feature and the class, and the metric, by which random draws are seeded,
-        beside the seed of the specification.
+    name : the metric, by which random draws are seeded, beside the seed of the specification and
+        what is counted.
     """
 
     group: Evidence
     reference: Evidence
     rest: Evidence | None
     margin: NDArray[np.bool_]
-    where: str = ""
     name: str = ""
-
-    @property
-    def key(self) -> str:
-        """Return what the random draws of a metric of its own are seeded by."""
-        return f"{self.where}/{self.name}"
 
     @property
     def other(self) -> Evidence:

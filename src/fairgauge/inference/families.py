@@ -9,10 +9,10 @@ import numpy as np
 
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Level
+from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.draws import generator
-from fairgauge.report.estimates import POOLED, WORST, Diagnostic, Estimate
+from fairgauge.report.results import Diagnostic
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
 from fairgauge.stats.significance import homogeneity
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.pairwise import Groups
+    from fairgauge.inference.pairwise import FeatureGroups
+    from fairgauge.report.estimates import Estimate
     from fairgauge.spec.specification import Spec
 
 _PAIR = 2
@@ -46,8 +47,9 @@ def adjusted(estimates: Sequence[Estimate]) -> Adjusted:
     """
     families: dict[tuple[object, ...], list[int]] = {}
     for i, each in enumerate(estimates):
-        if each.p_value is not None and each.stratum in (None, POOLED) and each.class_ != WORST:
-            key = (each.metric, each.feature, each.class_, each.threshold, each.stratum)
+        tested = each.p_value is not None and each.scope.kind is not ScopeKind.STRATUM
+        if tested and each.class_scope.kind is not ClassKind.WORST:
+            key = (each.metric, each.feature, each.class_scope, each.threshold, each.scope)
             families.setdefault(key, []).append(i)
     made = list(estimates)
     used = set()
@@ -73,18 +75,13 @@ def _mirrored(family: list[Estimate]) -> bool:
 
 
 def _named(used: set[str]) -> Iterator[Diagnostic]:
-    names = {"holm": "Holm", "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)"}
     if used:
-        how = " or ".join(names[each] for each in sorted(used, reverse=True))
-        message = (
-            f"p-values are adjusted by {how}; a family is all groups of one metric in one "
-            "feature, over all rows"
-        )
-        yield Diagnostic(Level.NOTE, "family", message)
+        procedures = tuple(sorted(used, reverse=True))
+        yield Diagnostic.note(DiagnosticCode.ADJUSTED_P, procedures=procedures)
 
 
 def central(rates: Iterable[Statistic]) -> list[Rate]:
-    """Return the rates to tell all groups apart by: one of labels, of predictions and of both."""
+    """Return the rates by which all groups are compared: of labels, of predictions and of both."""
     first: dict[frozenset[Need], Rate] = {}
     for rate in rates:
         if isinstance(rate, Rate):
@@ -92,10 +89,12 @@ def central(rates: Iterable[Statistic]) -> list[Rate]:
     return list(first.values())
 
 
-def homogeneous(rates: Sequence[Rate], groups: Groups, spec: Spec) -> Iterator[Diagnostic]:
-    """Say for a feature whether its groups differ at all, and by how much more than by chance.
+def homogeneity_notes(
+    rates: Sequence[Rate], groups: FeatureGroups, spec: Spec
+) -> Iterator[Diagnostic]:
+    """Yield for each rate whether the groups of a feature differ at all, and by how much.
 
-    A table cell is a row of what weights are worth.
+    Weighted rows count with their effective sample size.
     """
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
@@ -107,30 +106,27 @@ def homogeneous(rates: Sequence[Rate], groups: Groups, spec: Spec) -> Iterator[D
             continue
         x, n = share.x[known], share.n[known]
         p = float(homogeneity(x, n)[1])
-        rng = generator(spec, f"{feature}/{rate.name}")
-        chance = float(expected_range(x.sum() / n.sum(), n, rng, _REPLICATES))
+        n_sorted = np.sort(n)  # the draws do not depend on the order of the groups
+        rng = generator(spec, rate.name, n_sorted)
+        expected = float(expected_range(x.sum() / n.sum(), n_sorted, rng, _REPLICATES))
         between = float(between_variance(x, n)[1])  # unknown where a group is a single row
-        spread = (
-            f"{100 * np.sqrt(max(between, 0.0)):.1f} points" if not np.isnan(between) else "unknown"
+        yield Diagnostic.note(
+            DiagnosticCode.HOMOGENEITY,
+            feature,
+            rate=rate.name,
+            groups=len(n),
+            p=p,
+            significant=p < 1 - spec.confidence,
+            range=float(np.ptp(x / n)),
+            expected_range=expected,
+            between_sd=None if np.isnan(between) else float(np.sqrt(max(between, 0.0))),
         )
-        differ = "differs between" if p < 1 - spec.confidence else "may be the same in"
-        message = (
-            f"{rate.title} {differ} the {len(n)} groups (chi-square of homogeneity: "
-            f"{_p(p)}): they lie {100 * np.ptp(x / n):.1f} points apart, where chance alone "
-            f"would give {100 * chance:.1f}; the standard deviation between groups, without "
-            f"noise, is {spread}"
-        )
-        yield Diagnostic(Level.NOTE, "homogeneity", message, feature)
 
 
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
+def reversed_scores(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn where scores rank the positives below the negatives, as those of another value do.
 
-
-def turned_round(whole: Groups, spec: Spec) -> Iterator[Diagnostic]:
-    """Say where scores rank the positives below the negatives, as those of another value do.
-
-    ``whole`` is everybody as one group.
+    ``whole`` is all rows as one group.
     """
     everyone = whole.pick(np.zeros(1, dtype=np.int64))
     if everyone.side.scores is None or everyone.clusters is not None:
@@ -138,9 +134,4 @@ def turned_round(whole: Groups, spec: Spec) -> Iterator[Diagnostic]:
     area = bounds(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)
     if area.estimate[0] < high[0] < _CHANCE:
-        message = (
-            f"the scores rank positives below negatives (ROC AUC {area.estimate[0]:.2f} of all "
-            "rows); if they are the probabilities of another value than the positive one, name "
-            "it: score_of=VALUE, --score-of VALUE"
-        )
-        yield Diagnostic(Level.WARNING, "scores", message)
+        yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))

@@ -11,40 +11,38 @@ from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.pooling import pool
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Profile
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.cluster_jackknife import clusters_behind, limits_at, refuse_scores
 from fairgauge.inference.contrast_intervals import few
 from fairgauge.inference.draws import generator
 from fairgauge.inference.interval import (
     FEWEST_CLUSTERS,
     JACKKNIFE,
-    UNTOLD,
-    Interval,
+    JACKKNIFE_UNDEFINED,
+    Intervals,
     NoInterval,
     few_clusters,
 )
 from fairgauge.inference.pooled import THIN, are_thin
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.jackknife import ball, deviations
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Comparison
+    from fairgauge.catalogue.comparisons import ComparisonMetric
     from fairgauge.catalogue.representation import Representation
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.reasons import Reason
     from fairgauge.spec.specification import Spec
 
-_NO_DIVERGENCE = (
-    "no cluster-robust interval is known for a divergence: near 0 noise decides it, and clusters "
-    "have no chi-square; TVD has one"
-)
-_BALL = "norm ball, cluster jackknife, t"
+_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
 
 
-def jackknifed(metric: Comparison, compared: Comparisons, spec: Spec) -> Interval:
+def jackknifed(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a comparison from its values without some clusters.
 
     Raises
@@ -67,7 +65,7 @@ def jackknifed(metric: Comparison, compared: Comparisons, spec: Spec) -> Interva
 
 def jackknifed_pool(
     metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
-) -> Interval:
+) -> Intervals:
     """Return the interval of a contrast pooled over strata, from its values without some clusters.
 
     ``weights`` are of shape (groups, strata), 0 where a stratum is left out.
@@ -95,7 +93,7 @@ def jackknifed_pool(
 
 def jackknifed_share(
     metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
-) -> Interval:
+) -> Intervals:
     """Return the interval of groups' shares of the rows against given ones."""
     sides = [_clusters(each) for each in (ours, every)]
     sizes = [each.left_out(lambda side: side.size) for each in sides]
@@ -111,41 +109,46 @@ def jackknifed_share(
     low, high = limits(np.asarray(critical(spec.confidence)))
     said = _few(every.cases.size, behind)
     p = invert(limits, metric.neutral)
-    return Interval(low, high, p, [JACKKNIFE] * len(low), said, UNTOLD)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
 
 
 def _of_values(
-    metric: Comparison, value: Array, moved: Array, behind: Array, said: list[str], spec: Spec
-) -> Interval:
+    metric: ComparisonMetric,
+    value: Array,
+    moved: Array,
+    behind: Array,
+    said: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
     limits = limits_at(value, moved, behind, metric.range)
     low, high = limits(np.asarray(critical(spec.confidence)))
     inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
     p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
-    return Interval(low, high, p, [JACKKNIFE] * len(low), said, UNTOLD)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), said, JACKKNIFE_UNDEFINED)
 
 
 def _distance(
-    metric: Distance, compared: Comparisons, behind: Array, said: list[str], spec: Spec
-) -> Interval:
+    metric: Distance, compared: Comparisons, behind: Array, said: list[Reason | None], spec: Spec
+) -> Intervals:
     """Return the ball of a norm, around the shares of both sides without some clusters."""
-    if metric.by in ("kl", "js"):
-        raise NoInterval(_NO_DIVERGENCE)
+    if metric.by == "kl" or metric.by == "js":
+        raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
     sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
     shares = [_shares(side.classes[metric.of]) for side in sides]
     gaps = shares[1] - shares[0]
     moved = deviations(gaps.reshape(-1, len(behind), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
     degrees = np.where(behind < FEWEST_CLUSTERS, 0.0, np.minimum(behind, len(moved)) - 1)
-    limits = ball(
+    limits = jackknife_norm_interval(
         here[1] - here[0],
         np.where(behind[:, None] < FEWEST_CLUSTERS, np.nan, moved),
         metric.by,
         spec.confidence,
         degrees,
-        generator(spec, compared.key),
+        generator(spec, metric.name),
         spec.replicates,
     )
-    return Interval(*limits, [_BALL] * len(behind), said, UNTOLD)
+    return Intervals(*limits, [_BALL] * len(behind), said, JACKKNIFE_UNDEFINED)
 
 
 def _shares(counts: Array) -> Array:
@@ -157,7 +160,7 @@ def _clusters(evidence: Evidence) -> Clusters:
     return evidence.clusters
 
 
-def _behind(metric: Comparison, compared: Comparisons, *, margin: bool = False) -> Array:
+def _behind(metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False) -> Array:
     """Return the fewest clusters that either side rests on."""
     sides = [_clusters(each) for each in (compared.group, compared.other)]
     if margin:
@@ -170,5 +173,5 @@ def _behind(metric: Comparison, compared: Comparisons, *, margin: bool = False) 
     return np.minimum(ours, sides[1].behind(metric.needs, lambda s: metric.sizes(s, s)[1]))
 
 
-def _few(rows: Array, behind: Array) -> list[str]:
+def _few(rows: Array, behind: Array) -> list[Reason | None]:
     return [a or b for a, b in zip(few_clusters(behind), few(rows), strict=True)]

@@ -13,9 +13,10 @@ import numpy as np
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Level
-from fairgauge.report.estimates import Diagnostic, Ungrouped
-from fairgauge.resolve.sides import Sides
+from fairgauge.enums import DiagnosticCode
+from fairgauge.report.estimates import WorstCase
+from fairgauge.report.results import OVERALL, Diagnostic
+from fairgauge.resolve.sides import CountsBySide
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import missing_bounds
 
@@ -23,44 +24,39 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.enums import Profile
-    from fairgauge.report.estimates import Compared
-    from fairgauge.resolve.group_counts import Tally
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.report.estimates import ComparisonKey
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index, Measure
     from fairgauge.stats.arrays import Limits
 
 _FEW = 0.01
 
 
-def missing_groups(counted: Tally) -> Iterator[Diagnostic]:
-    """Say which share of the rows is in no group because a feature is missing."""
+def missing_groups(counted: GroupCounts) -> Iterator[Diagnostic]:
+    """Note which share of the rows is in no group because a feature is missing."""
     rows = _unknown_rows(counted)
     if not rows:
         return
     every = rows + int(counted.counts["rows"][:, 0].sum())
-    message = (
-        f"{rows / every:.1%} of the rows ({rows:,} of {every:,}) have no {counted.feature} and are "
-        "in no group; a rule on a difference or ratio of rates passes or fails only if it would "
-        "whichever groups they are in"
-    )
-    level = Level.NOTE if rows / every < _FEW else Level.WARNING
-    yield Diagnostic(level, "missing groups", message, counted.feature)
+    made = Diagnostic.note if rows / every < _FEW else Diagnostic.warning
+    yield made(DiagnosticCode.MISSING_GROUPS, counted.feature, rows=rows, total=every)
 
 
-def ungrouped(
-    counted: Tally,
-    reading: Reading,
+def worst_cases(
+    counted: GroupCounts,
+    outcome: OutcomeMasks,
     metric: Metric,
     compared: tuple[Index, Index],
     profile: Profile,
-) -> dict[Compared, Ungrouped]:
+) -> dict[ComparisonKey, WorstCase]:
     """Return the worst cases of a contrast of shares over all rows; of other metrics, none.
 
     Parameters
     ----------
-    compared : the groups and their references, numbers as `Sides` has them.
+    compared : the groups and their references, numbers as `CountsBySide` has them.
     """
     rows = _unknown_rows(counted)
     if not rows or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
@@ -68,23 +64,35 @@ def ungrouped(
     measure: Measure = "w" if counted.weighted else "n"
     alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
     without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
-    sides, others = (Sides(each, reading, profile, (), measure) for each in (counted, without))
+    sides, others = (
+        CountsBySide(each, outcome, profile, (), measure) for each in (counted, without)
+    )
     margin = np.zeros_like(compared[0])
     group, reference = (sides.pick(which, margin) for which in compared)
     unknown = others.pick(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     everyone = bool((compared[1] == sides.whole).all())
-    low, high = worst_cases(metric, group, reference, unknown, everyone=everyone)
-    threshold = reading.threshold if "prediction" in metric.needs else None
+    low, high = worst_values(metric, group, reference, unknown, everyone=everyone)
+    threshold = outcome.threshold if "prediction" in metric.needs else None
     return {
-        (metric.name, counted.feature, counted.groups[at], reading.class_, threshold): Ungrouped(
-            float(low[i]), float(high[i]), rows
-        )
+        (
+            metric.name,
+            counted.feature,
+            counted.groups[at],
+            OVERALL,
+            outcome.class_scope,
+            threshold,
+        ): WorstCase(float(low[i]), float(high[i]), rows)
         for i, at in enumerate(compared[0].tolist())
     }
 
 
-def worst_cases(
-    metric: Contrast, group: Side, reference: Side, unknown: Side, *, everyone: bool = False
+def worst_values(
+    metric: Contrast,
+    group: ConfusionCounts,
+    reference: ConfusionCounts,
+    unknown: ConfusionCounts,
+    *,
+    everyone: bool = False,
 ) -> Limits:
     """Return the least and the greatest value of a contrast of shares.
 
@@ -107,5 +115,5 @@ def worst_cases(
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
 
 
-def _unknown_rows(counted: Tally) -> int:
+def _unknown_rows(counted: GroupCounts) -> int:
     return int(counted.unknown["rows"].sum())

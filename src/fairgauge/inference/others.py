@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.contrast_intervals import few
 from fairgauge.inference.draws import drawn
-from fairgauge.inference.interval import Interval
+from fairgauge.inference.interval import Intervals
 from fairgauge.inference.jackknifed_comparisons import jackknifed
 from fairgauge.inference.resampled_tables import strata_table
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.scores import auc_from_counts, auc_interval
@@ -30,7 +32,7 @@ _FEWEST = 5
 _MOST_WEAK = 0.1
 
 
-def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Interval:
+def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
     sides = [_size(each) for each in (compared.group, compared.other)]
     x, n = sides[0], sides[0] + sides[1]
@@ -40,7 +42,8 @@ def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Interval:
         return (low, high) if metric.order == "group - reference" else (-high, -low)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
-    return Interval(low, high, invert(limits), ["wilson of the share"] * len(x), few(n))
+    methods = [(IntervalMethod.WILSON_TRANSFORMED,)] * len(x)
+    return Intervals(low, high, invert(limits), methods, few(n))
 
 
 def _imbalance(share: Array, compared: Comparisons) -> Array:
@@ -56,7 +59,7 @@ def _size(evidence: Evidence) -> Array:
 
 def representation(
     metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
-) -> Interval:
+) -> Intervals:
     """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
     n = _size(every)
     x = quotient(ours.side.size, every.side.size) * n
@@ -67,10 +70,11 @@ def representation(
 
     low, high = limits(np.asarray(critical(spec.confidence)))
     p = invert(limits, metric.neutral)
-    return Interval(low, high, p, ["wilson"] * len(x), few(n, n * np.minimum(target, 1 - target)))
+    methods = [(IntervalMethod.WILSON,)] * len(x)
+    return Intervals(low, high, p, methods, few(n, n * np.minimum(target, 1 - target)))
 
 
-def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Interval:
+def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of the area between positives of one side and negatives of the other."""
     sides = (compared.group, compared.reference)
     first, second = sides if metric.positives == "group" else sides[::-1]
@@ -78,10 +82,11 @@ def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Interval:
     low, high = auc_interval(area, critical(spec.confidence))
     too_few = few(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    return Interval(low, high, none, ["delong, logit"] * len(low), too_few)
+    methods = (IntervalMethod.DELONG, IntervalMethod.LOGIT)
+    return Intervals(low, high, none, [methods] * len(low), too_few)
 
 
-def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec) -> Interval:
+def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a disparity within strata, where the strata hold enough."""
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
     assert not isinstance(both, int)
@@ -90,13 +95,10 @@ def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec)
     insufficient = quotient(weak, rows.sum(axis=-1)) > _MOST_WEAK
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
     too_few = [
-        (
-            f"insufficient: strata with fewer than {_FEWEST} positive or negative {metric.of}s "
-            f"hold more than {_MOST_WEAK:.0%} of the rows; merge strata"
-            if thin
-            else said
-        )
-        for thin, said in zip(insufficient, few(np.minimum(*sizes)), strict=True)
+        Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_WEAK, of=metric.of)
+        if thin
+        else few_rows
+        for thin, few_rows in zip(insufficient, few(np.minimum(*sizes)), strict=True)
     ]
     if compared.group.clusters is None:
         found = drawn(metric, strata_table(metric.of), compared, spec, too_few)
@@ -106,4 +108,4 @@ def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec)
     low, high, p = (
         np.where(insufficient, np.nan, each) for each in (found.low, found.high, found.p)
     )
-    return Interval(low, high, p, found.method, too_few, found.reason)
+    return Intervals(low, high, p, found.methods, too_few, found.reason)

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import Level, Status
+from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
 from fairgauge.inference.bound import joined
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.contrast_intervals import few_of
 from fairgauge.inference.rates import FEWEST_GROUPS
-from fairgauge.inference.saying import said
-from fairgauge.report.estimates import Diagnostic, Pair
+from fairgauge.report.estimates import GroupPair
+from fairgauge.report.results import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.many import tukey_critical, tukey_p
@@ -34,6 +32,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.interval import Methods
+    from fairgauge.reasons import Reason
+    from fairgauge.report.results import ClassScope
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -45,19 +46,19 @@ _MOST_COMPARED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class FeatureGroups:
     """The groups of a feature over all rows.
 
     Attributes
     ----------
     feature, names : whose groups, and what they are called.
-    class_, threshold : under which reading.
+    class_scope, threshold : under which outcome.
     pick : the evidence of some groups, by number.
     """
 
     feature: str
     names: Sequence[str]
-    class_: str | None
+    class_scope: ClassScope
     threshold: float | None
     pick: Callable[[Index], Evidence]
 
@@ -72,7 +73,7 @@ class _Compared:
     rates: tuple[Array, Array]
     difference: Limits
     ratio: Limits
-    method: str
+    methods: Methods
 
     def take(self, at: Index) -> _Compared:
         """Return some of the pairs."""
@@ -80,7 +81,7 @@ class _Compared:
         return _Compared(
             self.groups, self.first[at], self.second[at], (first[at], second[at]),
             (self.difference[0][at], self.difference[1][at]),
-            (self.ratio[0][at], self.ratio[1][at]), self.method,
+            (self.ratio[0][at], self.ratio[1][at]), self.methods,
         )  # fmt: skip
 
     def by_size(self) -> Index:
@@ -89,7 +90,7 @@ class _Compared:
         return np.lexsort((self.rates[0] - self.rates[1], -sure))
 
 
-def pairwise(rates: Sequence[Rate], groups: Groups, spec: Spec) -> list[Pair]:
+def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[GroupPair]:
     """Compare every two groups in some rates, those that differ most first.
 
     Fewer than three groups give none: their comparison is an estimate already. Of very many pairs,
@@ -108,33 +109,27 @@ def pairwise(rates: Sequence[Rate], groups: Groups, spec: Spec) -> list[Pair]:
     return [
         pair
         for (rate, compared), (p, too_few) in zip(kept, tested, strict=True)
-        for pair in _told(rate, compared, p, too_few, groups, spec)
+        for pair in _group_pairs(rate, compared, p, too_few, groups, spec)
     ]
 
 
-def left_out(groups: Groups) -> Iterator[Diagnostic]:
-    """Say which pairs of a feature are not listed, if any."""
+def pairs_not_listed(groups: FeatureGroups) -> Iterator[Diagnostic]:
+    """Note how many pairs of a feature are not listed, if any."""
     size = len(groups.names)
     every = _pairs(size)
     if every <= MOST_LISTED:
         return
-    message = (
-        f"of the {every:,} pairs of its {size:,} groups, the {MOST_LISTED} that differ most in "
-        "each rate are listed; their intervals and p-values allow for all pairs"
+    listed = 0 if every > _MOST_COMPARED else MOST_LISTED
+    yield Diagnostic.note(
+        DiagnosticCode.PAIRS_LIMITED, groups.feature, pairs=every, groups=size, listed=listed
     )
-    if every > _MOST_COMPARED:
-        message = (
-            f"the {every:,} pairs of its {size:,} groups are not listed; the largest gap between "
-            "any two is a metric of its own (selection_rate.largest_gap)"
-        )
-    yield Diagnostic(Level.NOTE, "pairs", message, groups.feature)
 
 
 def _pairs(groups: int) -> int:
     return groups * (groups - 1) // 2
 
 
-def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
+def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared:
     """Return every pair of the groups in which a rate is defined, the lower rate first."""
     found = bounds(rate, groups.pick(np.arange(len(groups.names))))
     low, _ = found.at(np.ones(len(found.estimate)))  # unknown of very few clusters
@@ -153,13 +148,13 @@ def _compared(rate: Rate, groups: Groups, confidence: float) -> _Compared:
         rates=(sides[0], sides[3]),
         difference=mover_difference(*correlated),
         ratio=mover_ratio(*correlated),
-        method=f"tukey, {found.method}, mover difference and ratio",
+        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *found.method),
     )
 
 
 def _tested(
-    kept: Sequence[tuple[Rate, _Compared]], groups: Groups
-) -> Iterator[tuple[Array, list[str]]]:
+    kept: Sequence[tuple[Rate, _Compared]], groups: FeatureGroups
+) -> Iterator[tuple[Array, list[Reason | None]]]:
     """Return the p-values of the pairs of every rate, and which rest on too few rows."""
     ours, theirs = (
         [bounds(rate, groups.pick(which)) for rate, which in sides]
@@ -180,46 +175,40 @@ def _tested(
         yield np.maximum(tukey_p(here, each.groups), two_sided(here)), few_of(a, b)
 
 
-def _told(
+def _group_pairs(
     rate: Rate,
     kept: _Compared,
     p: Array,
-    too_few: Sequence[str],
-    groups: Groups,
+    too_few: Sequence[Reason | None],
+    groups: FeatureGroups,
     spec: Spec,
-) -> Iterator[Pair]:
-    """Return pairs, and what they say."""
-    metric = find_metric(f"{rate.name}.difference")
-    assert isinstance(metric, Contrast)
+) -> Iterator[GroupPair]:
+    """Return the pairs of a rate."""
     first, second = kept.rates
     ratio = quotient(first, second)
     for i, few in enumerate(too_few):
         rates = float(first[i]), float(second[i])
-        low, high = (float(limit[i]) for limit in kept.difference)
+        difference, as_ratio = (
+            Interval(float(low[i]), float(high[i]), spec.confidence, kept.methods)
+            for low, high in (kept.difference, kept.ratio)
+        )
         known = not math.isnan(ratio[i])
         group, other = (groups.names[which[i]] for which in (kept.first, kept.second))
-        yield Pair(
+        yield GroupPair(
             feature=groups.feature,
             rate=rate.name,
             group=group,
             other=other,
-            class_=groups.class_,
+            class_scope=groups.class_scope,
             threshold=groups.threshold if "prediction" in rate.needs else None,
             rate_group=rates[0],
             rate_other=rates[1],
             difference=rates[0] - rates[1],
-            low=low,
-            high=high,
+            difference_interval=difference,
             ratio=float(ratio[i]) if known else None,
-            ratio_low=float(kept.ratio[0][i]) if known else None,
-            ratio_high=float(kept.ratio[1][i]) if known else None,
-            confidence=spec.confidence,
-            among=_pairs(kept.groups),
+            ratio_interval=as_ratio if known else None,
+            pairs=_pairs(kept.groups),
             p_adjusted=float(p[i]),
-            method=kept.method,
             status=Status.TOO_FEW if few else Status.OK,
-            reason=few or None,
-            says=metric.sentence(rates[0] - rates[1], group, other, rates)
-            + said(metric, low, high, spec.confidence)
-            + f", all {_pairs(kept.groups):,} pairs at once",
+            reason=few,
         )

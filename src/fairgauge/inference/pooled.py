@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.enums import IntervalMethod
 from fairgauge.inference.bound import Bounds
 from fairgauge.inference.bounds import bounds, denominator
 from fairgauge.inference.contrast_intervals import Versus, contrast, few
 from fairgauge.inference.evidence import Comparisons
-from fairgauge.inference.interval import FEWEST_EXPECTED, Interval, NoInterval
+from fairgauge.inference.interval import FEWEST_EXPECTED, Intervals, NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical
@@ -34,10 +36,10 @@ if TYPE_CHECKING:
 
 _FEWEST = 5
 _MOST_THIN = 0.1
-THIN = "strata with fewer than 5 rows on a side hold more than 10% of the weight: merge strata"
+THIN = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_THIN)
 
 
-def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) -> Interval:
+def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) -> Intervals:
     """Return the interval of a pooled contrast.
 
     Parameters
@@ -66,8 +68,10 @@ def pooled(metric: Contrast, compared: Comparisons, weights: Array, spec: Spec) 
         found = _where(enough, _score(metric, x, rows, share, spec), found)
         too_thin &= ~enough
     low, high, p = (np.where(too_thin, np.nan, each) for each in (found.low, found.high, found.p))
-    few_rows = [THIN if each else said for each, said in zip(too_thin, found.too_few, strict=True)]
-    return Interval(low, high, p, found.method, few_rows, found.reason)
+    insufficient = [
+        THIN if thin else few_rows for thin, few_rows in zip(too_thin, found.too_few, strict=True)
+    ]
+    return Intervals(low, high, p, found.methods, insufficient, found.reason)
 
 
 def are_thin(rows: Sequence[Array], weights: Array) -> NDArray[np.bool_]:
@@ -86,12 +90,13 @@ def _score(
     return made(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
 
 
-def _where(enough: NDArray[np.bool_], score: Stratified, otherwise: Interval) -> Interval:
+def _where(enough: NDArray[np.bool_], score: Stratified, otherwise: Intervals) -> Intervals:
     """Return the score limits where there is enough, the others elsewhere."""
     old = (otherwise.low, otherwise.high, otherwise.p)
     low, high, p = (np.where(enough, a, b) for a, b in zip(score, old, strict=True))
-    method = ["stratified score" if e else m for e, m in zip(enough, otherwise.method, strict=True)]
-    return Interval(low, high, p, method, otherwise.too_few)
+    score_method = (IntervalMethod.STRATIFIED_SCORE,)
+    methods = [score_method if e else m for e, m in zip(enough, otherwise.methods, strict=True)]
+    return Intervals(low, high, p, methods, otherwise.too_few)
 
 
 def _expected(x: list[Array], rows: list[Array]) -> Array:
@@ -108,7 +113,7 @@ def _mover(
     rows: list[Array],
     compared: Comparisons,
     spec: Spec,
-) -> Interval:
+) -> Intervals:
     n = [each.sum(axis=1) for each in rows]
     first, second = (_joined(b, share, total) for b, total in zip(sides, n, strict=True))
 
@@ -121,8 +126,8 @@ def _mover(
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin)
     made = contrast(metric, found, apart, spec)
-    method = [f"stratified {each}" for each in made.method]
-    return Interval(made.low, made.high, made.p, method, made.too_few, made.reason)
+    methods = [(IntervalMethod.STRATIFIED, *each) for each in made.methods]
+    return Intervals(made.low, made.high, made.p, methods, made.too_few, made.reason)
 
 
 def _joined(found: Bounds, share: Array, n: Array) -> Bounds:
@@ -155,6 +160,6 @@ def _apart(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
     """Return how much of "group less whole" is "group less rest" in every stratum."""
     count = denominator(metric.of)
     if count is None or metric.by == "ratio":
-        raise NoInterval("no interval is known for a pooled contrast with a whole of strata")
+        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
     part = quotient(count(compared.group.side), count(compared.reference.side))
     return np.asarray(1 - part.reshape(weights.shape))

@@ -1,4 +1,4 @@
-"""Rates: a number of every group with its interval, and pulled towards the mean for looking."""
+"""Rates of every group: the value, its confidence interval, the partially pooled estimate."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Status
 from fairgauge.report.estimates import RateValue, as_number
+from fairgauge.report.results import Interval
 from fairgauge.stats.many import shrunken_rates
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.enums import Profile
     from fairgauge.inference.bound import Share
     from fairgauge.inference.comparison_intervals import Uncertainty
     from fairgauge.inference.evidence import Evidence
-    from fairgauge.inference.interval import Interval
+    from fairgauge.inference.interval import Intervals
 
 FEWEST_GROUPS = 3
 """Of two groups, the comparison of both says all."""
@@ -47,46 +48,49 @@ def rate_values(
     made = how.of_rates(statistics, evidence, margin)
     found = {}
     for statistic, (sure, share) in zip(statistics, made, strict=True):
-        pulled = _pulled(share if isinstance(statistic, Rate) else None, margin)
-        found[statistic.name] = _values(statistic, evidence.side, margin, profile, sure, pulled)
+        pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
+        found[statistic.name] = _values(
+            statistic, evidence.side, margin, how, profile, sure, pooled
+        )
     return found
 
 
 def _values(
     statistic: Statistic,
-    side: Side,
+    side: ConfusionCounts,
     margin: NDArray[np.bool_],
+    how: Uncertainty,
     profile: Profile,
-    sure: Interval,
-    pulled: Array,
+    sure: Intervals,
+    pooled: Array,
 ) -> list[RateValue | None]:
     values = statistic.value(side, profile).tolist()
     error = statistic.error(side)
     margin_only = "score" in statistic.needs
+    level = how.spec.confidence
     found: list[RateValue | None] = []
     for i, value in enumerate(values):
         if margin_only and not margin[i]:
             found.append(None)
         elif math.isnan(value):
             reason = statistic.why_undefined(side, i)
-            found.append(RateValue(None, status=Status.UNDEFINED, reason=reason))
+            found.append(RateValue(value=None, status=Status.UNDEFINED, reason=reason))
         else:
-            limited = bool(sure.low[i] <= sure.high[i])
+            low, high = float(sure.low[i]), float(sure.high[i])
+            known = low <= high
             each = RateValue(
-                value,
-                low=float(sure.low[i]) if limited else None,
-                high=float(sure.high[i]) if limited else None,
-                method=sure.method[i] if limited else None,
-                reason=None if limited else sure.reason or None,
-                shrunken=as_number(pulled[i]),
-                error=None if error is None else as_number(error[i]),
+                value=value,
+                interval=Interval(low, high, level, tuple(sure.methods[i])) if known else None,
+                reason=None if known else sure.reason,
+                partially_pooled=as_number(pooled[i]),
+                error=None if error is None else as_number(error[i]) or None,
             )
             found.append(each)
     return found
 
 
-def _pulled(share: Share | None, margin: NDArray[np.bool_]) -> Array:
-    """Return shares pulled towards the mean of the groups, NaN where that is not done."""
+def _partially_pooled(share: Share | None, margin: NDArray[np.bool_]) -> Array:
+    """Return empirical Bayes estimates of shares, NaN where there are none."""
     found = np.full(len(margin), np.nan)
     at = np.flatnonzero(margin)
     if len(at) < FEWEST_GROUPS or share is None:

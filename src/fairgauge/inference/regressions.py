@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairgauge.catalogue import moments
-from fairgauge.enums import Profile
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.bound import Bounds, of_mean
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.squares import (
     central_moments,
@@ -30,19 +31,17 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.moments import MomentStatistic, Sums
     from fairgauge.inference.bound import At
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
-Made: TypeAlias = "tuple[At, str]"
+Made: TypeAlias = "tuple[At, Methods]"
 
-LOST = (
-    "the fourth powers of its labels or predictions are lost to rounding: they are too large, or "
-    "too far from 0 for how little they vary; subtract a constant from both, or change their unit"
-)
+ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
 """Sums of fourth powers beyond may be of numbers that were cut off before they were multiplied."""
 _LEAST_SPREAD = 1e-6
-_CHI_SQUARE = "chi-square by kurtosis"
+_CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
 
 SQUARES: dict[Callable[..., Array], Callable[[Sums], Array]] = {
     moments.mean_label: lambda m: m["yy"],
@@ -67,7 +66,7 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
         mean_square = quotient(SQUARES[statistic.compute](sums), sums["n"])
         return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
     if statistic.compute not in _BY_FOURTH_POWERS:
-        raise NoInterval(f"no interval is known for {statistic.title}")
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
     made, method = _BY_FOURTH_POWERS[statistic.compute](sums, n)
     low, high = made(np.zeros(()))
     lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
@@ -76,7 +75,7 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    return Bounds(value, n, at, method, reason=LOST if lost.any() else "")
+    return Bounds(value, n, at, method, reason=ROUNDING if lost.any() else None)
 
 
 def label_moments(m: Sums) -> Moments:
@@ -134,7 +133,7 @@ def _explained(m: Sums, n: Array) -> Made:
         low, high = unexplained_limits(unexplained, spread, normal, n, z)
         return 1 - high, 1 - low
 
-    return at, "log delta, student"
+    return at, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
 
 
 def _fourth_errors(m: Sums) -> Array:

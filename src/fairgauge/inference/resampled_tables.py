@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.inference.draws import Table
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.outcomes import OutcomeMasks
 
 
 _MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
 """What is positive and negative of rows that are counted by label and prediction."""
 
 
-def table_of(statistic: Statistic, readings: Sequence[Reading]) -> Table | None:
+def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> Table | None:
     """Return the cells of a statistic of counts; None where it is not one of counts."""
-    if isinstance(statistic, (Averaged, Agreement)) or (isinstance(statistic, Kappa) and readings):
-        return _classes(readings)
+    if isinstance(statistic, (Averaged, Agreement)) or (
+        isinstance(statistic, Kappa) and outcome_masks
+    ):
+        return _classes(outcome_masks)
     if isinstance(statistic, Kappa):
         return cells_table((TP, FP, FN, TN), statistic.needs)
     sums = _sums(statistic)
     return cells_table(_alike(sums), statistic.needs) if sums else None
 
 
-def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[Side]) -> Table:
+def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[ConfusionCounts]) -> Table:
     """Return a table of the same metric whose resampled cells other metrics share.
 
     It is of all four cells: resampled rows fall into each of them as they would into several that
@@ -55,12 +57,12 @@ def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[Side]) ->
     every = BOTH if whole else needs
     yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
 
-    def write(drawn: Array) -> Side:
+    def write(drawn: Array) -> ConfusionCounts:
         counts = drawn
         if every != needs:
             counts = np.zeros_like(drawn)
             counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
-        return Side(size=ALL.count(counts), cells={needs: counts})
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
     return Table(lambda side: side.counts(every), write, " and ".join(sorted(every)))
 
@@ -69,14 +71,14 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> Table:
     """Return confusion cells, those of one part together."""
     first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
 
-    def read(side: Side) -> Array:
+    def read(side: ConfusionCounts) -> Array:
         return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
 
-    def write(drawn: Array) -> Side:
+    def write(drawn: Array) -> ConfusionCounts:
         counts = np.zeros((len(drawn), 4))
         for i, cell in enumerate(first):
             counts[:, cell] = drawn[:, i]
-        return Side(size=ALL.count(counts), cells={needs: counts})
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
     return Table(read, write)
 
@@ -84,29 +86,29 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> Table:
 def strata_table(of: Need) -> Table:
     """Return the positive and negative rows of every stratum."""
 
-    def write(drawn: Array) -> Side:
-        return Side(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
+    def write(drawn: Array) -> ConfusionCounts:
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
 
     return Table(lambda side: side.strata[of], write)
 
 
-def _classes(readings: Sequence[Reading]) -> Table:
+def _classes(outcome_masks: Sequence[OutcomeMasks]) -> Table:
     """Return rows by label and prediction, and each class against the rest made of them."""
 
-    def read(side: Side) -> Array:
+    def read(side: ConfusionCounts) -> Array:
         assert side.joint is not None
         return side.joint
 
-    def write(drawn: Array) -> Side:
-        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in readings)
-        return Side(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
+    def write(drawn: Array) -> ConfusionCounts:
+        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in outcome_masks)
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
 
     return Table(read, write)
 
 
 def _against_the_rest(
     joint: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]
-) -> Side:
+) -> ConfusionCounts:
     by_label = np.stack([joint[:, labels].sum(axis=1), joint[:, ~labels].sum(axis=1)], axis=1)
     states = [by_label[:, :, mask].sum(axis=2) for mask in (predictions, ~predictions)]
     (tp, fp), (fn, tn) = ((each[:, 0], each[:, 1]) for each in states)
@@ -116,7 +118,7 @@ def _against_the_rest(
         LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
         PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
     }
-    return Side(size=joint.sum(axis=(1, 2)), cells=cells)
+    return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
 
 
 def _sums(statistic: Statistic) -> list[Cells]:

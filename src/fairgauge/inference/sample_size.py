@@ -11,8 +11,8 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import Reference
-from fairgauge.inference.interval import CLUSTER_ROBUST
+from fairgauge.enums import IntervalMethod, ReferenceKind
+from fairgauge.report.results import OVERALL
 from fairgauge.stats.power import detectable_difference, n_to_decide
 
 if TYPE_CHECKING:
@@ -102,9 +102,12 @@ def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip
     rate = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
-    apart = estimate.reference != Reference.OVERALL and estimate.stratum is None
-    tied = (estimate.method or "").startswith(CLUSTER_ROBUST)  # their rows are worth less
-    if not rate or not apart or tied or any(n is None or not np.isfinite(n) for n in numbers):
+    reference = estimate.reference
+    overall = reference is not None and reference.kind is ReferenceKind.OVERALL
+    apart = not overall and estimate.scope == OVERALL
+    interval = estimate.interval
+    clustered = interval is not None and IntervalMethod.CLUSTER_ROBUST in interval.methods
+    if not rate or not apart or clustered or any(n is None or not np.isfinite(n) for n in numbers):
         return None
     p, n, q, m = (float(number) for number in numbers if number is not None)
     return (p, n), (q, m)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue import score_statistics
-from fairgauge.enums import Profile
+from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.bound import Bounds, of_mean
 from fairgauge.inference.interval import NoInterval
+from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.calibration import (
     Bins,
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import Scores, Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
     from fairgauge.catalogue.score_statistics import ScoreStatistic
     from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
@@ -70,7 +72,7 @@ def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     if compute in _OF_ONE_LABEL:
         return _mean_of_label(_OF_ONE_LABEL[compute], evidence)
     if compute not in _MADE:
-        raise NoInterval(f"no interval is known for {statistic.title}")
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
     return _MADE[compute](statistic, evidence)
 
 
@@ -82,7 +84,7 @@ def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
     return None if label is None else partial(_labelled, label=label)
 
 
-def _labelled(side: Side, label: int) -> Array:
+def _labelled(side: ConfusionCounts, label: int) -> Array:
     assert side.scores is not None
     total: Array = side.scores.counts[:, label].sum(axis=-1)
     return total
@@ -120,7 +122,12 @@ def _area(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     del statistic
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return Bounds(area.auc, rows, lambda z: auc_interval(area, z), "delong, logit")
+    return Bounds(
+        area.auc,
+        rows,
+        lambda z: auc_interval(area, z),
+        (IntervalMethod.DELONG, IntervalMethod.LOGIT),
+    )
 
 
 def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
@@ -133,14 +140,14 @@ def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return Bounds(average, rows, at, "influence of rows, logit")
+    return Bounds(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
 
 
 def _error(
     statistic: ScoreStatistic,
     evidence: Evidence,
     limits: Callable[[Bins, Array], Limits],
-    method: str,
+    method: Methods,
 ) -> Bounds:
     """Return a calibration error over ten bins."""
     held = _held(evidence)
@@ -176,17 +183,21 @@ def _recalibration(statistic: ScoreStatistic, evidence: Evidence, which: int) ->
     variance = recalibration_variances(pos, neg, score_statistics.logits(held), *fit)[which]
     value, error = statistic.value(evidence.side, Profile.DOCUMENTED), np.sqrt(variance)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
-    return Bounds(value, rows, lambda z: (value - z * error, value + z * error), "sandwich")
+    return Bounds(
+        value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
+    )
 
 
 _MADE: dict[Callable[..., Array], Callable[[ScoreStatistic, Evidence], Bounds]] = {
     score_statistics.roc_auc: _area,
     score_statistics.average_precision: _precision,
     score_statistics.expected_calibration_error: partial(
-        _error, limits=mean_error_limits, method="ball of the bins' noise"
+        _error, limits=mean_error_limits, method=(IntervalMethod.CALIBRATION_BALL,)
     ),
     score_statistics.maximum_calibration_error: partial(
-        _error, limits=largest_error_limits, method="clopper-pearson, all bins at once"
+        _error,
+        limits=largest_error_limits,
+        method=(IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON),
     ),
     score_statistics.calibration_intercept: partial(_recalibration, which=0),
     score_statistics.calibration_slope: partial(_recalibration, which=1),

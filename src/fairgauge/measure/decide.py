@@ -1,59 +1,97 @@
-"""Verdict: what a rule came to for one group; and `judge`, which decides all of them.
+"""Deciding: holds the estimates against the rules, one verdict for each rule and group.
 
-A rule passes where the whole interval lies inside its limits, fails where it lies outside, and is
+A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
-it must come to the same whichever groups they are in.
+it must come to the same whichever groups they are in. A rule that matches nothing is not evaluated.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.averages import AVERAGES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import Outcome, Status
-from fairgauge.inference.sample_size import POWER, rows_to_decide, smallest_shown
-from fairgauge.report.estimates import WORST
+from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
+from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.report.estimates import Compared, Estimate, Ungrouped
+    from fairgauge.report.estimates import ComparisonKey, Estimate, Measured, WorstCase
+    from fairgauge.report.results import Interval
     from fairgauge.spec.rules import Rule
 
-_WORST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
+_WORST_FIRST = (
+    Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
+)  # fmt: skip
+_BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+_INSUFFICIENT = {
+    Insufficient.REPORT: Outcome.NOT_EVALUATED,
+    Insufficient.PASS: Outcome.PASS,
+    Insufficient.FAIL: Outcome.FAIL,
+    Insufficient.IGNORE: Outcome.NONE,
+}
+_DECIDING_CLASSES = (ClassKind.NONE, ClassKind.CLASS)
 _MOST_ROWS = 1e12
 
+Decision = tuple[Outcome, Reason]
 
-def judge(
-    estimates: Iterable[Estimate],
-    rules: Iterable[Rule],
-    ungrouped: Mapping[Compared, Ungrouped] | None = None,
-) -> tuple[Verdict, ...]:
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a rule is held against: an estimate, or the rate of a group."""
+
+    feature: str | None
+    group: str | None
+    class_scope: ClassScope
+    threshold: float | None
+    value: float | None
+    interval: Interval | None
+    status: Status
+    reason: Reason | None
+    estimate: Estimate | None = None
+
+
+def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
     """Hold the estimates against the rules: one verdict for each rule and group.
 
-    Numbers within single strata never decide. Of several classes or thresholds the worst counts.
-    ``ungrouped`` holds the worst cases of those that rows without a group could move.
+    Estimates within single strata never decide. Of several classes or thresholds the worst counts.
     """
-    every = tuple(estimates)
-    return tuple(verdict for rule in rules for verdict in _judged(every, rule, ungrouped or {}))
+    return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule))
 
 
-def _judged(
-    estimates: Iterable[Estimate], rule: Rule, ungrouped: Mapping[Compared, Ungrouped]
-) -> Iterator[Verdict]:
-    held: dict[tuple[str | None, str], list[Estimate]] = {}
-    for each in estimates:
-        if _is_held(each, rule):
-            held.setdefault((each.feature, each.group), []).append(each)
-    for (feature, group), every in held.items():
-        decided = [(each, *_held(each, rule, ungrouped)) for each in every]
-        each, outcome, reason = min(decided, key=lambda found: _WORST_FIRST.index(found[1]))
-        if len(every) > 1:
-            reason += _which(each)
+def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
+    """Return what each comparison comes to that a confidence interval decides.
+
+    A verdict is the worst of several where there are several classes or thresholds.
+    """
+    return [
+        _decided(each, rule, measured.worst_cases)[0]
+        for rule in rules
+        for each in _subjects(measured, rule)
+        if rule.decide is Decide.INTERVAL and each.status is Status.OK and each.interval
+    ]
+
+
+def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return everything that a rule is held against."""
+    yield from _estimates(measured, rule)
+    yield from _rates(measured, rule)
+
+
+def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
+    held: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    for each in _subjects(measured, rule):
+        held.setdefault((each.feature, each.group), []).append(each)
+    for (feature, group), several in held.items():
+        decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
+        each, outcome, reason = min(decisions, key=lambda one: _WORST_FIRST.index(one[1]))
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -61,51 +99,109 @@ def _judged(
             group=group,
             outcome=outcome,
             reason=reason,
+            class_scope=each.class_scope,
+            threshold=each.threshold if len(several) > 1 else None,
+            value=each.value,
+            interval=each.interval,
         )
+    yield from _unmatched(measured, rule, {group for _, group in held})
 
 
-def _is_held(each: Estimate, rule: Rule) -> bool:
-    """Tell whether a rule is about an estimate."""
-    if each.metric != rule.metric or each.class_ in (*AVERAGES, WORST):
+def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return the estimates that a rule on a metric is held against."""
+    for each in measured.estimates:
+        if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
+            continue
+        pooled_metric = find_metric(each.metric).scope == "pooled"
+        if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
+            continue
+        if _is_for(rule, each.feature, each.group):
+            yield _Subject(
+                each.feature, each.group, each.class_scope, each.threshold,
+                each.value, each.interval, each.status, each.reason, each,
+            )  # fmt: skip
+
+
+def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return the rates of groups that a rule on a rate is held against."""
+    for group in measured.groups:
+        rate = group.rates.get(rule.metric)
+        if rate is None or group.scope != OVERALL or group.reference_kind is not None:
+            continue
+        if group.class_scope.kind not in _DECIDING_CLASSES:
+            continue
+        if _is_for(rule, group.feature, group.group):
+            yield _Subject(
+                group.feature, group.group, group.class_scope, group.threshold,
+                rate.value, rate.interval, rate.status, rate.reason,
+            )  # fmt: skip
+
+
+def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
+    """Return whether a rule is for a group."""
+    if rule.features and feature not in rule.features:
         return False
-    if each.stratum is not None and find_metric(each.metric).scope != "pooled":
-        return False
-    if rule.features and each.feature not in rule.features:
-        return False
-    return not rule.groups or each.group in rule.groups
+    return not rule.groups or group in rule.groups
 
 
-def _which(each: Estimate) -> str:
-    if each.class_ is not None:
-        return f" (class {each.class_})"
-    return "" if each.threshold is None else f" (threshold {each.threshold:g})"
+def _unmatched(measured: Measured, rule: Rule, matched: set[str | None]) -> Iterator[Verdict]:
+    """Return a verdict for every group that a rule names, and for a rule, without an estimate."""
+    features = rule.features or (None,)
+    known = list(dict.fromkeys(group.group for group in measured.groups))
+    missing = [name for name in rule.groups if name not in matched]
+    for name in missing:
+        yield _not_evaluated(rule, features[0], name, _nothing("group", name, known))
+    if not matched and not missing:
+        yield _not_evaluated(rule, features[0], None, _nothing("metric", rule.metric, ()))
 
 
-def _held(
-    each: Estimate, rule: Rule, ungrouped: Mapping[Compared, Ungrouped]
-) -> tuple[Outcome, str]:
-    """Decide, but only if rows without a group could not turn the verdict."""
-    decided = _decide(each, rule)
-    worst = ungrouped.get((each.metric, each.feature, each.group, each.class_, each.threshold))
-    if worst is None or decided[0] not in (Outcome.PASS, Outcome.FAIL):
-        return decided
-    low, high = _reached(each, worst, rule)
-    if _outcome(low, high, rule) is decided[0]:
-        return decided
-    many = "the row" if worst.rows == 1 else f"the {worst.rows:,} rows"
-    return Outcome.INCONCLUSIVE, (
-        f"{each.says.removeprefix(f'{each.group}: ')}: alone this would {decided[0]}, but {many} "
-        f"without {each.feature} could turn it: {rule.metric} lies between {worst.low:.3g} and "
-        f"{worst.high:.3g}, depending on their groups"
+def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
+    return Verdict(
+        rule=str(rule),
+        metric=rule.metric,
+        feature=feature,
+        group=group,
+        outcome=Outcome.NOT_EVALUATED,
+        reason=reason,
     )
 
 
-def _reached(each: Estimate, worst: Ungrouped, rule: Rule) -> tuple[float, float]:
-    """Return how far the interval, or the value that decides alone, goes in the worst cases."""
-    value, low, high = each.value, each.low, each.high
-    if rule.decide == "point" or value is None or low is None or high is None:
+def _nothing(what: str, name: str, known: Sequence[str]) -> Reason:
+    """Return that there is no estimate of a group or a metric, with the nearest name."""
+    names = {each.casefold(): each for each in known}
+    close = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=0.6)
+    nearest = names[close[0]] if close else None
+    return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=nearest)
+
+
+def _decided(
+    each: _Subject, rule: Rule, worst_cases: Mapping[ComparisonKey, WorstCase]
+) -> Decision:
+    """Decide, but only if rows without a group could not change the verdict.
+
+    Of a rule that the value alone decides, such rows are a note of the report.
+    """
+    outcome, reason = _decide(each, rule)
+    worst = worst_cases.get(each.estimate.key) if each.estimate else None
+    decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
+    if worst is None or not decided or _outcome(*_reached(each, worst), rule) is outcome:
+        return outcome, reason
+    return Outcome.INCONCLUSIVE, Reason.of(
+        ReasonCode.MISSING_GROUPS,
+        rows=worst.rows,
+        low=worst.low,
+        high=worst.high,
+        alone=str(outcome),
+    )
+
+
+def _reached(each: _Subject, worst: WorstCase) -> tuple[float, float]:
+    """Return how far the interval goes in the worst cases."""
+    value, interval, estimate = each.value, each.interval, each.estimate
+    if value is None or interval is None or estimate is None:
         return worst.low, worst.high
-    metric = find_metric(each.metric)
+    low, high = interval
+    metric = find_metric(estimate.metric)
     if not (isinstance(metric, Contrast) and metric.by == "ratio"):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
@@ -121,65 +217,40 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
 
 
-def _decide(each: Estimate, rule: Rule) -> tuple[Outcome, str]:
+def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.value is None or each.status is not Status.OK:
-        return Outcome.NOT_EVALUATED, each.reason or str(each.status)
-    said = each.says.removeprefix(f"{each.group}: ")
-    if rule.decide == "point":
-        inside = rule.allows(each.value)
-        where = f"{rule.metric} {each.value:.4g} is {'inside' if inside else 'outside'} the limits"
-        outcome = Outcome.PASS if inside else Outcome.FAIL
-        return outcome, f"{said}: {where}, decided by the value alone"
-    if each.low is None or each.high is None:
-        why = each.reason or "the value has no interval"
-        return Outcome.NOT_EVALUATED, f"{why}; decide='point' decides by the value alone"
-    if rule.allows(each.low) and rule.allows(each.high):
-        return Outcome.PASS, f"{said}: {rule.metric} is {_inside(rule)} beyond doubt"
-    if each.high < rule.low:
-        return Outcome.FAIL, f"{said}: {rule.metric} is below {rule.low:g} beyond doubt"
-    if each.low > rule.high:
-        return Outcome.FAIL, f"{said}: {rule.metric} is above {rule.high:g} beyond doubt"
-    return Outcome.INCONCLUSIVE, f"{said}: {_undecided(each, rule)}"
+        reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
+        return _INSUFFICIENT[rule.insufficient], reason
+    if rule.decide is Decide.POINT:
+        if rule.allows(each.value):
+            return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
+        return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)
+    if each.interval is None:
+        return Outcome.NOT_EVALUATED, each.reason or Reason.of(ReasonCode.NO_INTERVAL)
+    low, high = each.interval
+    outcome = _outcome(low, high, rule)
+    if outcome is Outcome.PASS:
+        return outcome, Reason.of(ReasonCode.INSIDE)
+    if outcome is Outcome.FAIL:
+        if high < rule.low:
+            return outcome, Reason.of(ReasonCode.BELOW, limit=rule.low)
+        return outcome, Reason.of(ReasonCode.ABOVE, limit=rule.high)
+    return outcome, _undecided(each, rule, low, high)
 
 
-def _inside(rule: Rule) -> str:
-    if math.isinf(rule.high):
-        return f"at least {rule.low:g}"
-    if math.isinf(rule.low):
-        return f"at most {rule.high:g}"
-    return f"between {rule.low:g} and {rule.high:g}"
-
-
-def _undecided(each: Estimate, rule: Rule) -> str:
-    """Say what the data leave open, what would settle it, and what they could show at all."""
-    assert each.low is not None
-    assert each.high is not None
-    crossed = [b for b in (rule.low, rule.high) if math.isfinite(b) and each.low <= b <= each.high]
-    limits = " and of ".join(f"{bound:g}" for bound in crossed)
-    found = [f"{rule.metric} may lie on either side of {limits}", *_more_rows(each, rule)]
-    shown = smallest_shown(each)
-    if shown is not None:
-        ratio = "" if shown.ratio is None else f" (a ratio of {shown.ratio:.2f})"
-        found.append(
-            f"groups of these sizes show differences of {100 * shown.difference:.1f} points or "
-            f"more{ratio} with {POWER:.0%} probability"
-        )
-    return "; ".join(found)
-
-
-def _more_rows(each: Estimate, rule: Rule) -> Iterator[str]:
-    needed = rows_to_decide(each, rule.low, rule.high)
-    if needed is None or math.isnan(needed):
-        return
-    if needed > _MOST_ROWS:
-        yield "the value lies on the limit, so that no number of rows would decide"
-        return
-    rows = (each.n_group or 0) + (each.n_reference or 0)
-    yield f"about {_rounded(needed):,} such rows would decide ({rows:,.10g} now)"
-
-
-def _rounded(rows: float) -> int:
-    """Round up to two digits: more would pretend to know."""
-    digits = max(0, math.floor(math.log10(max(rows, 1))) - 1)
-    unit: int = 10**digits
-    return math.ceil(rows / unit) * unit
+def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
+    """Return which limit the interval includes, what would settle it, and what data could show."""
+    crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
+    if each.estimate is None:
+        return Reason.of(ReasonCode.CROSSES, limit=crossed)
+    needed = rows_to_decide(each.estimate, rule.low, rule.high)
+    detectable = smallest_shown(each.estimate)
+    return Reason.of(
+        ReasonCode.CROSSES,
+        limit=crossed,
+        needed=None if needed is None or math.isnan(needed) else min(needed, math.inf),
+        on_limit=True if needed is not None and needed > _MOST_ROWS else None,
+        rows=(each.estimate.n_group or 0) + (each.estimate.n_reference or 0),
+        detectable=detectable.difference if detectable else None,
+        detectable_ratio=detectable.ratio if detectable else None,
+    )

@@ -1,4 +1,4 @@
-"""Measure: every rate and metric that is asked for, computed from a cube.
+"""Measure: every rate and metric that is asked for, computed from the resolved counts.
 
 Every metric is one vectorised call over all comparisons, so 2,000 strata cost little more than one.
 """
@@ -8,63 +8,63 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fairgauge.catalogue.across import Across, Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
-from fairgauge.catalogue.catalogue import KAPPA, RATES
-from fairgauge.catalogue.comparisons import Comparison, Contrast, Imbalance
+from fairgauge.catalogue.catalogue import KAPPA
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
-from fairgauge.catalogue.lookup import SETS, expand, find_metric
+from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.enums import Level, Method, Profile, Role, Status, Task
-from fairgauge.errors import Problem, SpecError, quote
-from fairgauge.inference.clusters import spanning
-from fairgauge.inference.families import adjusted, central, homogeneous, turned_round
+from fairgauge.cube.plan import GRID
+from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
+from fairgauge.inference.clusters import clusters_spanning_groups
+from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.pairwise import left_out, pairwise
-from fairgauge.inference.reversals import simpsons
-from fairgauge.measure.slices import View
-from fairgauge.report.estimates import WORST, Diagnostic, Estimate, Group, Measured
-from fairgauge.resolve.group_counts import EVERYONE, tally, tally_all
-from fairgauge.resolve.outcomes import Reading, decide_task, readings
+from fairgauge.inference.pairwise import pairs_not_listed, pairwise
+from fairgauge.inference.reversals import adjustment_notes
+from fairgauge.measure.other_references import with_other_references
+from fairgauge.measure.slices import Slice
+from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import EVERYONE, Estimate, Measured
+from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
+from fairgauge.resolve.asked_metrics import AskedMetric, applicable_rates
+from fairgauge.resolve.outcomes import OutcomeMasks
+from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Need
-    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
-    from fairgauge.report.estimates import Compared, Pair, Ungrouped
-    from fairgauge.resolve.group_counts import Tally
+    from fairgauge.report.estimates import ComparisonKey, Group, GroupPair, WorstCase
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.resolution import Resolution
     from fairgauge.spec.specification import Spec
 
-Made = TypeVar("Made")
-Asked: TypeAlias = "tuple[Metric, str | None]"
-"""A metric, and what stands against computing it."""
-
-_FEWEST_COVERED = 0.9
+_FULL_COVERAGE = 0.9
+_EVERY_RATE = "all"
 
 
 class ByRows(Protocol):
     """Computes from the rows what counts cannot give."""
 
     def metrics(
-        self, asked: Sequence[RowMetric], reading: Reading
+        self, asked: Sequence[RowMetric], resolution: Resolution
     ) -> tuple[list[Estimate], list[Diagnostic]]:
         """Compute the metrics of rows."""
 
-    def histograms(self, tallies: Sequence[Tally]) -> tuple[list[Tally], Diagnostic]:
-        """Give tallies exact score histograms."""
+    def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
+        """Return the counts of every feature with exact scores; None where there are too many."""
 
 
 def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
@@ -77,289 +77,261 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     ------
     SpecError
         A value set, reference or positive value that the data do not have, or a metric of classes
-        asked of continuous labels.
+        asked for with continuous labels.
     """
-    task = decide_task(cube, spec)
-    asked, reads, tallies = _resolved(cube, spec, task)
-    rates = [
-        rate
-        for rate in RATES
-        if task in rate.tasks and rate.needs <= _available(cube) and not _off_scale(rate, spec)
-    ]
-    groups: list[Group] = []
-    estimates: list[Estimate] = []
+    resolution = resolve(cube, spec)
+    binned = resolution.features
     diagnostics: list[Diagnostic] = []
-    pairs: list[Pair] = []
-    worst: dict[Compared, Ungrouped] = {}
-    rules = {rule.metric for rule in spec.rules}
-    ruled = [m for m, o in asked if m.name in rules and isinstance(m, Contrast) and not o]
-    if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
-        tallies, note = by_rows.histograms(tallies)
-        diagnostics.append(note)
-    for each in tallies:
-        views = [View(each, reading, spec) for reading in reads]
-        view = views[0]
-        if task is Task.MULTICLASS:
-            measured = _multiclass(views, rates, asked)
+    if any("score" in a.metric.needs and a.obstacle is None for a in resolution.metrics):
+        exact = by_rows.exact_scores(resolution) if by_rows else None
+        if exact is None:
+            diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
         else:
-            measured = _thresholds(views, rates, asked)
-        groups += measured[0]
-        estimates += measured[1]
-        diagnostics += _coverage(view, asked)
-        diagnostics += [*spanning(each, spec.cluster), *missing_groups(each)]
-        for read, metric in product(views, ruled):
-            worst |= read.ungrouped(metric)
-        if task is Task.BINARY and len(each.groups) > 1:
-            groups_of = view.all_groups()
-            diagnostics += homogeneous(central(rates), groups_of, spec)
-            diagnostics += left_out(groups_of)
-            pairs += pairwise(central(rates), groups_of, spec)
-        diagnostics += simpsons(measured[1])
-    everyone = tally_all(cube)
-    for reading in reads if task is Task.BINARY else reads[:1]:
-        view = View(everyone, reading, spec)
-        if task is Task.BINARY and reading is reads[0] and spec.label:
-            diagnostics += turned_round(view.all_groups(), spec)
-        estimates += (
-            estimate
-            for metric, obstacle in asked
-            if metric.scope == "table"
-            for estimate in _of_view(view, metric, obstacle)
-        )
-    rowwise = [(m, o) for m, o in asked if isinstance(m, RowMetric)]
-    if rowwise:
-        found = _of_rows(rowwise, by_rows, tallies, reads[0])
-        estimates += found[0]
-        diagnostics += found[1]
-    tested = adjusted(estimates)
-    diagnostics += tested.diagnostics
-    scores = tuple(counts for each in tallies for counts in score_counts(each, reads[0]))
+            resolution = replace(resolution, features=exact)
+    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task))
+    parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
+    estimates = [estimate for part in parts for estimate in part.estimates]
+    diagnostics += [note for part in parts for note in part.diagnostics]
+    whole, notes = _whole_table(resolution)
+    estimates += whole
+    diagnostics += notes
+    rowwise, notes = _of_rows(resolution, by_rows)
+    estimates += rowwise
+    diagnostics += notes
+    small = small_groups(resolution.features, spec)
+    tested = adjusted(mark_estimates(estimates, small))
+    worst: dict[ComparisonKey, WorstCase] = {}
+    for part in parts:
+        worst |= part.worst_cases
+    first = resolution.outcomes[0]
     return Measured(
-        task, tuple(groups), tested.estimates, tuple(diagnostics), scores, tuple(pairs), worst
+        task=resolution.task,
+        groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
+        estimates=tested.estimates,
+        diagnostics=(
+            *diagnostics,
+            *adjustment_notes(tested.estimates),
+            *tested.diagnostics,
+        ),
+        scores=tuple(counts for each in binned for counts in score_counts(each, first)),
+        pairs=tuple(pair for part in parts for pair in part.pairs),
+        worst_cases=worst,
+        other_references=tuple(
+            replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
+            for part in parts
+            for other in part.other_references
+        ),
     )
 
 
-def _resolved(
-    cube: Cube, spec: Spec, task: Task
-) -> tuple[list[Asked], tuple[Reading, ...], list[Tally]]:
-    """Find in the data what is asked, and report everything at once that they do not have."""
-    problems: list[Problem] = []
+class _Feature:
+    """Everything that is measured of one feature."""
 
-    def found(make: Callable[[], Made]) -> Made | None:
-        try:
-            return make()
-        except SpecError as error:
-            problems.extend(error.problems)
-            return None
+    def __init__(self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic]) -> None:
+        spec = resolution.spec
+        slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
+        self.groups: list[Group] = []
+        self.estimates: list[Estimate] = []
+        self.pairs: list[GroupPair] = []
+        self.worst_cases: dict[ComparisonKey, WorstCase] = {}
+        measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
+        self.groups, self.estimates = measured(slices, rates, resolution.metrics)
+        self.diagnostics = [
+            *_strata_coverage(slices[0], resolution.metrics),
+            *clusters_spanning_groups(counts, spec.cluster),
+            *missing_groups(counts),
+        ]
+        ruled = {rule.metric for rule in spec.rules}
+        for each, asked in product(slices, resolution.metrics):
+            if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
+                self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        self.other_references = tuple(with_other_references(slices, resolution.metrics))
+        if resolution.task is Task.BINARY and len(counts.groups) > 1:
+            groups = slices[0].all_groups()
+            self.diagnostics += homogeneity_notes(central(rates), groups, spec)
+            self.diagnostics += pairs_not_listed(groups)
+            self.pairs += pairwise(central(rates), groups, spec)
 
-    asked = found(lambda: _asked(cube, spec, task))
-    reads = found(lambda: readings(cube, spec, task))
-    tallies = found(lambda: tally(cube, spec))
-    if asked is None or reads is None or tallies is None:
-        raise SpecError(problems)
-    return asked, reads, tallies
+
+def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
+    """Return the rates to compute for every group: those that the asked metrics are made of."""
+    if _EVERY_RATE in resolution.spec.metrics:
+        return applicable
+    wanted = {rule.metric for rule in resolution.spec.rules} | {
+        statistic.name
+        for asked in resolution.metrics
+        if asked.obstacle is None
+        for statistic in asked.metric.statistics
+    }
+    return [rate for rate in applicable if rate.name in wanted]
+
+
+def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
+    """Measure what is one number of all rows."""
+    binary = resolution.task is Task.BINARY
+    estimates: list[Estimate] = []
+    diagnostics: list[Diagnostic] = []
+    for i, outcome in enumerate(resolution.outcomes if binary else resolution.outcomes[:1]):
+        everyone = Slice(resolution.everyone, outcome, resolution.spec)
+        if binary and i == 0 and resolution.spec.label:
+            diagnostics += reversed_scores(everyone.all_groups(), resolution.spec)
+        for asked in resolution.metrics:
+            if asked.metric.scope == "table":
+                estimates += _of_slice(everyone, asked)
+    return estimates, diagnostics
 
 
 def _of_rows(
-    asked: list[tuple[RowMetric, str | None]],
-    by_rows: ByRows | None,
-    tallies: list[Tally],
-    reading: Reading,
+    resolution: Resolution, by_rows: ByRows | None
 ) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Compute the metrics of rows that can be, and say why the others cannot."""
-    unread = None if by_rows else "needs the rows themselves, and only counts are given"
+    """Compute the metrics of rows that can be, and give the reason where they cannot."""
+    asked = [each for each in resolution.metrics if isinstance(each.metric, RowMetric)]
+    unread = None if by_rows else Reason.of(ReasonCode.NEEDS_ROWS)
     estimates = [
         Estimate(
-            metric=metric.name,
-            set=metric.set,
+            metric=each.metric.name,
+            set=each.metric.set,
             feature=feature,
             group=group,
             reference=None,
             status=Status.NOT_APPLICABLE,
-            reason=obstacle or unread,
+            reason=each.obstacle or unread,
         )
-        for metric, obstacle in asked
-        if obstacle or unread
-        for feature, group in _whom(metric, tallies)
+        for each in asked
+        if each.obstacle or unread
+        for feature, group in _subjects(each.metric, resolution.features)
     ]
-    possible = [metric for metric, obstacle in asked if not obstacle]
+    possible = [
+        each.metric
+        for each in asked
+        if each.obstacle is None and isinstance(each.metric, RowMetric)
+    ]
     if by_rows is None or not possible:
         return estimates, []
-    computed, notes = by_rows.metrics(possible, reading)
+    computed, notes = by_rows.metrics(possible, resolution)
     return [*estimates, *computed], notes
 
 
-def _whom(metric: RowMetric, tallies: list[Tally]) -> Iterator[tuple[str | None, str]]:
+def _subjects(
+    metric: object, features: Sequence[GroupCounts]
+) -> Iterator[tuple[str | None, str | None]]:
     """Return the features and groups that a metric of rows is one number of."""
+    assert isinstance(metric, RowMetric)
     if metric.facts.of == "table":
         yield None, EVERYONE
         return
-    for each in tallies:
-        for group in (EVERYONE,) if metric.facts.of == "feature" else each.groups:
+    for each in features:
+        for group in (None,) if metric.facts.of == "feature" else each.groups:
             yield each.feature, group
 
 
 def _thresholds(
-    views: list[View], rates: list[Statistic], asked: list[Asked]
+    slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Estimate]]:
     """Measure at every threshold; what does not depend on the prediction, at the first alone."""
     groups: list[Group] = []
     estimates: list[Estimate] = []
-    for i, view in enumerate(views):
-        groups += view.groups(rates)
+    for i, each in enumerate(slices):
+        groups += each.groups(rates)
         here = [
-            (metric, obstacle)
-            for metric, obstacle in asked
-            if metric.scope not in ("table", "rows") and (i == 0 or "prediction" in metric.needs)
+            asked
+            for asked in metrics
+            if asked.metric.scope not in ("table", "rows")
+            and (i == 0 or "prediction" in asked.metric.needs)
         ]
-        view.uncertainty.expect(metric for metric, obstacle in here if not obstacle)
-        for metric, obstacle in here:
-            estimates += _of_view(view, metric, obstacle)
+        each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
+        for asked in here:
+            estimates += _of_slice(each, asked)
     return groups, estimates
 
 
 def _multiclass(
-    views: list[View], rates: list[Statistic], asked: list[Asked]
+    slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Estimate]]:
-    """Measure each class against the rest, their averages, the worst class, and all at once."""
-    counted, spec, reads = views[0].tally, views[0].spec, [view.reading for view in views]
-    at_once = [View(counted, reading, spec, at_once=len(reads)) for reading in reads]
-    whole = View(counted, Reading(_none(reads[0].labels), _none(reads[0].predictions)), spec, reads)
-    groups = [group for view in views for group in view.groups(rates)]
-    of_all = {each.name: each for each in (agreement(), KAPPA)}
-    groups += whole.groups(of_all.values())
+    """Measure each class against all others, their averages, the worst class, and all at once."""
+    counts, spec = slices[0].counts, slices[0].spec
+    outcomes = [each.outcome for each in slices]
+    simultaneous = [Slice(counts, each, spec, simultaneous=len(outcomes)) for each in outcomes]
+    nothing = OutcomeMasks(_none(outcomes[0].labels), _none(outcomes[0].predictions))
+    whole = Slice(counts, nothing, spec, outcomes)
+    of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
+    names = {rate.name for rate in rates}
+    groups = [group for each in slices for group in each.groups(rates)]
+    groups += whole.groups([of for name, of in of_all.items() if name in names])
     for how in AVERAGES:
-        groups += whole.groups([averaged(rate, how) for rate in rates], how)
+        average = ClassScope(ClassKind.AVERAGE, average=how)
+        groups += whole.groups([averaged(rate, how) for rate in rates], average)
     estimates: list[Estimate] = []
-    for view in (*views, *at_once):
-        view.uncertainty.expect(metric for metric, obstacle in asked if not obstacle)
-    for metric, obstacle in asked:
+    for each in (*slices, *simultaneous):
+        each.uncertainty.expect(asked.metric for asked in metrics if asked.obstacle is None)
+    for asked in metrics:
+        metric = asked.metric
         if metric.scope in ("table", "rows"):
             continue
-        if obstacle or isinstance(metric, (Distance, Imbalance, Representation)):
-            estimates += _of_view(whole, metric, obstacle)
+        if asked.obstacle or isinstance(metric, (Distance, Imbalance, Representation)):
+            estimates += _of_slice(whole, asked)
             continue
-        by_class = [_of_view(view, metric) for view in views]
-        estimates += (estimate for each in by_class for estimate in each)
-        surely = [_of_view(view, metric) for view in at_once]
-        estimates += (_worst_class(each) for each in zip(*surely, strict=True))
+        for each in slices:
+            estimates += _of_slice(each, asked)
+        by_class = [_of_slice(each, asked) for each in simultaneous]
+        estimates += (_worst_class(each) for each in zip(*by_class, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
-                estimates += _of_classes(whole, metric, averaged(metric.of, how), how)
+                average = ClassScope(ClassKind.AVERAGE, average=how)
+                estimates += _of_classes(whole, metric, averaged(metric.of, how), average)
             if metric.of.name in of_all:
-                estimates += _of_classes(whole, metric, of_all[metric.of.name])
+                estimates += _of_classes(whole, metric, of_all[metric.of.name], NO_CLASS)
     return groups, estimates
 
 
 def _of_classes(
-    whole: View, metric: Contrast | Spread, of: Statistic, class_: str | None = None
+    whole: Slice, metric: Contrast | Spread, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
     """Measure the same comparison of a statistic of all classes."""
     if isinstance(metric, Spread):
-        return whole.across(replace(metric, of=of), class_=class_)
-    return whole.estimates(replace(metric, of=of), class_=class_)
+        return whole.across(replace(metric, of=of), class_scope=class_scope)
+    return whole.estimates(replace(metric, of=of), class_scope=class_scope)
 
 
-def _of_view(view: View, metric: Metric, obstacle: str | None = None) -> list[Estimate]:
-    """Measure one metric in one view, within strata and pooled over them."""
+def _of_slice(each: Slice, asked: AskedMetric) -> list[Estimate]:
+    """Measure one metric in one slice, within strata and pooled over them."""
+    metric, obstacle = asked.metric, asked.obstacle
     if isinstance(metric, Across):
-        return list(view.across(metric, obstacle))
+        return list(each.across(metric, obstacle))
     if isinstance(metric, Representation):
-        return list(view.represented(metric, obstacle))
-    assert isinstance(metric, Comparison)
-    return [*view.estimates(metric, obstacle), *view.pooled(metric, obstacle)]
+        return list(each.represented(metric, obstacle))
+    assert isinstance(metric, ComparisonMetric)
+    return [*each.estimates(metric, obstacle), *each.pooled(metric, obstacle)]
 
 
-def _asked(cube: Cube, spec: Spec, task: Task) -> list[Asked]:
-    """Return the metrics asked for, with what stands against each.
-
-    Of the standard metrics only those that the data allow are taken.
-
-    Raises
-    ------
-    SpecError
-        A metric of classes is asked by name of a regression.
-    """
-    found: dict[str, Asked] = {}
-    problems = []
-    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
-    named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
-    for path, name in named:
-        for metric in expand([name]):
-            obstacle = _obstacle(metric, cube, spec, task)
-            if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
-                message = (
-                    f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
-                    "say which values are positive (fairgauge.above, --positive '>x')"
-                )
-                problems.append(Problem(path, message))
-            if name != "standard" or obstacle is None:
-                found.setdefault(metric.name, (metric, obstacle))
-    if problems:
-        raise SpecError(problems)
-    return list(found.values())
-
-
-def _available(cube: Cube) -> frozenset[Need]:
-    every: dict[Need, Role] = {
-        "label": Role.LABEL,
-        "prediction": Role.PREDICTION,
-        "score": Role.SCORE,
-    }
-    return frozenset(need for need, role in every.items() if cube.plan.axis(role))
-
-
-def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> str | None:
-    """Say why a metric cannot be asked of these data, if so."""
-    if task not in metric.tasks:
-        return f"is not a metric of a {task} audit"
-    missing = sorted(metric.needs - _available(cube))
-    if missing:
-        return f"needs a {' and a '.join(missing)}"
-    if _off_scale(getattr(metric, "of", None), spec):
-        return "needs scores that are probabilities, from 0 to 1"
-    if isinstance(metric, Representation) and not spec.population:
-        return "needs a population to hold the groups against (population, --population)"
-    if isinstance(metric, RowMetric) and spec.weight:
-        return "compares single rows, and does not take weights"
-    if isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features:
-        return "compares rows; name the columns to compare them by (features, --features)"
-    if isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None:
-        return "needs strata, a column that is held fixed"
-    return None
-
-
-def _off_scale(of: object, spec: Spec) -> bool:
-    """Tell whether a statistic reads scores as probabilities, and they are not."""
-    return isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)
-
-
-def _coverage(view: View, asked: list[Asked]) -> Iterator[Diagnostic]:
-    """Say how many rows a conditional metric rests on, where it is not all."""
-    if view.spec.profile is not Profile.DOCUMENTED:
+def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Diagnostic]:
+    """Note how many rows a conditional metric rests on, where it is not all."""
+    if part.spec.profile is not Profile.DOCUMENTED:
         return
-    for metric, obstacle in asked:
-        if obstacle or not isinstance(metric, ConditionalDisparity):
+    for asked in metrics:
+        metric = asked.metric
+        if asked.obstacle or not isinstance(metric, ConditionalDisparity):
             continue
-        group, reference = view.both(view.sides, metric, view.compared(metric))
+        group, reference = part.both(part.sides, metric, part.compared(metric))
         covered = metric.coverage(group, reference)
         covered = covered[~np.isnan(covered)]
         least = float(covered.min()) if len(covered) else 1.0
         if least < 1.0:
-            level = Level.NOTE if least >= _FEWEST_COVERED else Level.WARNING
-            message = (
-                f"{metric.name} covers {least:.1%} of the rows: strata without positive or without "
-                f"negative {metric.of}s say nothing and are left out"
+            made = Diagnostic.note if least >= _FULL_COVERAGE else Diagnostic.warning
+            yield made(
+                DiagnosticCode.COVERAGE,
+                part.counts.feature,
+                metric=metric.name,
+                share=least,
+                of=metric.of,
             )
-            yield Diagnostic(level, "coverage", message, view.tally.feature)
 
 
 def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
-    """Return the estimate of the class that lies furthest from "no difference".
+    """Return the estimate of the class that is furthest from "no difference".
 
-    Their limits hold at once, so that those of the one that is picked do.
-
-    Where no value means that, it is the lowest minimum or the highest maximum.
+    Their intervals hold simultaneously, so that the one of the class that is chosen does. Where no
+    value means "no difference", it is the lowest minimum or the highest maximum.
     """
     metric = find_metric(by_class[0].metric)
 
@@ -374,8 +346,7 @@ def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
         return math.inf if value <= 0 or math.isinf(value) else abs(math.log(value))
 
     worst = max(by_class, key=distance)
-    says = f"{worst.says} (class {worst.class_})" if worst.says else ""
-    return replace(worst, class_=WORST, says=says)
+    return replace(worst, class_scope=ClassScope(ClassKind.WORST, worst.class_scope.name))
 
 
 def _none(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,34 +1,28 @@
-"""View: one tally under one reading; makes its groups and estimates, a metric at a time."""
+"""A slice: the counts of one feature under one outcome; makes its groups and estimates."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.pooling import favoured, pool
-from fairgauge.enums import Profile, Reference, Status
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.pooling import pool
+from fairgauge.enums import Profile, ReferenceKind, Status
 from fairgauge.inference import Comparisons, Evidence, Uncertainty
-from fairgauge.inference.clusters import ClusterSides
-from fairgauge.inference.missing_groups import ungrouped
-from fairgauge.inference.pairwise import Groups
+from fairgauge.inference.clusters import ClustersBySide
+from fairgauge.inference.interval import certainty
+from fairgauge.inference.missing_groups import worst_cases
+from fairgauge.inference.pairwise import FeatureGroups
 from fairgauge.inference.rates import rate_values
-from fairgauge.inference.saying import told
-from fairgauge.report.estimates import (
-    POOLED,
-    POPULATION,
-    Estimate,
-    Group,
-    as_count,
-    as_number,
-    called,
-)
-from fairgauge.resolve.group_counts import EVERYONE
-from fairgauge.resolve.sides import BOTH, Sides
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
+from fairgauge.report.results import POOLED, ClassScope, Reference
+from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
@@ -36,74 +30,82 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.across import Across
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Comparison
-    from fairgauge.catalogue.confusion_counts import Side
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.report.estimates import Compared as Key
-    from fairgauge.report.estimates import Ungrouped
-    from fairgauge.resolve.group_counts import Tally
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.inference.interval import Intervals
+    from fairgauge.report.estimates import ComparisonKey, WorstCase
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """The comparisons of a metric: sides by number, slots, and the names of the references."""
+    """The comparisons of a metric: sides by number, slots, and the reference of each."""
 
     groups: Index
     references: Index
     slots: Index
-    names: Sequence[str | None]
+    each: Sequence[Reference | None]
 
 
-class View:
-    """One tally under one reading: what is compared with what.
+class Slice:
+    """The counts of one feature under one outcome: what is compared with what.
 
-    Its intervals hold for ``at_once`` classes at once, of which the worst may then be picked.
+    Its intervals hold simultaneously for ``simultaneous`` classes, of which the worst may then be
+    chosen.
     """
 
     def __init__(
         self,
-        counted: Tally,
-        reading: Reading,
+        counts: GroupCounts,
+        outcome: OutcomeMasks,
         spec: Spec,
-        per_class: Sequence[Reading] = (),
-        at_once: int = 1,
+        per_class: Sequence[OutcomeMasks] = (),
+        simultaneous: int = 1,
     ) -> None:
-        self.tally = counted
-        self.reading = reading
+        self.counts = counts
+        self.outcome = outcome
         self.spec = spec
         self._all_classes = bool(per_class)
-        self.cases = Sides(counted, reading, spec.profile, per_class)
+        self.cases = CountsBySide(counts, outcome, spec.profile, per_class)
         self.sides = self.cases
-        self.squares: Sides | None = None
-        if counted.weighted:
-            self.sides = Sides(counted, reading, spec.profile, per_class, "w")
-            self.squares = Sides(counted, reading, spec.profile, per_class, "w2")
-        self.clusters = ClusterSides(counted, reading, spec.profile, per_class, spec.seed)
-        self.uncertainty = Uncertainty(spec, per_class, at_once)
+        self.squares: CountsBySide | None = None
+        if counts.weighted:
+            self.sides = CountsBySide(counts, outcome, spec.profile, per_class, "w")
+            self.squares = CountsBySide(counts, outcome, spec.profile, per_class, "w2")
+        self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
+        self.uncertainty = Uncertainty(spec, per_class, simultaneous)
 
-    def groups(self, rates: Iterable[Statistic], class_: str | None = None) -> Iterator[Group]:
-        """Return the counts and rates of every group in every slot; ``class_`` names an average."""
-        names = [*self.tally.groups]
-        if self.tally.has_others:
-            names.append(str(Reference.REST))
-        which, slots = self._all_slots(np.arange(len(names)))
+    def with_reference(self, position: int) -> Slice:
+        """Return the same slice of one outcome with another group as the reference."""
+        name = self.counts.groups[position]
+        spec = replace(self.spec, reference=((self.counts.feature, name),))
+        return Slice(replace(self.counts, named_reference=position), self.outcome, spec)
+
+    def groups(
+        self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
+    ) -> Iterator[Group]:
+        """Return the counts and rates of every group in every slot; the class of an average."""
+        names = (*self.counts.groups, str(ReferenceKind.OTHERS))
+        which, slots = self._all_slots(np.arange(len(names) - (not self.counts.has_others)))
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
         values = rate_values(list(rates), evidence, margin, how, profile)
-        weighted, has_cells = self.tally.weighted, self._has_cells
+        weighted, has_cells = self.counts.weighted, self._has_cells
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
-                feature=self.tally.feature,
+                feature=self.counts.feature,
                 group=names[g],
-                stratum=self.tally.slots[slot],
-                class_=class_ or self.reading.class_,
-                threshold=self.reading.threshold,
+                reference_kind=ReferenceKind.OTHERS if g == len(self.counts.groups) else None,
+                scope=self.counts.scopes[slot],
+                class_scope=class_scope or self.outcome.class_scope,
+                threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
                 weight=float(side.size[i]) if weighted else None,
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
@@ -113,111 +115,125 @@ class View:
             )
 
     def estimates(
-        self, metric: Comparison, obstacle: str | None = None, *, class_: str | None = None
+        self,
+        metric: ComparisonMetric,
+        obstacle: Reason | None = None,
+        *,
+        class_scope: ClassScope | None = None,
     ) -> Iterator[Estimate]:
-        """Return one estimate of a metric for every comparison; ``class_`` names an average."""
+        """Return one estimate of a metric for every comparison; the class of an average."""
         compared = self.compared(metric, obstacle)
-        slots = self.tally.slots
-        threshold = self.reading.threshold if "prediction" in metric.needs else None
-        fields = None if obstacle else self._fields(metric, compared)
+        whole_table = metric.scope == "table"
+        base = Estimate(
+            metric=metric.name,
+            set=metric.set,
+            feature=None if whole_table else self.counts.feature,
+            group=EVERYONE,
+            reference=None,
+            class_scope=class_scope or self.outcome.class_scope,
+            threshold=self._threshold(metric),
+        )
+        made = None if obstacle else self._made(metric, compared)
         for i, group in enumerate(compared.groups.tolist()):
-            name, reference = self.tally.groups[group], compared.names[i]
-            found = (
-                {"status": Status.NOT_APPLICABLE, "reason": obstacle}
-                if fields is None
-                else fields(i, name, reference)
+            scope = self.counts.scopes[compared.slots[i]]
+            estimate = replace(
+                base,
+                group=self.counts.groups[group],
+                reference=compared.each[i],
+                scope=POOLED if metric.scope == "pooled" else scope,
             )
-            yield Estimate(
-                metric=metric.name,
-                set=metric.set,
-                feature=None if metric.scope == "table" else self.tally.feature,
-                group=name,
-                reference=reference,
-                stratum=POOLED if metric.scope == "pooled" else slots[compared.slots[i]],
-                class_=class_ or self.reading.class_,
-                threshold=threshold,
-                **found,
-            )
+            if made is None:
+                yield replace(estimate, status=Status.NOT_APPLICABLE, reason=obstacle)
+            else:
+                yield made(i, estimate)
 
     def across(
-        self, metric: Across, obstacle: str | None = None, *, class_: str | None = None
+        self,
+        metric: Across,
+        obstacle: Reason | None = None,
+        *,
+        class_scope: ClassScope | None = None,
     ) -> Iterator[Estimate]:
-        """Return a metric of all groups at once, at the margin and in every stratum."""
-        names = self.tally.groups
-        threshold = self.reading.threshold if "prediction" in metric.needs else None
-        who: dict[str, Any] = {
-            "metric": metric.name,
-            "set": metric.set,
-            "feature": self.tally.feature,
-            "class_": class_ or self.reading.class_,
-            "threshold": threshold,
-        }
-        if obstacle or not names:
-            reason = obstacle or "there are no groups"
-            status = Status.NOT_APPLICABLE if obstacle else Status.UNDEFINED
-            yield Estimate(**who, group=EVERYONE, reference=None, status=status, reason=reason)
+        """Return a metric of all groups at once, overall and in every stratum."""
+        names = self.counts.groups
+        base = Estimate(
+            metric=metric.name,
+            set=metric.set,
+            feature=self.counts.feature,
+            group=None,
+            reference=None,
+            class_scope=class_scope or self.outcome.class_scope,
+            threshold=self._threshold(metric),
+        )
+        if obstacle:
+            yield replace(base, status=Status.NOT_APPLICABLE, reason=obstacle)
+            return
+        if not names:
+            reason = Reason.of(ReasonCode.NO_GROUPS)
+            yield replace(base, status=Status.UNDEFINED, reason=reason)
             return
         which, slots = self._all_slots(np.arange(len(names)))
         if "score" in metric.needs:
             which, slots = which[: len(names)], slots[: len(names)]
         evidence, many = self.evidence(which, slots), len(which) // len(names)
-        found = metric.across(evidence.side, many, self.spec.profile)
-        sure = self.uncertainty.of_feature(metric, evidence, many, found)
-        for slot, value in enumerate(found.value.tolist()):
-            first, second = names[found.first[slot]], names[found.second[slot]]
-            at: dict[str, Any] = {"stratum": self.tally.slots[slot]}
+        spread = metric.across(evidence.side, many, self.spec.profile)
+        intervals = self.uncertainty.of_feature(metric, evidence, many, spread)
+        for slot, value in enumerate(spread.value.tolist()):
+            estimate = replace(base, scope=self.counts.scopes[slot])
             if math.isnan(value):
-                reason = "fewer than two groups in which it is defined"
-                status = Status.UNDEFINED
-                yield Estimate(
-                    **who, **at, group=EVERYONE, reference=None, status=status, reason=reason
-                )
-            else:
-                says = metric.sentence(value, first, second)
-                at |= told(metric, sure, slot, says, self.spec.confidence)
-                yield Estimate(**who, **at, group=first, reference=second, value=value)
+                reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+                yield replace(estimate, status=Status.UNDEFINED, reason=reason)
+                continue
+            first, second = names[spread.first[slot]], names[spread.second[slot]]
+            yield replace(
+                estimate,
+                group=first,
+                reference=Reference(ReferenceKind.GROUP, second),
+                value=value,
+                **certainty(intervals, slot, self.spec.confidence),
+            )
 
     def represented(
-        self, metric: Representation, obstacle: str | None = None
+        self, metric: Representation, obstacle: Reason | None = None
     ) -> Iterator[Estimate]:
-        """Return how the groups' shares of the rows stand against those of a population."""
-        shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.tally.feature, ())}
-        names = [name for name in self.tally.groups if obstacle or name in shares]
-        which = np.array([self.tally.groups.index(name) for name in names], dtype=np.int64)
+        """Return how the groups' shares of the rows compare with those of a population."""
+        shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.counts.feature, ())}
+        names = [name for name in self.counts.groups if obstacle or name in shares]
+        which = np.array([self.counts.groups.index(name) for name in names], dtype=np.int64)
         zero = np.zeros_like(which)
         ours, every = (self.evidence(side, zero) for side in (which, zero + self.sides.whole))
         share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
         target = np.array([shares.get(name, np.nan) for name in names])
         value = metric.value(share, target)
-        sure = self.uncertainty.of_population(metric, ours, every, target, value)
+        intervals = self.uncertainty.of_population(metric, ours, every, target, value)
         for i, name in enumerate(names):
-            more: dict[str, Any] = {"status": Status.NOT_APPLICABLE, "reason": obstacle}
-            if known := not obstacle and not math.isnan(value[i]):
-                says = metric.sentence(float(value[i]), name, share[i], target[i])
-                more = told(metric, sure, i, says, self.spec.confidence)
-            elif not obstacle:
-                reason = "there are no rows, or none are expected"
-                more = {"status": Status.UNDEFINED, "reason": reason}
-            yield Estimate(
+            estimate = Estimate(
                 metric=metric.name,
                 set=metric.set,
-                feature=self.tally.feature,
+                feature=self.counts.feature,
                 group=name,
-                reference=POPULATION,
-                value=float(value[i]) if known else None,
+                reference=Reference(ReferenceKind.POPULATION),
                 n_group=as_count(ours.cases.size[i]),
                 rate_group=as_number(share[i]),
                 rate_reference=as_number(target[i]),
-                **more,
             )
+            if obstacle:
+                yield replace(estimate, status=Status.NOT_APPLICABLE, reason=obstacle)
+            elif math.isnan(value[i]):
+                reason = Reason.of(ReasonCode.NO_ROWS)
+                yield replace(estimate, status=Status.UNDEFINED, reason=reason)
+            else:
+                yield replace(
+                    estimate, value=float(value[i]), **certainty(intervals, i, self.spec.confidence)
+                )
 
-    def pooled(self, metric: Metric, obstacle: str | None = None) -> Iterator[Estimate]:
-        """Return a contrast with the strata held fixed, for every group.
+    def pooled(self, metric: Metric, obstacle: Reason | None = None) -> Iterator[Estimate]:
+        """Return a contrast adjusted for the strata, for every group.
 
         Each side is the mean of its strata, with the weights of Mantel and Haenszel,
         n_d n_a / (n_d + n_a), over the strata in which both sides are known.
         """
-        strata = len(self.tally.strata)
+        strata = len(self.counts.strata)
         if not strata or obstacle or not isinstance(metric, Contrast) or "score" in metric.needs:
             return
         once = self.compared(metric)
@@ -226,56 +242,52 @@ class View:
             np.repeat(once.groups[margin], strata),
             np.repeat(once.references[margin], strata),
             np.tile(np.arange(strata) + 1, margin.sum()),
-            [name for name, kept in zip(once.names, margin, strict=True) if kept],
+            [each for each, kept in zip(once.each, margin, strict=True) if kept],
         )
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group, evidence.reference
         pooled = pool(metric, group.side, reference.side, strata, self.spec.profile)
-        sure = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
+        intervals = self.uncertainty.of_pooled(metric, evidence, pooled.weights, pooled.value)
         cases = metric.sizes(group.cases, reference.cases)
         n_group, n_reference = (each.reshape(-1, strata).sum(axis=1) for each in cases)
-        threshold = self.reading.threshold if "prediction" in metric.needs else None
         for i, at in enumerate(once.groups[margin].tolist()):
-            name, other = self.tally.groups[at], compared.names[i]
-            sides = float(pooled.group[i]), float(pooled.reference[i])
-            value = float(pooled.value[i])
-            known = not math.isnan(value)
-            reason = "no stratum has both sides" if math.isnan(sides[0]) else "both sides are 0"
-            more: dict[str, Any] = {"status": Status.UNDEFINED, "reason": reason}
-            if known:
-                says = f"{metric.sentence(value, name, called(other), sides)}, within strata"
-                more = told(metric, sure, i, says, self.spec.confidence)
-            yield Estimate(
+            value, rate = float(pooled.value[i]), as_number(pooled.group[i])
+            estimate = Estimate(
                 metric=metric.name,
                 set=metric.set,
-                feature=self.tally.feature,
-                group=name,
-                reference=other,
-                stratum=POOLED,
-                class_=self.reading.class_,
-                threshold=threshold,
-                value=value if known else None,
+                feature=self.counts.feature,
+                group=self.counts.groups[at],
+                reference=compared.each[i],
+                scope=POOLED,
+                class_scope=self.outcome.class_scope,
+                threshold=self._threshold(metric),
                 n_group=as_count(n_group[i]),
                 n_reference=as_count(n_reference[i]),
-                rate_group=as_number(sides[0]),
-                rate_reference=as_number(sides[1]),
-                **more,
+                rate_group=rate,
+                rate_reference=as_number(pooled.reference[i]),
             )
+            if math.isnan(value):
+                code = ReasonCode.NO_COMMON_STRATUM if rate is None else ReasonCode.BOTH_SIDES_ZERO
+                yield replace(estimate, status=Status.UNDEFINED, reason=Reason.of(code))
+            else:
+                yield replace(
+                    estimate, value=value, **certainty(intervals, i, self.spec.confidence)
+                )
 
-    def ungrouped(self, metric: Metric) -> dict[Key, Ungrouped]:
+    def worst_cases(self, metric: Metric) -> dict[ComparisonKey, WorstCase]:
         """Return how far a metric could move, whichever groups the rows without one are in."""
-        found = self.compared(metric)
-        margin = found.slots == 0
-        sides = found.groups[margin], found.references[margin]
-        return ungrouped(self.tally, self.reading, metric, sides, self.spec.profile)
+        compared = self.compared(metric)
+        margin = compared.slots == 0
+        sides = compared.groups[margin], compared.references[margin]
+        return worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
 
-    def all_groups(self) -> Groups:
+    def all_groups(self) -> FeatureGroups:
         """Return the groups over all rows, to be compared with each other."""
-        return Groups(
-            self.tally.feature,
-            self.tally.groups,
-            self.reading.class_,
-            self.reading.threshold,
+        return FeatureGroups(
+            self.counts.feature,
+            self.counts.groups,
+            self.outcome.class_scope,
+            self.outcome.threshold,
             lambda which: self.evidence(which, np.zeros_like(which)),
         )
 
@@ -296,17 +308,18 @@ class View:
             for which in (compared.groups, compared.references)
         )
         inside = metric.scope != "table" and (compared.references == self.sides.whole).all()
-        rest = compared.groups + self.sides.rest
+        others = compared.groups + self.sides.others
         return Comparisons(
             group=group,
             reference=reference,
-            rest=self.evidence(rest, compared.slots, pooled=pooled) if inside else None,
+            rest=self.evidence(others, compared.slots, pooled=pooled) if inside else None,
             margin=compared.slots == 0,
-            where=f"{self.tally.feature}/{self.reading.class_}",
             name=metric.name,
         )
 
-    def both(self, sides: Sides, metric: Comparison, compared: Compared) -> tuple[Side, Side]:
+    def both(
+        self, sides: CountsBySide, metric: ComparisonMetric, compared: Compared
+    ) -> tuple[ConfusionCounts, ConfusionCounts]:
         """Return the group and the reference side of every comparison."""
         pooled = metric.scope == "pooled"
         return (
@@ -314,89 +327,97 @@ class View:
             sides.pick(compared.references, compared.slots, pooled=pooled),
         )
 
-    def compared(self, metric: Metric, obstacle: str | None = None) -> Compared:
+    def references(self, metric: Metric | None) -> References:
+        """Return what every group is compared with under a metric."""
+        return resolve_references(self.counts, self.sides, metric, self.spec)
+
+    def compared(self, metric: Metric, obstacle: Reason | None = None) -> Compared:
         """Return what a metric compares here, or would if nothing stood against it."""
-        groups = np.arange(len(self.tally.groups))
+        groups = np.arange(len(self.counts.groups))
         if metric.scope == "table":
             return Compared(groups, groups, np.zeros_like(groups), [None])
-        references, names = self._references(None if obstacle else metric, groups)
-        which = groups[references != groups]
-        if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted at the margin
+        references = self.references(None if obstacle else metric)
+        compared = references.sides != groups
+        compared &= ~np.isin(self.counts.groups, self.spec.exclude_groups)
+        which = groups[compared]
+        if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted overall
             slots = np.zeros_like(which)
         else:
             which, slots = self._all_slots(which)
-        return Compared(which, references[which], slots, [names[g] for g in which])
+        each = [references.each[g] for g in which]
+        return Compared(which, references.sides[which], slots, each)
 
-    def _fields(self, metric: Comparison, compared: Compared) -> Any:
-        """Return the fields of every estimate, computed at once."""
+    def _made(self, metric: ComparisonMetric, compared: Compared) -> _Completed:
+        """Compute all comparisons of a metric at once."""
         profile = self.spec.profile
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group.side, evidence.reference.side
         value = metric.value(group, reference, profile)
-        ours, theirs = metric.side_values(group, reference, profile)
-        n_group, n_reference = metric.sizes(evidence.group.cases, evidence.reference.cases)
-        sure = self.uncertainty.of_metric(metric, evidence, value)
-        error = metric.error(group, reference)
-        empty = (group.size == 0) | (reference.size == 0)
+        return _Completed(
+            metric,
+            group,
+            reference,
+            value,
+            metric.side_values(group, reference, profile),
+            metric.sizes(evidence.group.cases, evidence.reference.cases),
+            metric.error(group, reference),
+            self.uncertainty.of_metric(metric, evidence, value),
+            self,
+        )
 
-        def fields(i: int, name: str, other: str | None) -> dict[str, Any]:
-            found: dict[str, Any] = {
-                "n_group": as_count(n_group[i]),
-                "n_reference": as_count(n_reference[i]),
-                "rate_group": as_number(ours[i]),
-                "rate_reference": as_number(theirs[i]),
-            }
-            if profile is Profile.CLARIFY and empty[i] and metric.scope not in ("table", "pooled"):
-                return found | {"status": Status.ERROR, "reason": "Facet set is empty"}
-            if math.isnan(value[i]):
-                status = Status.ERROR if profile is Profile.CLARIFY else Status.UNDEFINED
-                reason = metric.why_undefined(group, reference, i)
-                return found | {"status": status, "reason": reason}
-            says = metric.sentence(
-                float(value[i]), name, called(other), (float(ours[i]), float(theirs[i]))
-            )
-            return (
-                found
-                | {
-                    "value": float(value[i]),
-                    "error": None if error is None else as_number(error[i]),
-                    "says": says,
-                }
-                | told(metric, sure, i, says, self.spec.confidence)
-            )
-
-        return fields
+    def _threshold(self, metric: Metric) -> float | None:
+        return self.outcome.threshold if "prediction" in metric.needs else None
 
     @property
     def _has_cells(self) -> bool:
         """Whether TP, FP, FN and TN mean something here."""
-        return self.tally.has_labels and self.tally.has_predictions and not self._all_classes
-
-    def _references(self, metric: Metric | None, groups: Index) -> tuple[Index, list[str]]:
-        """Return the side that each group is compared with, and its name.
-
-        Where a metric cannot tell which group is the best, it is the largest.
-        """
-        rule, own = self.spec.reference, self.tally.groups
-        if isinstance(rule, tuple):
-            named = self.tally.named_reference
-            if named in own:
-                return np.full_like(groups, own.index(named)), [named] * len(own)
-            rule = Reference.REST
-        if rule is Reference.REST:
-            return self.sides.rest + groups, [str(rule)] * len(own)
-        if rule is Reference.OVERALL:
-            return np.full_like(groups, self.sides.whole), [str(rule)] * len(own)
-        every = self.sides.pick(groups, np.zeros_like(groups))
-        best = int(np.argmax(every.size))
-        if rule is Reference.BEST and metric is not None:
-            best = favoured(metric, every, self.spec.profile, best)
-        return np.full_like(groups, best), [own[best]] * len(own)
+        counts = self.counts
+        return counts.has_labels and counts.has_predictions and not self._all_classes
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
-        """Repeat the groups for the margin and every stratum."""
-        slots = np.arange(len(self.tally.slots))
+        """Repeat the groups overall and for every stratum."""
+        slots = np.arange(len(self.counts.scopes))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Completed:
+    """The comparisons of a metric, computed at once; called for one, it completes its estimate."""
+
+    metric: ComparisonMetric
+    group: ConfusionCounts
+    reference: ConfusionCounts
+    value: Array
+    rates: tuple[Array, Array]
+    sizes: tuple[Array, Array]
+    error: Array | None
+    intervals: Intervals
+    of: Slice
+
+    def __call__(self, i: int, estimate: Estimate) -> Estimate:
+        clarify = self.of.spec.profile is Profile.CLARIFY
+        estimate = replace(
+            estimate,
+            n_group=as_count(self.sizes[0][i]),
+            n_reference=as_count(self.sizes[1][i]),
+            rate_group=as_number(self.rates[0][i]),
+            rate_reference=as_number(self.rates[1][i]),
+        )
+        empty = self.group.size[i] == 0 or self.reference.size[i] == 0
+        if clarify and empty and self.metric.scope not in ("table", "pooled"):
+            reason = Reason.of(ReasonCode.EMPTY_FACET)
+            return replace(estimate, status=Status.ERROR, reason=reason)
+        value = float(self.value[i])
+        if math.isnan(value):
+            status = Status.ERROR if clarify else Status.UNDEFINED
+            reason = self.metric.why_undefined(self.group, self.reference, i)
+            return replace(estimate, status=status, reason=reason)
+        return replace(
+            estimate,
+            value=value,
+            error=None if self.error is None else as_number(self.error[i]) or None,
+            **certainty(self.intervals, i, self.of.spec.confidence),
+        )
 
 
 def _cells(counts: Array) -> dict[str, float]:

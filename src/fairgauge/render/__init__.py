@@ -63,8 +63,8 @@ def render(report: Report, format: str = "text", **options: Any) -> str:  # noqa
     --------
     >>> import fairgauge as fg
     >>> report = fg.audit(fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}}))
-    >>> print(render(report, "csv").splitlines()[1][:23])
-    CI,clarify,sex,F,rest,,
+    >>> print(render(report, "csv").splitlines()[1][:25])
+    CI,clarify,sex,F,others,,
     """
     if format not in _WRITERS:
         allowed = ", ".join(FORMATS)

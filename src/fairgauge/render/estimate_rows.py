@@ -7,18 +7,19 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import printable
+from fairgauge.report.plain_values import number, plain_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.report.report import Report
 
-TEXTS = ("metric", "set", "feature", "group", "reference", "stratum", "class", "method", "status",
-         "reason", "says")  # fmt: skip
+TEXTS = ("metric", "set", "feature", "group", "reference", "reference_kind", "scope", "stratum",
+         "class_scope", "class", "average", "method", "status", "reason", "says")  # fmt: skip
 """The columns that hold text; the others hold numbers."""
 
-COLUMNS = ("metric", "set", "feature", "group", "reference", "stratum", "class", "threshold",
-           "value", "low", "high", "confidence", "method", "p_value", "p_adjusted", "n_group",
+COLUMNS = ("metric", "set", "feature", "group", "reference", "reference_kind", "scope", "stratum",
+           "class_scope", "class", "average", "threshold", "value", "low", "high", "confidence", "method", "p_value", "p_adjusted", "n_group",
            "n_reference", "rate_group", "rate_reference", "status", "reason", "says")  # fmt: skip
 """The columns of a row, in order."""
 
@@ -30,9 +31,11 @@ Cell = str | float | None
 
 def rows(report: Report) -> Iterator[tuple[Cell, ...]]:
     """Return one row for every estimate, in the order of `COLUMNS`."""
-    names = ["class_" if name == "class" else name for name in COLUMNS]
     for estimate in report.estimates:
-        yield tuple(getattr(estimate, name) for name in names)
+        fields = plain_estimate(estimate)
+        fields["method"] = ", ".join(fields["method"]) or None
+        fields["reason"] = fields["reason"] and fields["reason"]["message"]
+        yield tuple(number(fields[name]) for name in COLUMNS)
 
 
 def to_csv(report: Report) -> str:

@@ -38,14 +38,16 @@ from fairgauge.render.short_sentences import (
 )
 from fairgauge.render.table_charts import heat, matrices, stratified
 from fairgauge.render.threshold_slider import slider
+from fairgauge.report.results import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.render.outline import Outline, Section
     from fairgauge.render.pairwise_section import PairPanel
-    from fairgauge.report.estimates import Diagnostic, Estimate
+    from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
+    from fairgauge.report.results import Diagnostic
 
 _NAME = 60
 _LONGEST = 400
@@ -239,7 +241,7 @@ def _context(report: Report) -> dict[str, Any]:
 
 
 def _view(i: int, section: Section, told: Outline, report: Report, column: str) -> _View:
-    of = f", class {question.name(section.class_)}" if section.class_ is not None else ""
+    of = f", {question.name(section.of_class)}" if section.of_class else ""
     chosen = f"{_name(section.feature)}{of}"
     others = {s.threshold for s in told.sections if s.feature == section.feature}
     at = f", threshold {section.threshold:g}" if len(others) > 1 else ""
@@ -293,7 +295,7 @@ def _pairs(section: Section, told: Outline, report: Report) -> _Pairs:
     ]
     return _Pairs(
         short="; ".join(short),
-        level=100 * section.pairs[0].confidence,
+        level=100 * section.pairs[0].difference_interval.level,
         together=[each.message for each in _together(report, section)],
         panels=pairwise_section.pair_panels(section, min(share, _MOST_PAIRS)) if drawn else [],
         named=[] if drawn else [pairwise_section.named(found, _NAME) for found in rates.values()],
@@ -303,7 +305,7 @@ def _pairs(section: Section, told: Outline, report: Report) -> _Pairs:
 def _together(report: Report, section: Section) -> list[Diagnostic]:
     """Return whether the groups of a section differ at all: told before its pairwise_section."""
     notes = report.diagnostics
-    return [each for each in notes if (each.code, each.where) == ("homogeneity", section.feature)]
+    return [each for each in notes if (each.code, each.feature) == ("homogeneity", section.feature)]
 
 
 def _room(report: Report) -> _Room:
@@ -334,13 +336,13 @@ def _row(each: Estimate) -> _Listed:
     sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
     at = f" at {each.threshold:g}" if each.threshold is not None else ""
     of = f" class {printable(each.class_)}" if each.class_ is not None else ""
-    said = words(each) if each.value is not None else printable(each.reason or "")
+    said = words(each)
     return _Listed(
         each.metric,
         f"{each.feature or 'all rows'}{of}{at}",
-        each.group,
+        each.group or "",
         reading(each.reference),
-        each.stratum or "",
+        each.stratum or ("" if each.scope == OVERALL else str(each.scope.kind)),
         numbers.number(each.value, signed=signed),
         numbers.interval(each.low, each.high, signed=signed),
         numbers.probability(p_value, ""),

@@ -40,13 +40,13 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _case(verdict: Verdict) -> Iterator[str]:
     where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
-    name = f"{verdict.rule}: {verdict.group}"
+    name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
     opening = f'    <testcase classname={_attribute(where)} name={_attribute(name)} time="0"'
     if verdict.outcome is Outcome.PASS:
         yield f"{opening}/>"
         return
     tag = "failure" if verdict.outcome is Outcome.FAIL else "skipped"
-    message = f"{verdict.outcome}: {verdict.reason}"
+    message = f"{verdict.outcome}: {verdict.says}"
     yield f"{opening}>"
     yield f"      <{tag} message={_attribute(message)}/>"
     yield "    </testcase>"

@@ -113,7 +113,7 @@ def _verdicts(report: Report) -> Iterator[str]:
         for each in found:
             where = f"{_name(each.feature)} " if each.feature else ""
             if each.outcome is not Outcome.PASS:
-                shown = escape(shorten(printable(each.reason), 400))
+                shown = escape(shorten(printable(each.says), 400))
                 mark = f"{_MARKS[each.outcome]} {each.outcome}"
                 rows.append([mark, f"{where}{_name(each.group)}", shown])
     yield from _table(["rule", "of", "because"], rows[:_MOST_VERDICTS])
@@ -121,7 +121,7 @@ def _verdicts(report: Report) -> Iterator[str]:
 
 
 def _section(section: Section, column: str) -> Iterator[str]:
-    of = f", class {_name(section.class_)}" if section.class_ is not None else ""
+    of = f", {_name(section.of_class)}" if section.of_class else ""
     at = f", threshold {section.threshold:g}" if section.threshold is not None else ""
     yield from ["", f"## {_name(section.feature)}{of}{at}", ""]
     rates = central_rates(section.groups)[:_RATES]
@@ -267,7 +267,7 @@ def _notes(report: Report) -> Iterator[str]:
         yield "## Notes"
         yield ""
         for each in notes[:_MOST_NOTES]:
-            where = f"{_name(each.where)}: " if each.where else ""
+            where = f"{_name(each.feature)}: " if each.feature else ""
             yield f"- {each.level}: {where}{escape(shorten(printable(each.message), 400))}"
         yield from _more(len(notes) - _MOST_NOTES)
 

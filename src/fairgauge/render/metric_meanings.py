@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.lookup import find_metric, find_rate
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 _CODE_BEHIND = re.compile(r"\s*\([A-Za-z]+\)$")
-_CONDITIONAL_OF = {"label": "base_rate", "prediction": "selection_rate"}
 _HEADLINES = (
     "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
     "accuracy", "base_rate", "mean_error", "mean_absolute_error", "mean_prediction", "roc_auc",
@@ -98,10 +98,18 @@ def has_margin(pooled: str, metric: str) -> bool:
     if pooled == metric:
         return True
     conditional, row = metric_row(pooled), metric_row(metric)
-    if conditional is None or conditional.scope != "pooled" or not isinstance(row, Contrast):
+    if not isinstance(conditional, ConditionalDisparity) or not isinstance(row, Contrast):
         return False
-    rate = _CONDITIONAL_OF.get(getattr(conditional, "of", ""))
+    rate = conditional.margin.name
     return (row.of.name, row.by, row.order) == (rate, "difference", "reference - group")
+
+
+def reverses(overall: Estimate, adjusted: Estimate) -> bool:
+    """Return whether two estimates of one metric lie on opposite sides of "no difference"."""
+    if overall.value is None or adjusted.value is None:
+        return False
+    sides = [each.value - neutral(each.metric) for each in (overall, adjusted) if each.value]
+    return len(sides) == 2 and sides[0] * sides[1] < 0
 
 
 def distance(estimate: Estimate) -> tuple[float, float]:

@@ -54,12 +54,37 @@ def percents(low: float | None, high: float | None) -> str:
 
 
 def points(value: float) -> str:
-    """Show a difference of shares in points, with its sign.
+    """Show a difference of shares in percentage points, with its sign.
 
     >>> points(-0.2424), points(0.0312), points(0.0)
-    ('-24.2', '+3.1', '0')
+    ('−24.2', '+3.1', '0')
     """
-    return f"{100 * value:+.1f}" if value else "0"
+    return minus(f"{100 * value:+.1f}") if value else "0"
+
+
+def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Show a number with a few digits, or as a whole number where it has more before the point.
+
+    >>> amount(0.12345), amount(12610.4), amount(262.0, 2), amount(1234.5, signed=True)
+    ('0.123', '12,610', '262', '+1,234')
+    >>> amount(-math.inf), amount(-0.5)
+    ('−infinity', '−0.5')
+    """
+    plus = "+" if signed else ""
+    if math.isinf(value):
+        return f"{'−' if value < 0 else plus}infinity"
+    large = abs(value) >= 10**digits
+    return minus(f"{value:{plus},.0f}" if large else f"{value:{plus}.{digits}g}")
+
+
+def minus(text: str) -> str:
+    """Write a leading hyphen as a minus sign."""
+    return f"−{text[1:]}" if text.startswith("-") else text
+
+
+def plural(count: float, one: str, many: str) -> str:
+    """Return the word for a count: singular for exactly one."""
+    return one if count == 1 else many
 
 
 def probability(value: float | None, called: str = "p") -> str:

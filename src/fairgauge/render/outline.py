@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import Outcome, Status
+from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_meanings import (
     compared,
     distance,
@@ -16,22 +16,25 @@ from fairgauge.render.metric_meanings import (
     is_directed,
     is_of_feature,
     metric_row,
+    reverses,
 )
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.report.estimates import Estimate, Group, Pair
+    from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
+    from fairgauge.report.results import ClassScope
     from fairgauge.report.verdicts import Verdict
 
-POOLED = "pooled"
 _MOST_HEADLINES = 3
 _MOST_STRATIFIED = 2
 _MOST_TURNS = 6
 _GRAVE_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
+_View: TypeAlias = "tuple[str, float | None, ClassScope]"
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
 
 
@@ -57,7 +60,7 @@ class Section:
 
     Attributes
     ----------
-    feature, threshold, class_ : what it is of; threshold and class are None where there are none.
+    feature, threshold, class_scope : what it is of; the threshold is None without scores.
     groups : the groups over all strata.
     estimates : the estimates over all strata that have a value.
     unusable : those that have none, by reason.
@@ -70,16 +73,26 @@ class Section:
 
     feature: str
     threshold: float | None
-    class_: str | None
+    class_scope: ClassScope
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     unusable: tuple[Unusable, ...]
     across: tuple[Estimate, ...]
     pooled: tuple[Estimate, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[GroupPair, ...]
     strata: tuple[str, ...]
     groups_in_strata: tuple[Group, ...]
     estimates_in_strata: tuple[Estimate, ...]
+
+    @property
+    def of_class(self) -> str:
+        """Return the class or average of the section as words; nothing where there is none."""
+        scope = self.class_scope
+        if scope.kind is ClassKind.CLASS:
+            return f"class {scope.name}"
+        if scope.kind is ClassKind.AVERAGE:
+            return f"{scope.average} average over classes"
+        return f"class furthest from no difference ({scope.name})" if scope.name else ""
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -89,13 +102,13 @@ class Section:
     @cached_property
     def compared(self) -> tuple[str, ...]:
         """Return the groups that are compared with a reference, in order."""
-        return tuple(dict.fromkeys(each.group for each in self.estimates))
+        return tuple(dict.fromkeys(str(each.group) for each in self.estimates))
 
     @property
     def mirrored(self) -> bool:
         """Tell whether there are just two groups, each the reference of the other."""
-        references = {each.reference for each in self.estimates}
-        return len(self.groups) == 2 and references == {"rest"}
+        kinds = {each.reference.kind for each in self.estimates if each.reference}
+        return len(self.groups) == 2 and kinds == {ReferenceKind.OTHERS}
 
     @cached_property
     def focus(self) -> str | None:
@@ -149,11 +162,12 @@ class Section:
         for margin, pooled in self.held:
             if margin.metric in self.stratified:
                 own = margin.metric == pooled.metric
-                known = kept.setdefault((margin.metric, margin.group), (margin, pooled))
-                kept[margin.metric, margin.group] = (margin, pooled) if own else known
+                subject = (margin.metric, str(margin.group))
+                known = kept.setdefault(subject, (margin, pooled))
+                kept[subject] = (margin, pooled) if own else known
         pairs = list(kept.values())
         if self.focus is None:
-            pairs = [(m, p) for m, p in pairs if (m.value or 0) * (p.value or 0) < 0]
+            pairs = [(m, p) for m, p in pairs if reverses(m, p)]
         return pairs[:_MOST_TURNS]
 
     def farthest_pooled(self) -> list[Estimate]:
@@ -190,9 +204,11 @@ class Outline:
 
 def outline(report: Report) -> Outline:
     """Sort a report into sections: a feature, a threshold and a class each."""
-    views: dict[tuple[str, float | None, str | None], _Gathered] = {}
+    views: dict[_View, _Gathered] = {}
     for group in report.groups:
-        gathered = views.setdefault((group.feature, group.threshold, group.class_), _Gathered())
+        gathered = views.setdefault(
+            (group.feature, group.threshold, group.class_scope), _Gathered()
+        )
         gathered.groups.append(group)
     whole = []
     for each in report.estimates:
@@ -210,36 +226,34 @@ class _Gathered:
     def __init__(self) -> None:
         self.groups: list[Group] = []
         self.estimates: list[Estimate] = []
-        self.pairs: list[Pair] = []
+        self.pairs: list[GroupPair] = []
 
 
-def _view(
-    each: Estimate | Pair, views: Iterable[tuple[str, float | None, str | None]]
-) -> tuple[str, float | None, str | None]:
+def _view(each: Estimate | GroupPair, views: Iterable[_View]) -> _View:
     """Return the section of an estimate; one without a threshold stands with the first."""
-    own = (str(each.feature), each.threshold, each.class_)
+    own = (str(each.feature), each.threshold, each.class_scope)
     if each.threshold is not None:
         return own
     return next((view for view in views if (view[0], view[2]) == (own[0], own[2])), own)
 
 
 def _section(
-    feature: str, threshold: float | None, class_: str | None, gathered: _Gathered
+    feature: str, threshold: float | None, class_scope: ClassScope, gathered: _Gathered
 ) -> Section:
     readable = [e for e in gathered.estimates if e.value is not None and e.status in _READABLE]
-    margin = [e for e in readable if e.stratum is None]
-    inside = [e for e in readable if e.stratum not in (None, POOLED)]
+    margin = [e for e in readable if e.scope.kind is ScopeKind.OVERALL]
+    inside = [e for e in readable if e.scope.kind is ScopeKind.STRATUM]
     groups_inside = [g for g in gathered.groups if g.stratum is not None]
     names = [str(g.stratum) for g in groups_inside] + [str(e.stratum) for e in inside]
     return Section(
         feature=feature,
         threshold=threshold,
-        class_=class_,
+        class_scope=class_scope,
         groups=tuple(g for g in gathered.groups if g.stratum is None),
         estimates=tuple(e for e in margin if not _across(e)),
         unusable=_unusable(gathered.estimates),
         across=tuple(e for e in margin if _across(e)),
-        pooled=tuple(e for e in readable if e.stratum == POOLED),
+        pooled=tuple(e for e in readable if e.scope.kind is ScopeKind.POOLED),
         pairs=tuple(gathered.pairs),
         strata=tuple(dict.fromkeys(names)),
         groups_in_strata=tuple(groups_inside),
@@ -268,14 +282,17 @@ def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:
     """Fold the estimates without a value by reason."""
     folded: dict[tuple[Status, str], list[Estimate]] = {}
     for each in estimates:
-        if each.stratum in (None, POOLED) and (each.value is None or each.status not in _READABLE):
-            folded.setdefault((each.status, each.reason or str(each.status)), []).append(each)
+        if each.scope.kind is not ScopeKind.STRATUM and (
+            each.value is None or each.status not in _READABLE
+        ):
+            reason = describe_reason(each.reason) if each.reason else str(each.status)
+            folded.setdefault((each.status, reason), []).append(each)
     return tuple(
         Unusable(
             status,
             reason,
             tuple(dict.fromkeys(each.metric for each in found)),
-            tuple(dict.fromkeys(each.group for each in found)),
+            tuple(dict.fromkeys(str(each.group) for each in found)),
         )
         for (status, reason), found in folded.items()
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairgauge.render.outline import Section
-    from fairgauge.report.estimates import Pair
+    from fairgauge.report.estimates import GroupPair
 
 MOST_NAMED = 3
 """Pairs of a rate that are named where there is room for a few lines."""
@@ -56,23 +56,23 @@ class PairPanel:
     more: int
 
 
-def by_rate(section: Section) -> dict[str, list[Pair]]:
+def by_rate(section: Section) -> dict[str, list[GroupPair]]:
     """Return the pairs of a section by rate."""
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[GroupPair]] = {}
     for each in section.pairs:
         found.setdefault(each.rate, []).append(each)
     return found
 
 
-def _most_sure(pairs: Sequence[Pair]) -> list[Pair]:
+def _most_sure(pairs: Sequence[GroupPair]) -> list[GroupPair]:
     """Return the few pairs to name: those that differ most of those that do beyond doubt."""
-    return [each for each in pairs if each.sure][:MOST_NAMED]
+    return [each for each in pairs if each.significant][:MOST_NAMED]
 
 
-def counted(pairs: Sequence[Pair]) -> str:
+def counted(pairs: Sequence[GroupPair]) -> str:
     """Say how many pairs of a rate differ: ``9 of 15 pairs differ beyond doubt``."""
-    sure = sum(each.sure for each in pairs)
-    among = pairs[0].among
+    sure = sum(each.significant for each in pairs)
+    among = pairs[0].pairs
     of = f"of {among:,} pairs"
     if not sure:
         return f"none {of} differs beyond doubt"
@@ -80,29 +80,30 @@ def counted(pairs: Sequence[Pair]) -> str:
     return f"{sure:,} {more}{of} {'differs' if sure == 1 else 'differ'} beyond doubt"
 
 
-def _told(pairs: Sequence[Pair]) -> str:
+def _told(pairs: Sequence[GroupPair]) -> str:
     """Say how many pairs of a rate differ, before those that differ most."""
-    sure = sum(each.sure for each in pairs)
+    sure = sum(each.significant for each in pairs)
     follows = ", most of all:" if sure > MOST_NAMED else ":" if sure else ""
     return f"{rate_title(pairs[0].rate)}: {counted(pairs)}{follows}"
 
 
-def heading(pairs: Sequence[Pair]) -> str:
+def heading(pairs: Sequence[GroupPair]) -> str:
     """Say what the intervals of pairs promise."""
-    return f"Every pair of groups, {100 * pairs[0].confidence:g}% intervals that hold all at once"
+    return f"Every pair of groups, {100 * pairs[0].difference_interval.level:g}% intervals that hold all at once"
 
 
-def _line(pair: Pair, most: int) -> str:
+def _line(pair: GroupPair, most: int) -> str:
     """Return a pair on one line."""
     group, other = (shorten(printable(name), most) for name in (pair.group, pair.other))
     return (
         f"{group} against {other}: {numbers.points(pair.difference)} points "
-        f"[{numbers.points(pair.low)}, {numbers.points(pair.high)}], "
+        f"[{numbers.points(pair.difference_interval.low)}, "
+        f"{numbers.points(pair.difference_interval.high)}], "
         f"{numbers.probability(pair.p_adjusted)}"
     )
 
 
-def named(pairs: Sequence[Pair], most: int) -> tuple[str, list[str]]:
+def named(pairs: Sequence[GroupPair], most: int) -> tuple[str, list[str]]:
     """Return how many pairs of a rate differ, and those that do most, a line each."""
     return _told(pairs), [_line(each, most) for each in _most_sure(pairs)]
 
@@ -124,11 +125,12 @@ def pair_panels(section: Section, most: int) -> list[PairPanel]:
                     each.other,
                     mark(*_in_points(each), axis, faint=each.status is not Status.OK),
                     numbers.points(each.difference),
-                    f"[{numbers.points(each.low)}, {numbers.points(each.high)}]",
+                    f"[{numbers.points(each.difference_interval.low)}, "
+                    f"{numbers.points(each.difference_interval.high)}]",
                     _beside(each),
                     numbers.number(each.ratio),
-                    numbers.interval(each.ratio_low, each.ratio_high),
-                    each.sure,
+                    numbers.interval(*(each.ratio_interval or (None, None))),
+                    each.significant,
                 )
                 for each in shown[rate]
             ],
@@ -138,11 +140,12 @@ def pair_panels(section: Section, most: int) -> list[PairPanel]:
     ]
 
 
-def _in_points(pair: Pair) -> tuple[float, float, float]:
-    return 100 * pair.difference, 100 * pair.low, 100 * pair.high
+def _in_points(pair: GroupPair) -> tuple[float, float, float]:
+    low, high = pair.difference_interval
+    return 100 * pair.difference, 100 * low, 100 * high
 
 
-def _beside(pair: Pair) -> str:
+def _beside(pair: GroupPair) -> str:
     found = [numbers.probability(pair.p_adjusted)]
     if pair.status is not Status.OK:
         found.append(str(pair.status).replace("_", " "))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.enums import Closed, ReferenceRule, Threshold
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.numbers import count
 
@@ -22,7 +23,7 @@ def question(report: Report) -> list[tuple[str, str]]:
     pairs = [("data", _data(report))]
     pairs += [(word, text) for word, text in _outcomes(report) if text]
     pairs.append(("sensitive", ", ".join(_features(spec))))
-    pairs.append(("compared with", reference(spec.get("reference", "rest"))))
+    pairs.append(("compared with", reference(spec.get("reference", ReferenceRule.OTHERS))))
     for word, key in (("held fixed", "strata"), ("counts", "count"), ("weights", "weight"),
                       ("clusters", "cluster")):  # fmt: skip
         if spec.get(key):
@@ -45,20 +46,22 @@ def reference(asked: Any) -> str:
     """Return what groups are compared with, in words."""
     if isinstance(asked, Mapping):
         named = [f"{name(feature)} = {name(value)}" for feature, value in asked.items()]
-        return ", ".join(named) + "; the rest elsewhere"
+        return ", ".join(named) + "; all other groups elsewhere"
     words = {
-        "rest": "the rest: everybody of the feature who is not in the group",
-        "overall": "everybody, the group with them",
-        "largest": "the largest group",
-        "best": "the group that fares best",
+        ReferenceRule.OTHERS: "all other groups of the feature",
+        ReferenceRule.OVERALL: "all rows, those of the group included",
+        ReferenceRule.LARGEST: "the largest group",
+        ReferenceRule.BEST: "the group that fares best",
     }
-    return words.get(str(asked), name(asked))
+    return next((text for word, text in words.items() if word == asked), name(asked))
 
 
 def positive(asked: Any) -> str:
     """Return the favourable values in words."""
     if isinstance(asked, Mapping):
         return f"above {_text(asked.get('above'))}"
+    if asked is None:
+        return "1 or true"
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
     return listed(values) if values else "1 or true"
 
@@ -120,7 +123,10 @@ def _sign(report: Report) -> str:
 
 
 def _at(report: Report) -> str:
-    return " or ".join(_text(t) for t in report.spec.get("threshold", ()))
+    threshold = report.spec.get("threshold") or ()
+    if threshold == Threshold.MEDIAN:
+        return "the median of the scores"
+    return " or ".join(map(_text, threshold))
 
 
 def _features(spec: Mapping[str, Any]) -> list[str]:
@@ -128,7 +134,8 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
     for feature in spec.get("sensitive", ()):
         column = name(feature["column"])
         if feature.get("cuts"):
-            column += f" (cut at {', '.join(_text(c) for c in feature['cuts'])})"
+            closed = ", left edges closed" if feature.get("closed") == Closed.LEFT else ""
+            column += f" (cut at {', '.join(_text(c) for c in feature['cuts'])}{closed})"
         if feature.get("values"):
             sets = [", ".join(name(v) for v in each) for each in feature["values"][:_MOST_LISTED]]
             column += f" ({'; '.join(sets)})"

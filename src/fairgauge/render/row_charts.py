@@ -19,6 +19,7 @@ from fairgauge.render.metric_meanings import (
     rate_title,
     title,
 )
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.render.short_sentences import central_rates, words
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _disparity(
         neutral=axis.at(middle) if axis.holds(middle) else None,
         allowed=limits_on(axis, rule) if rule else None,
         rule=rule_words(rule) if rule else "",
-        rows=[estimate_row(each, axis, each.group) for each in shown],
+        rows=[estimate_row(each, axis, str(each.group)) for each in shown],
         more=len(found) - len(shown),
     )
 
@@ -227,10 +228,11 @@ def _rates(section: Section, rate: str) -> Panel:
 
 def _rate(name: str, found: RateValue | None, axis: Scale, *, share: bool) -> Row:
     if found is None or found.value is None:
-        return Row(name, Mark(None), "-", "", (found.reason if found else None) or "undefined")
+        reason = describe_reason(found.reason) if found and found.reason else "undefined"
+        return Row(name, Mark(None), "-", "", reason)
     value = numbers.percent(found.value) if share else numbers.number(found.value)
     show = numbers.percents if share else numbers.interval
-    pulled = found.shrunken
+    pulled = found.partially_pooled
     if pulled is not None and abs(pulled - found.value) < _WORTH_SHOWING:
         pulled = None
     return Row(

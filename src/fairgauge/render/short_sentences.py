@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Status
-from fairgauge.inference import saying
 from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten
-from fairgauge.render.metric_meanings import is_share, is_signed, metric_row
+from fairgauge.render.estimate_sentences import comparison, qualification, reference_name
+from fairgauge.render.metric_meanings import is_share, is_signed, reverses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from fairgauge.render.outline import Section
     from fairgauge.report.estimates import Estimate, Group
+    from fairgauge.report.results import Reference
     from fairgauge.report.verdicts import Verdict
 
 IN_SHORT = 3
@@ -30,30 +31,16 @@ _CENTRAL = (
     "positive_predictive_value", "roc_auc", "mean_score", "brier_score", "mean_label",
     "mean_prediction", "mean_error", "mean_absolute_error", "root_mean_squared_error", "r2",
 )  # fmt: skip
-_WITHIN = ", within strata"
-_REFERENCES = {None: "all rows", "rest": "the rest", "overall": "everyone"}
 
 
-def reading(reference: str | None, most: int = _LONGEST_NAME) -> str:
+def reading(reference: Reference | None, most: int = _LONGEST_NAME) -> str:
     """Return a reference as it reads in a sentence."""
-    return _REFERENCES.get(reference) or shorten(printable(reference), most)
+    return shorten(printable(reference_name(reference)), most)
 
 
-def words(estimate: Estimate, most: int = _LONGEST_NAME) -> str:
-    """Return what an estimate says, without its subject and interval, which stand beside it."""
-    text = estimate.says.removeprefix(f"{estimate.group}: ").replace(_interval(estimate), "", 1)
-    reference = estimate.reference
-    if reference not in _REFERENCES and reference is not None:
-        text = text.replace(reference, shorten(printable(reference), most))
-    return printable(text)
-
-
-def _interval(estimate: Estimate) -> str:
-    """Return the interval as it stands in what an estimate says; nothing where there is none."""
-    row, low, high = metric_row(estimate.metric), estimate.low, estimate.high
-    if row is None or low is None or high is None or estimate.confidence is None:
-        return ""
-    return saying.said(row, low, high, estimate.confidence)
+def words(estimate: Estimate) -> str:
+    """Return what an estimate states, without its subject and interval, which stand beside it."""
+    return printable(f"{comparison(estimate)}{qualification(estimate)}")
 
 
 def sentence(estimate: Estimate, most: int = _LONGEST_NAME, *, named: bool = False) -> str:
@@ -63,7 +50,7 @@ def sentence(estimate: Estimate, most: int = _LONGEST_NAME, *, named: bool = Fal
         subject = f"{shorten(printable(estimate.feature), most)} {subject}"
     if named and estimate.class_ is not None:
         subject = f"{subject}, class {shorten(printable(estimate.class_), most)}"
-    return f"{subject}: {words(estimate, most)}"
+    return f"{subject}: {words(estimate)}"
 
 
 def certainty(estimate: Estimate, *, interval: bool = True) -> str:
@@ -83,14 +70,14 @@ def certainty(estimate: Estimate, *, interval: bool = True) -> str:
 
 
 def turning(margin: Estimate, pooled: Estimate, column: str) -> str:
-    """Say whether a disparity stays, or turns around, when strata are held fixed."""
+    """Return a disparity overall and adjusted for the strata, and whether it reverses."""
     subject = shorten(printable(margin.group), _LONGEST_NAME)
     if margin.value is None or pooled.value is None:
-        return f"{subject}: no comparison with {column} held fixed"
-    turned = margin.value * pooled.value < 0
+        return f"{subject}: no comparison adjusted for {column}"
+    direction = "reverses" if reverses(margin, pooled) else "keeps its direction"
     return (
-        f"{subject}: the direction {'turns around' if turned else 'stays'}. Over all rows "
-        f"{words(margin)}; with {column} held fixed {words(pooled).removesuffix(_WITHIN)}."
+        f"{subject}: the difference {direction} when adjusted for {column}. Overall "
+        f"{words(margin)}; adjusted {words(pooled)}."
     )
 
 

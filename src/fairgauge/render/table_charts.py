@@ -117,8 +117,8 @@ def _matrix(group: Group) -> Matrix:
 def heat(section: Section, sections: Sequence[Section]) -> list[Heat]:
     """Return heat tables of an intersection whose features stand in the report on their own."""
     parts = section.feature.split("*")
-    alone = {(s.feature, s.threshold, s.class_): s for s in sections}
-    sides = [alone.get((part, section.threshold, section.class_)) for part in parts]
+    alone = {(s.feature, s.threshold, s.class_scope): s for s in sections}
+    sides = [alone.get((part, section.threshold, section.class_scope)) for part in parts]
     if len(sides) != 2 or sides[0] is None or sides[1] is None:
         return []
     down, across = ([group.group for group in side.groups] for side in sides if side)
@@ -163,7 +163,7 @@ def _stratified(section: Section, metric: str, column: str) -> Stratified | None
     rate = compared(metric)
     if not inside or rate is None:
         return None
-    focus = section.focus or max(inside, key=distance).group
+    focus = section.focus or str(max(inside, key=distance).group)
     names = _extreme([e for e in inside if e.group == focus], section.strata)
     drawn = _drawn(section, focus)
     groups = {(g.stratum, g.group): g for g in (*section.groups, *section.groups_in_strata)}

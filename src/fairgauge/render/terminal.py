@@ -136,9 +136,7 @@ class _Writer:
     def _verdict(self, each: Verdict) -> Iterator[str]:
         mark = self._style.paint(str(each.outcome), _OUTCOMES[each.outcome])
         where = f"{question.name(each.feature)} " if each.feature else ""
-        said = (
-            f"{where}{question.name(each.group)}: {shorten(printable(each.reason), _LONGEST_NOTE)}"
-        )
+        said = f"{where}{question.name(each.group)}: {shorten(printable(each.says), _LONGEST_NOTE)}"
         lines = wrap(said, self._width - 6 - len(each.outcome))
         yield f"    {mark}  {lines[0]}"
         yield from (f"      {line}" for line in lines[1:])
@@ -162,13 +160,16 @@ class _Writer:
 
     def _excluded(self) -> Iterator[str]:
         found = question.excluded(self._report)
-        shown = [f"{numbers.count(rows)} rows with a {shorten(why, 60)}" for why, rows in found]
+        shown = [
+            f"{numbers.count(rows)} {'row' if rows == 1 else 'rows'} with a {shorten(why, 60)}"
+            for why, rows in found
+        ]
         if shown:
             yield from self._pairs([("excluded", "; ".join(shown))])
 
     def _section(self, section: Section) -> Iterator[str]:
         at = f", threshold {section.threshold:g}" if self._several("threshold", section) else ""
-        of = f", class {question.name(section.class_)}" if section.class_ is not None else ""
+        of = f", {question.name(section.of_class)}" if section.of_class else ""
         yield from self._heading(f"{shorten(printable(section.feature), 50)}{of}{at}")
         yield from self._groups(section)
         yield from self._disparities(section)
@@ -231,8 +232,8 @@ class _Writer:
         padding = " " * (room - width(shown))
         name, _, rest = shown.partition("  ")
         yield f"  {self._style.bold(name)}{'  ' if rest else ''}{rest}{padding}  {numbered}"
-        said = words(each) if each.value is not None else printable(each.reason or each.status)
-        subject = f"{self._name(each.group)}: " if named else ""
+        said = words(each) or str(each.status)
+        subject = f"{self._name(str(each.group))}: " if named else ""
         p_value = certainty(each, interval=False)
         yield from self._wrapped(f"{subject}{said}{p_value}", 6, "dim")
 
@@ -295,7 +296,7 @@ class _Writer:
         ranked = sorted((e for e in inside if e.group in groups), key=distance, reverse=True)
         extreme = list(dict.fromkeys(str(e.stratum) for e in ranked))[:_MOST_STRATA]
         shown = [stratum for stratum in section.strata if stratum in extreme]
-        values = {(str(e.stratum), e.group): e for e in inside}
+        values = {(str(e.stratum), str(e.group)): e for e in inside}
         if section.focus:
             yield from self._focus_in_strata(section, section.focus, metric, column, shown, values)
         else:
@@ -359,7 +360,7 @@ class _Writer:
             return
         yield from self._heading("Notes")
         for each in notes[:_MOST_NOTES]:
-            where = f"{question.name(each.where)}: " if each.where else ""
+            where = f"{question.name(each.feature)}: " if each.feature else ""
             warning = "warning: " if each.level is Level.WARNING else ""
             yield from self._bulleted(
                 f"{warning}{where}{shorten(printable(each.message), _LONGEST_NOTE)}"

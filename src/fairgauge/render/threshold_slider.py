@@ -15,7 +15,7 @@ from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
-from fairgauge.enums import Profile, Reference
+from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_meanings import is_signed, metric_row, title
@@ -142,7 +142,7 @@ def _feature(report: Report, feature: str) -> dict[str, Any] | None:
     largest = sorted(every, key=lambda each: (each.group != named, -_rows(each)))
     kept = {each.group for each in largest[:MOST_GROUPS]}
     shown, others = _split(every, kept)
-    if _some_unscored(report, every) or (others and mode == Reference.BEST):
+    if _some_unscored(report, every) or (others and mode == ReferenceRule.BEST):
         return None
     groups = [_group(report, each.group, [each], each.group in compared) for each in shown]
     if others:
@@ -173,12 +173,12 @@ def _rows(counts: ScoreCounts) -> float:
 def _reference(report: Report, feature: str) -> tuple[str, str | None]:
     """Return how the reference is chosen, and its name where it is always the same group."""
     asked = report.spec["reference"]
-    if asked in (Reference.REST, Reference.OVERALL, Reference.BEST):
+    if asked in (ReferenceRule.OTHERS, ReferenceRule.OVERALL, ReferenceRule.BEST):
         return str(asked), None
-    found = {e.reference for e in report.estimates if _own(e, feature)}
-    if found == {str(Reference.REST)}:
-        return str(Reference.REST), None
-    return "named", next(iter(found), None)
+    references = {e.reference for e in report.estimates if _own(e, feature) and e.reference}
+    if {each.kind for each in references} == {ReferenceKind.OTHERS}:
+        return str(ReferenceKind.OTHERS), None
+    return "named", next((str(each) for each in references), None)
 
 
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:

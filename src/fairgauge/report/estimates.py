@@ -1,4 +1,4 @@
-"""Estimate: a metric, computed for one comparison; and the groups that are compared."""
+"""Estimates: metrics of single comparisons, and the groups that are compared with their rates."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairgauge.enums import Level, Status, Task
+from fairgauge.enums import ReferenceKind, Status, Task
+from fairgauge.report.results import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-POOLED = "pooled"
-WORST = "worst"
-POPULATION = "population"
+    from fairgauge.reasons import Reason
+    from fairgauge.report.results import Interval
+
+EVERYONE = "all"
+"""What stands for the group of a metric of the whole table, which has no feature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,33 +26,34 @@ class Estimate:
     Attributes
     ----------
     metric, set : catalogue name, and whose metric it is.
-    feature, group, reference : who is compared with whom.
-    stratum : the stratum held fixed, None for all rows, "pooled" for a pooled metric.
-    class_ : the class of a multiclass audit, None otherwise.
+    feature : the sensitive feature; None for a metric of the whole table.
+    group : the group that is compared; "all" for a metric of the whole table, None for a metric of
+        all groups of a feature that is undefined.
+    reference : what it is compared with; None where nothing is compared.
+    scope : all rows, one stratum, or all rows with strata pooled.
+    class_scope : which classes of a multiclass audit.
     threshold : the score threshold, None without scores.
-    value : the estimate; None where undefined, +-inf where the formula says so.
-    low, high, confidence, method : its interval, and how it was made.
-    p_value, p_adjusted : of "no difference", alone and adjusted for all comparisons.
-    n_group, n_reference : the rows that both sides rest on.
+    value : the estimate; None where undefined, +-inf where the formula gives it.
+    interval : its confidence interval, None where there is none.
+    p_value, p_adjusted : of "no difference", alone and adjusted for all groups that are compared.
+    n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
     error : the most that the value can be off because scores were binned, None where it is exact.
-    status, reason : whether the value can be relied on, and if not, why.
-    says : the comparison in a sentence.
+    expected : the value that sampling variation alone gives under no difference, of distances.
+    corrected : the value with that taken off, of divergences.
+    status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
 
     metric: str
     set: str
     feature: str | None
-    group: str
-    reference: str | None
-    stratum: str | None = None
-    class_: str | None = None
+    group: str | None
+    reference: Reference | None
+    scope: Scope = OVERALL
+    class_scope: ClassScope = NO_CLASS
     threshold: float | None = None
     value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    confidence: float | None = None
-    method: str | None = None
+    interval: Interval | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     n_group: float | None = None
@@ -57,89 +61,139 @@ class Estimate:
     rate_group: float | None = None
     rate_reference: float | None = None
     error: float | None = None
+    expected: float | None = None
+    corrected: float | None = None
     status: Status = Status.OK
-    reason: str | None = None
-    says: str = ""
+    reason: Reason | None = None
 
     @property
-    def interval(self) -> tuple[float, float] | None:
-        """Return (low, high), or None without an interval."""
-        return None if self.low is None or self.high is None else (self.low, self.high)
+    def low(self) -> float | None:
+        """Return the lower end of the interval, None without one."""
+        return self.interval.low if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """Return the upper end of the interval, None without one."""
+        return self.interval.high if self.interval else None
+
+    @property
+    def confidence(self) -> float | None:
+        """Return the confidence level of the interval, None without one."""
+        return self.interval.level if self.interval else None
+
+    @property
+    def stratum(self) -> str | None:
+        """Return the stratum, None unless the estimate is of one stratum."""
+        return self.scope.stratum
+
+    @property
+    def class_(self) -> str | None:
+        """Return the class, None unless the estimate is of one class or of the worst."""
+        return self.class_scope.name
+
+    @property
+    def key(self) -> ComparisonKey:
+        """Return what tells this comparison from all others of a report."""
+        return (
+            self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold,
+        )  # fmt: skip
+
+    @property
+    def says(self) -> str:
+        """Return the comparison as a sentence."""
+        from fairgauge.render.estimate_sentences import describe
+
+        return describe(self)
 
 
-@dataclass(frozen=True, slots=True)
+ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope, float | None]
+"""What tells comparisons apart: metric, feature, group, scope, class and threshold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateValue:
     """A rate of one group.
 
     Attributes
     ----------
     value : None where undefined.
-    low, high, method : its interval, and how it was made.
-    shrunken : the value pulled towards the mean of the groups by how little data the group has, for
-        looking at many groups and never for a verdict; None with fewer than three groups, and of
-        what is no share of rows.
+    interval : its confidence interval, None where there is none.
+    partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
+        the group has; for looking at many groups, never for a verdict. None with fewer than three
+        groups, and for what is not a share of rows.
     error : the most that the value can be off because scores were binned, None where it is exact.
-    status, reason : whether the value can be relied on, and if not, why.
+    status, reason : whether the value can be relied on, and why not, or why it has no interval.
     """
 
     value: float | None
-    low: float | None = None
-    high: float | None = None
-    method: str | None = None
-    shrunken: float | None = None
+    interval: Interval | None = None
+    partially_pooled: float | None = None
     error: float | None = None
     status: Status = Status.OK
-    reason: str | None = None
+    reason: Reason | None = None
+
+    @property
+    def low(self) -> float | None:
+        """Return the lower end of the interval, None without one."""
+        return self.interval.low if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """Return the upper end of the interval, None without one."""
+        return self.interval.high if self.interval else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Two groups of a feature in one rate; the limits of all pairs of the feature hold at once.
+class GroupPair:
+    """Two groups of a feature in one rate; the intervals of all pairs hold simultaneously.
 
     Attributes
     ----------
     feature, rate : of what.
     group, other : the group with the lower rate, and the one with the higher.
-    class_, threshold : as of an `Estimate`.
+    class_scope, threshold : as of an `Estimate`.
     rate_group, rate_other : the two rates.
-    difference, low, high : ``group - other``, never above 0, and its simultaneous limits.
-    ratio, ratio_low, ratio_high : ``group / other``, never above 1, and its simultaneous limits;
-        None where both rates are 0.
-    confidence : the probability that the limits of all pairs of the feature hold at once.
-    among : how many pairs those are.
-    p_adjusted : of "no difference", adjusted for all pairs (Tukey); below ``1 - confidence``
-        exactly where the limits exclude "no difference".
-    method : how the limits were made.
+    difference, difference_interval : ``group - other``, never above 0.
+    ratio, ratio_interval : ``group / other``, never above 1; None where both rates are 0.
+    pairs : how many pairs the simultaneous level covers.
+    p_adjusted : of "no difference", adjusted for all pairs (Tukey); below one minus the level
+        exactly where the interval of the difference excludes 0.
     status, reason : whether the pair can be relied on, and if not, why.
-    says : the pair in a sentence.
     """
 
     feature: str
     rate: str
     group: str
     other: str
-    class_: str | None = None
+    class_scope: ClassScope = NO_CLASS
     threshold: float | None = None
     rate_group: float
     rate_other: float
     difference: float
-    low: float
-    high: float
+    difference_interval: Interval
     ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    confidence: float
-    among: int
+    ratio_interval: Interval | None
+    pairs: int
     p_adjusted: float
-    method: str
     status: Status = Status.OK
-    reason: str | None = None
-    says: str
+    reason: Reason | None = None
 
     @property
-    def sure(self) -> bool:
-        """Return whether the groups differ beyond doubt, on enough rows."""
-        return self.status is Status.OK and self.high < 0
+    def class_(self) -> str | None:
+        """Return the class, None unless the rate is of one class."""
+        return self.class_scope.name
+
+    @property
+    def significant(self) -> bool:
+        """Return whether the groups differ statistically significantly, on enough data."""
+        return self.status is Status.OK and self.difference_interval.high < 0
+
+    @property
+    def says(self) -> str:
+        """Return the pair as a sentence."""
+        from fairgauge.render.estimate_sentences import describe_pair
+
+        return describe_pair(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,15 +202,18 @@ class Group:
 
     Attributes
     ----------
+    group, reference_kind : its name; the kind is "others" for the rows with a known value that is
+        in no group of the audit.
     n, weight, share : its rows (or cases), their weight, and its share of the known rows.
     counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
-    rates : every rate that applies.
+    rates : the rates that are computed.
     """
 
     feature: str
     group: str
-    stratum: str | None = None
-    class_: str | None = None
+    reference_kind: ReferenceKind | None = None
+    scope: Scope = OVERALL
+    class_scope: ClassScope = NO_CLASS
     threshold: float | None = None
     n: float = 0
     weight: float | None = None
@@ -165,6 +222,16 @@ class Group:
     weighted_counts: Mapping[str, float] | None = None
     rates: Mapping[str, RateValue] = field(default_factory=dict)
 
+    @property
+    def stratum(self) -> str | None:
+        """Return the stratum, None unless the counts are of one stratum."""
+        return self.scope.stratum
+
+    @property
+    def class_(self) -> str | None:
+        """Return the class, None unless the counts are of one class."""
+        return self.class_scope.name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreCounts:
@@ -172,6 +239,7 @@ class ScoreCounts:
 
     Attributes
     ----------
+    group, reference_kind : as of a `Group`.
     low, high : edges of the bins, equal where a bin is a single score.
     positive, negative, unlabelled : rows (or weights) in each bin, by label.
     total : sum of the scores of the rows with a label, in each bin.
@@ -181,6 +249,7 @@ class ScoreCounts:
 
     feature: str
     group: str
+    reference_kind: ReferenceKind | None = None
     low: tuple[float, ...]
     high: tuple[float, ...]
     positive: tuple[float, ...]
@@ -191,21 +260,7 @@ class ScoreCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """Something that a reader should know."""
-
-    level: Level
-    code: str
-    message: str
-    where: str | None = None
-
-
-Compared: TypeAlias = tuple[str, str | None, str, str | None, float | None]
-"""What tells comparisons over all rows apart: metric, feature, group, class and threshold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ungrouped:
+class WorstCase:
     """The least and the greatest value of a comparison, whichever groups some rows are in.
 
     Attributes
@@ -220,6 +275,16 @@ class Ungrouped:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherReference:
+    """The comparisons that rules are on, with another group as the reference of a feature."""
+
+    feature: str
+    reference: str
+    estimates: tuple[Estimate, ...]
+    worst_cases: Mapping[ComparisonKey, WorstCase]
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube."""
 
@@ -228,13 +293,9 @@ class Measured:
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    pairs: tuple[Pair, ...] = ()
-    ungrouped: Mapping[Compared, Ungrouped] = field(default_factory=dict)
-
-
-def called(reference: str | None) -> str:
-    """Return a reference as it reads in a sentence."""
-    return {None: "all", "rest": "the rest", "overall": "everyone"}.get(reference, str(reference))
+    pairs: tuple[GroupPair, ...] = ()
+    worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
+    other_references: tuple[OtherReference, ...] = ()
 
 
 def as_count(number: Any) -> float | Any:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.cube.cube import read_cube
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.report.report import SCHEMA as REPORT
-from fairgauge.report.report import read_report
+from fairgauge.report.report import SCHEMA, SCHEMA_1, read_report
 
 if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
@@ -54,7 +53,7 @@ def load(path: str | Path) -> Cube | Report:
             f"{quote(path)} is no cube or report of fairgauge, or is cut off; "
             "fairgauge count DATA -o FILE.cube.json makes a cube"
         ) from None
-    if schema == REPORT:
+    if schema in (SCHEMA, SCHEMA_1):
         return read_report(found, str(path))
     return read_cube(text, str(path))
 

@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import Level, Outcome, Profile, Status, Task
+from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
 from fairgauge.errors import FairgaugeError, nearest, quote
-from fairgauge.report.estimates import Diagnostic, Estimate, Group, Pair, RateValue, ScoreCounts
-from fairgauge.report.verdicts import Verdict
+from fairgauge.report.plain_values import (
+    plain,
+    plain_diagnostic,
+    plain_estimate,
+    plain_group,
+    plain_pair,
+    plain_scores,
+    plain_verdict,
+    read_diagnostic,
+    read_estimate,
+    read_group,
+    read_pair,
+    read_scores,
+    read_verdict,
+)
+from fairgauge.report.results import OVERALL, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-SCHEMA = "fairgauge.report/1"
+    from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
+    from fairgauge.report.results import Diagnostic
+    from fairgauge.report.verdicts import Verdict
+
+SCHEMA = "fairgauge.report/2"
+SCHEMA_1 = "fairgauge.report/1"
+_SUBJECT = 3
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +79,46 @@ class Report:
     verdict: Outcome
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[GroupPair, ...] = ()
 
-    def __getitem__(self, key: str | tuple[str | None, ...]) -> Estimate:
+    def __getitem__(self, key: str | tuple[str | Scope | None, ...]) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
+
+        A metric of the whole table needs no more than its name. Without a stratum the estimate is
+        that of all rows (with strata pooled where the metric is defined so); `POOLED` as the fourth
+        part is the one adjusted for the strata.
 
         Raises
         ------
         KeyError
-            There is no such estimate; the message names the nearest.
+            There is no such estimate, or there are several; the message names the nearest, or them.
         """
         parts = (key,) if isinstance(key, str) else key
         metric = find_metric(str(parts[0])).name
-        wanted = (metric, *parts[1:])
-        for each in self.estimates:
-            have = (each.metric, each.feature, each.group, each.stratum)
-            pooled = len(wanted) < len(have) and each.stratum == "pooled"
-            if have[: len(wanted)] == wanted and (len(wanted) > 3 or pooled or not each.stratum):
-                return each
-        have_names = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
-        asked = ", ".join(str(part) for part in wanted)
-        raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, have_names)}")
+        wanted = (metric, *parts[1:_SUBJECT])
+        scope = parts[_SUBJECT] if len(parts) > _SUBJECT else None
+        matching = [
+            each
+            for each in self.estimates
+            if (each.metric, each.feature, each.group)[: len(wanted)] == wanted
+            and _in_scope(each, scope)
+        ]
+        if scope is None:
+            overall = [each for each in matching if each.scope == OVERALL]
+            matching = overall or matching
+        first = [each for each in matching if each.class_scope.kind is ClassKind.NONE]
+        matching = first or matching
+        if len(matching) == 1:
+            return matching[0]
+        asked = ", ".join(str(part) for part in (metric, *parts[1:]))
+        if matching:
+            choices = "; ".join(map(_identified, matching[:_MOST_NAMED]))
+            raise KeyError(
+                f"{len(matching)} estimates match {quote(asked)}: {choices}; choose one from "
+                "report.estimates"
+            )
+        known = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
+        raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, known)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, in the order and names of the JSON format."""
@@ -90,15 +128,15 @@ class Report:
             "created": self.created,
             "profile": str(self.profile),
             "task": str(self.task),
-            "data": _plain(self.data),
-            "spec": _plain(self.spec),
-            "groups": [_plain(group) for group in self.groups],
-            "estimates": [_plain(estimate) for estimate in self.estimates],
-            "pairs": [_plain(pair) for pair in self.pairs],
-            "verdicts": [_plain(verdict) for verdict in self.verdicts],
+            "data": {field.name: plain(getattr(self.data, field.name)) for field in fields(Data)},
+            "spec": plain(self.spec),
+            "groups": [plain_group(each) for each in self.groups],
+            "estimates": [plain_estimate(each) for each in self.estimates],
+            "pairs": [plain_pair(each) for each in self.pairs],
+            "verdicts": [plain_verdict(each) for each in self.verdicts],
             "verdict": str(self.verdict),
-            "diagnostics": [_plain(diagnostic) for diagnostic in self.diagnostics],
-            "scores": [_plain(each) for each in self.scores],
+            "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
+            "scores": [plain_scores(each) for each in self.scores],
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -106,29 +144,26 @@ class Report:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Report:
-        """Read what `to_dict` wrote."""
+    def from_dict(cls, plain_report: Mapping[str, Any]) -> Report:
+        """Read what `to_dict` wrote, of this version or of version 1."""
+        if plain_report["schema"] == SCHEMA_1:
+            from fairgauge.report.version1 import upgraded
+
+            plain_report = upgraded(plain_report)
         return cls(
-            version=found["tool"]["version"],
-            created=found["created"],
-            profile=Profile(found["profile"]),
-            task=Task(found["task"]),
-            data=Data(**found["data"]),
-            spec=found["spec"],
-            groups=tuple(_group(each) for each in found["groups"]),
-            estimates=tuple(_estimate(each) for each in found["estimates"]),
-            verdicts=tuple(
-                Verdict(**{**each, "outcome": Outcome(each["outcome"])})
-                for each in found["verdicts"]
-            ),
-            verdict=Outcome(found["verdict"]),
-            diagnostics=tuple(
-                Diagnostic(**{**each, "level": Level(each["level"])})
-                for each in found["diagnostics"]
-            ),
-            scores=tuple(_score_counts(each) for each in found["scores"]),
-            # reports written before pairs were shown have none
-            pairs=tuple(_pair(each) for each in found.get("pairs", ())),
+            version=plain_report["tool"]["version"],
+            created=plain_report["created"],
+            profile=Profile(plain_report["profile"]),
+            task=Task(plain_report["task"]),
+            data=Data(**plain_report["data"]),
+            spec=plain_report["spec"],
+            groups=tuple(map(read_group, plain_report["groups"])),
+            estimates=tuple(map(read_estimate, plain_report["estimates"])),
+            verdicts=tuple(map(read_verdict, plain_report["verdicts"])),
+            verdict=Outcome(plain_report["verdict"]),
+            diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
+            scores=tuple(map(read_scores, plain_report["scores"])),
+            pairs=tuple(map(read_pair, plain_report["pairs"])),
         )
 
     def to_pandas(self) -> Any:
@@ -142,40 +177,6 @@ class Report:
         from fairgauge.render.data_frames import to_polars
 
         return to_polars(self)
-
-    def plot(
-        self, kind: str = "disparities", *, feature: str | None = None, names: Sequence[str] = ()
-    ) -> Any:
-        """Draw the report as an Altair chart, which shows itself in a notebook.
-
-        Parameters
-        ----------
-        kind : {"disparities", "rates"}
-            Disparities with their intervals beside the value that means "no difference", or rates
-            of the groups with their intervals.
-        feature : str, optional
-            The sensitive feature (``sex*race`` for an intersection); all of them by default.
-        names : sequence of str
-            The metrics, or the rates, to draw; by default every metric of the report, or its
-            central rates.
-
-        Returns
-        -------
-        altair.ConcatChart
-            One small chart for every metric or rate; infinite and undefined values are left out.
-
-        Raises
-        ------
-        MissingExtra
-            Altair is not installed; it comes with the extra ``viz``.
-        DataError
-            There is no such kind or feature, or nothing of it has a value.
-        LookupError
-            One of the names is unknown.
-        """
-        from fairgauge.render.altair_charts import plot
-
-        return plot(self, kind, feature=feature, names=names)
 
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.
@@ -206,68 +207,32 @@ class Report:
         return render(self, "notebook")
 
 
-def read_report(found: Mapping[str, Any], name: str) -> Report:
+def read_report(plain_report: Mapping[str, Any], name: str) -> Report:
     """Read a report from the plain values of its JSON.
 
     Raises
     ------
     FairgaugeError
-        The values are not a report of this version.
+        The values are not a report of a version that can be read.
     """
     try:
-        return Report.from_dict(found)
-    except (KeyError, TypeError, ValueError) as error:
+        return Report.from_dict(plain_report)
+    except (KeyError, TypeError, ValueError, AttributeError, AssertionError) as error:
         raise FairgaugeError(f"{quote(name)} is not a fairgauge report: {error}") from None
 
 
-_RENAMED = {"class_": "class"}
+def _in_scope(each: Estimate, scope: str | Scope | None) -> bool:
+    if scope is None:
+        return each.scope.kind is not ScopeKind.STRATUM
+    return each.scope == scope if isinstance(scope, Scope) else each.stratum == scope
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, StrEnum):
-        return str(value)
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, Sequence):
-        return [_plain(each) for each in value]
-    return {_RENAMED.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
-
-
-_INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def _numbers(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the fields with class renamed and the infinities of number fields as floats."""
-    read = {("class_" if key == "class" else key): value for key, value in found.items()}
-    for name in names:
-        value = read.get(name)
-        read[name] = _INFINITIES.get(value, value) if isinstance(value, str) else value
-    return read
-
-
-def _score_counts(found: Mapping[str, Any]) -> ScoreCounts:
-    read: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in found.items()}
-    return ScoreCounts(**read)
-
-
-def _estimate(found: Mapping[str, Any]) -> Estimate:
-    read = _numbers(found, ("value", "low", "high", "rate_group", "rate_reference"))
-    return Estimate(**read | {"status": Status(read["status"])})
-
-
-def _pair(found: Mapping[str, Any]) -> Pair:
-    read = _numbers(found, ("ratio", "ratio_low", "ratio_high"))
-    return Pair(**read | {"status": Status(read["status"])})
-
-
-def _group(found: Mapping[str, Any]) -> Group:
-    read = _numbers(found, ())
-    rates = {}
-    for name, each in found["rates"].items():
-        rate = _numbers(each, ("value", "low", "high"))
-        rates[name] = RateValue(**rate | {"status": Status(rate["status"])})
-    return Group(**read | {"rates": rates})
+def _identified(each: Estimate) -> str:
+    """Return what tells an estimate from others of the same metric and group."""
+    scope, of_class = each.scope, each.class_scope
+    parts = [] if scope == OVERALL else [scope.stratum or str(scope.kind)]
+    if of_class.kind is not ClassKind.NONE:
+        parts.append(f"class {of_class.name}" if of_class.name else f"{of_class.average} average")
+    if each.threshold is not None:
+        parts.append(f"threshold {each.threshold:g}")
+    return ", ".join(filter(None, parts)) or f"{each.feature}, {each.group}"

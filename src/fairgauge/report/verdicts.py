@@ -6,21 +6,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
+from fairgauge.report.results import NO_CLASS, ClassScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairgauge.reasons import Reason
+    from fairgauge.report.results import Interval
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a rule came to for one group of one feature."""
+    """What a rule comes to for one group of one feature.
+
+    Attributes
+    ----------
+    rule : the rule as it is written.
+    metric, feature, group : what it is about; a rule that matches nothing has no group.
+    class_scope, threshold : the class and the threshold that decide, where there are several.
+    outcome : what it comes to.
+    reason : why.
+    value, interval : what was held against the rule, None where there is nothing.
+    """
 
     rule: str
     metric: str
     feature: str | None
-    group: str
+    group: str | None
     outcome: Outcome
-    reason: str
+    reason: Reason
+    class_scope: ClassScope = NO_CLASS
+    threshold: float | None = None
+    value: float | None = None
+    interval: Interval | None = None
+
+    @property
+    def says(self) -> str:
+        """Return the verdict as a sentence."""
+        from fairgauge.render.verdict_sentences import describe_verdict
+
+        return describe_verdict(self)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:
@@ -30,6 +55,5 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
         return Outcome.NONE
     if Outcome.FAIL in outcomes:
         return Outcome.FAIL
-    if outcomes == {Outcome.PASS}:
-        return Outcome.PASS
-    return Outcome.INCONCLUSIVE
+    # what a rule ignores for insufficient data decides nothing, unless it is all there is
+    return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""Tally: the counts of a cube arranged by group and stratum, as the comparisons need them."""
+"""The counts of a cube arranged by group and stratum, as the comparisons need them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import numpy as np
 from fairgauge.cube.cube import Table
 from fairgauge.enums import Missing, Profile, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.report.estimates import EVERYONE
+from fairgauge.report.results import OVERALL, Scope, stratum
 from fairgauge.stats.blocks import content_ranks
-from fairgauge.values import MISSING_NAME, Value, match, name_of
+from fairgauge.values import MISSING_NAME, Value, match, matches, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
 
-EVERYONE = "all"
 _OTHER, _DROPPED = -1, -2
 _MOST_SHOWN = 5
 
@@ -83,7 +84,7 @@ class ClusterCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class GroupCounts:
     """Counts of one feature (or intersection).
 
     Attributes
@@ -93,18 +94,23 @@ class Tally:
     strata : names of the strata; ``slots`` are the margin (None) and then these.
     counts : for every measure, array of shape (groups + 1, slots, labels + 1, predictions + 1).
         The last group holds known values of no group, the last label and prediction missing ones.
-    unknown : the same of the rows left out because they have no group, over all strata; shape
-        (labels + 1, predictions + 1).
+    named_reference : the position of the group that the specification names as the reference.
+    histogram : the scores, None without scores.
+    unknown : the same as ``counts`` of the rows excluded because they have no group, over all
+        strata; shape (labels + 1, predictions + 1).
+    clusters : the cells by cluster, None without clusters.
+    groupings : which group each level of each of its columns belongs to.
     """
 
     feature: str
     groups: tuple[str, ...]
     strata: tuple[str, ...]
     counts: dict[str, Array]
-    named_reference: str | None = None
+    named_reference: int | None = None
     histogram: Histogram | None = None
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
+    groupings: tuple[Grouping, ...] = ()
 
     @property
     def weighted(self) -> bool:
@@ -127,12 +133,39 @@ class Tally:
         return bool(self.counts["rows"].shape[3] > 1)
 
     @property
-    def slots(self) -> tuple[str | None, ...]:
-        """Return the margin (None) and the strata."""
-        return (None, *self.strata)
+    def cases(self) -> Array:
+        """Return the cases of every group over all strata, without weights."""
+        return self._overall("n")
+
+    @property
+    def shares(self) -> Array:
+        """Return the share of every group in all cases whose group is known, without weights."""
+        every = self.counts["n"][:, 0].sum()
+        return self.cases / every if every else np.zeros(len(self.groups))
+
+    def _overall(self, measure: str) -> Array:
+        held: Array = self.counts[measure][:-1, 0].sum(axis=(1, 2))
+        return held
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the scope of every slot: overall, then each stratum."""
+        return (OVERALL, *map(stratum, self.strata))
+
+    def codes_of_rows(
+        self, cube: Cube, columns: Mapping[str, Sequence[Value]]
+    ) -> NDArray[np.int64]:
+        """Return the group of every row: -1 for a known value of no group, -2 for an excluded row.
+
+        ``columns`` holds the values of the feature's columns, row by row.
+        """
+        axes = [grouping.axis for grouping in self.groupings]
+        codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
+        table = Table(tuple(axes), np.stack(codes, axis=-1), {})
+        return _groups(table, list(self.groupings), self.groups)[0]
 
 
-def tally(cube: Cube, spec: Spec) -> list[Tally]:
+def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     """Arrange the counts of every sensitive feature and intersection.
 
     Raises
@@ -153,43 +186,28 @@ def tally(cube: Cube, spec: Spec) -> list[Tally]:
     if spec.missing is Missing.ERROR:
         _refuse_missing(cube)
     asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
-    return [_tally(cube, [groupings[c] for c in columns]) for columns in asked]
-
-
-def row_groups(
-    cube: Cube, spec: Spec, columns: Mapping[str, Sequence[Value]]
-) -> Iterator[tuple[str, tuple[str, ...], NDArray[np.int64]]]:
-    """Tell the group of every row: feature, names of its groups, and one code for each row.
-
-    A code of -1 is a known value of no group, -2 a row left out.
-    """
-    asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
-    axes = {a.column: a for a in cube.plan.axes if a.role is Role.FEATURE}
-    for names in asked:
-        parts = [_grouping(axes[name], cube, spec, []) for name in names]
-        codes = [level_codes(axes[name], cube, columns[name]) for name in names]
-        table = Table(tuple(axes[n] for n in names), np.stack(codes, axis=-1), {})
-        group, groups = _groups(table, parts)
-        yield "*".join(names), groups, group
+    made = [_arranged(cube, [groupings[c] for c in columns], problems) for columns in asked]
+    if problems:
+        raise SpecError(problems)
+    return made
 
 
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
-        numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
-        bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")
-        return np.where(np.isnan(numbers), -1, bins)
+        numbers = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+        return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
     return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
 
 
-def tally_all(cube: Cube) -> Tally:
+def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
-    return _tally(cube, [])
+    return _arranged(cube, [], [])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Grouping:
+class Grouping:
     """Which group each level of a feature belongs to; the last entry is for missing values."""
 
     axis: Axis
@@ -198,7 +216,7 @@ class _Grouping:
     reference: str | None
 
 
-def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> _Grouping:
+def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
     levels = cube.levels[axis]
     feature = spec.feature(axis.column)
     names = axis.names(levels)
@@ -206,15 +224,35 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> _G
         names, group_of = _value_sets(feature.values, levels, axis.column, problems)
     else:
         group_of = np.arange(len(levels))
+    unknown = unknown_levels(axis, levels, spec)
+    if unknown.any():
+        group_of, names = _without(unknown, group_of, names)
     reference = _named_reference(axis, spec, levels, names, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
         missing = _OTHER  # smclarify counts a missing facet with the reference
     elif spec.missing is Missing.GROUP:
         missing = len(names)
-        has_missing = (cube.marginal([axis]).codes < 0).any()
+        has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
         names = [*names, MISSING_NAME] if has_missing else names
-    return _Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+    group_of = np.where(unknown, missing, group_of)
+    return Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+
+
+def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
+    """Return which levels of a sensitive feature mean that the group is missing."""
+    asked = spec.unknown if axis.role is Role.FEATURE and not axis.cuts else ()
+    return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
+
+
+def _without(
+    unknown: NDArray[np.bool_], group_of: NDArray[np.int64], names: Sequence[str]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the groups without those that hold unknown levels alone."""
+    held = np.unique(group_of[~unknown & (group_of >= 0)])
+    position = np.full(len(names) + 1, _OTHER)
+    position[held] = np.arange(len(held))
+    return position[group_of], [names[i] for i in held.tolist()]
 
 
 def _value_sets(
@@ -275,7 +313,7 @@ def _find(
         return None
 
 
-def _tally(cube: Cube, parts: list[_Grouping]) -> Tally:
+def _arranged(cube: Cube, parts: list[Grouping], problems: list[Problem]) -> GroupCounts:
     plan = cube.plan
     outcome = [plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     names, every = _dense(cube, parts, outcome)
@@ -284,20 +322,36 @@ def _tally(cube: Cube, parts: list[_Grouping]) -> Tally:
         measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)
         for measure, dense in every.items()
     }
-    references = [part.reference for part in parts]
-    return Tally(
+    return GroupCounts(
         feature="*".join(part.axis.column for part in parts),
         groups=names,
         strata=tuple(outcome[0].names(cube.levels[outcome[0]])) if outcome[0] else (),
         counts={measure: dense[:-1] for measure, dense in counts.items()},
-        named_reference=None if None in references else " & ".join(map(str, references)),
+        named_reference=_reference_group(parts, names, problems),
         histogram=_histogram(cube, parts),
         unknown={measure: dense[-1, 0] for measure, dense in counts.items()},
         clusters=_cluster_cells(cube, parts),
+        groupings=tuple(parts),
     )
 
 
-def _histogram(cube: Cube, parts: list[_Grouping]) -> Histogram | None:
+def _reference_group(
+    parts: list[Grouping], groups: Sequence[str], problems: list[Problem]
+) -> int | None:
+    """Return the group of the named reference values of all columns, None where one names none."""
+    named = [part.reference for part in parts if part.reference is not None]
+    if not parts or len(named) < len(parts):
+        return None
+    name = " & ".join(named)
+    if name in groups:
+        return groups.index(name)
+    column = "*".join(part.axis.column for part in parts)
+    message = f"no row is in {quote(name)}, the reference of {quote(column)}"
+    problems.append(Problem("reference", message))
+    return None
+
+
+def _histogram(cube: Cube, parts: list[Grouping]) -> Histogram | None:
     score = cube.plan.axis(Role.SCORE)
     if score is None:
         return None
@@ -307,7 +361,7 @@ def _histogram(cube: Cube, parts: list[_Grouping]) -> Histogram | None:
     return Histogram(low, high, {m: dense[:-1, :, held] for m, dense in counts.items()})
 
 
-def _cluster_cells(cube: Cube, parts: list[_Grouping]) -> ClusterCells | None:
+def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
@@ -334,7 +388,7 @@ def _or_last(codes: Index, last: int) -> Index:
 
 
 def _dense(
-    cube: Cube, parts: list[_Grouping], axes: list[Axis | None]
+    cube: Cube, parts: list[Grouping], axes: list[Axis | None]
 ) -> tuple[tuple[str, ...], dict[str, Array]]:
     """Return the names of the groups, and for every measure an array over groups and axes.
 
@@ -360,8 +414,10 @@ def _dense(
     return names, counts
 
 
-def _groups(table: Table, parts: list[_Grouping]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return the group of every cell, and the names of the groups."""
+def _groups(
+    table: Table, parts: list[Grouping], known: tuple[str, ...] | None = None
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the group of every cell, and the names of the groups: those ``known``, if given."""
     if not parts:
         return np.zeros(len(table.codes), dtype=np.int64), (EVERYONE,)
     of_parts = [part.group_of[table.codes[:, i]] for i, part in enumerate(parts)]
@@ -372,8 +428,11 @@ def _groups(table: Table, parts: list[_Grouping]) -> tuple[NDArray[np.int64], tu
         combined = combined * len(part.names) + np.maximum(codes, 0)
     lowest = np.min(of_parts, axis=0)
     inside = lowest >= 0
-    present = np.unique(combined[inside])  # only combinations that occur
     every = [" & ".join(names) for names in product(*(part.names for part in parts))]
+    if known is None:
+        present = np.unique(combined[inside])  # only combinations that occur
+    else:
+        present = np.array([every.index(name) for name in known], dtype=np.int64)
     position = np.full(len(every) + 1, _OTHER)
     position[present] = np.arange(len(present))
     group = np.where(inside, position[combined], lowest)

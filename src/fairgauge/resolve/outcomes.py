@@ -1,7 +1,7 @@
-"""Reading: which values of label and prediction count as positive; one for each threshold or class.
+"""Outcomes: which values of label and prediction are positive, for each threshold or class.
 
-A binary audit has one reading for each score threshold, a multiclass audit one for each class
-(that class against the rest), a regression a single one in which nothing is positive.
+A binary audit has one mask for each score threshold, a multiclass audit one for each class (that
+class against all others), a regression a single one in which nothing is positive.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import Role, Task
+from fairgauge.enums import ClassKind, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.report.results import NO_CLASS, ClassScope
 from fairgauge.spec.features import Above
 from fairgauge.values import Value, match, matches, name_of, sort_key
 
@@ -30,7 +31,7 @@ _TWO = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class OutcomeMasks:
     """The positive levels of label and prediction, as masks over the levels of their axes.
 
     ``turned`` is the sum of the ends of the scores' range where they are scores of a negative
@@ -40,7 +41,7 @@ class Reading:
     labels: NDArray[np.bool_]
     predictions: NDArray[np.bool_]
     threshold: float | None = None
-    class_: str | None = None
+    class_scope: ClassScope = NO_CLASS
     turned: float | None = None
 
 
@@ -57,7 +58,7 @@ def decide_task(cube: Cube, spec: Spec) -> Task:
     return Task.MULTICLASS if texts and len(levels) > _TWO else Task.BINARY
 
 
-def readings(cube: Cube, spec: Spec, task: Task) -> tuple[Reading, ...]:
+def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...]:
     """Find which levels are positive.
 
     Raises
@@ -69,7 +70,7 @@ def readings(cube: Cube, spec: Spec, task: Task) -> tuple[Reading, ...]:
     label_levels = cube.levels[label] if label else ()
     prediction_levels = cube.levels[prediction] if prediction else ()
     if task is Task.REGRESSION:
-        return (Reading(_nothing(label_levels), _nothing(prediction_levels)),)
+        return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
     if task is Task.MULTICLASS:
         return _classes(label, label_levels, prediction, prediction_levels)
     said: list[Sequence[Value]] = []
@@ -82,10 +83,10 @@ def readings(cube: Cube, spec: Spec, task: Task) -> tuple[Reading, ...]:
     if prediction is None or prediction.bounds is None:
         cut = prediction is not None and prediction.bins
         mask = _truth(prediction_levels) if cut else _mask(wanted, prediction_levels)
-        return (Reading(labels, mask, turned=turned),)
+        return (OutcomeMasks(labels, mask, turned=turned),)
     bins = np.arange(prediction.bins)
     return tuple(
-        Reading(labels, (bins > i) == of_positive, threshold, turned=turned)
+        OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
         for i, threshold in enumerate(prediction.cuts)
     )
 
@@ -95,8 +96,8 @@ def _classes(
     labels: Sequence[Value],
     prediction: Axis | None,
     predictions: Sequence[Value],
-) -> tuple[Reading, ...]:
-    """Return one reading for every class that labels or predictions have."""
+) -> tuple[OutcomeMasks, ...]:
+    """Return one mask for every class that labels or predictions have."""
     for axis in (label, prediction):
         if axis is not None and axis.bins:
             message = "a multiclass audit needs a prediction of classes, not a score or a cut"
@@ -106,7 +107,11 @@ def _classes(
     found = []
     for value in classes:
         masks = [_mask((value,), levels) for levels in (labels, predictions)]
-        found.append(Reading(masks[0], masks[1], class_=name_of(value)))
+        found.append(
+            OutcomeMasks(
+                masks[0], masks[1], class_scope=ClassScope(ClassKind.CLASS, name_of(value))
+            )
+        )
     if not found:
         raise DataError("no row has a label or a prediction")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Sides: picks the two sides of many comparisons out of a tally, under one reading."""
+"""The counts of both sides of many comparisons, picked out of the counts of a feature."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from fairgauge.catalogue.confusion_counts import Scores, Side
-from fairgauge.enums import Profile, Reference
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.enums import Profile, ReferenceKind
 from fairgauge.report.estimates import ScoreCounts
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.resolve.group_counts import Histogram, Tally
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.group_counts import GroupCounts, Histogram
+    from fairgauge.resolve.outcomes import OutcomeMasks
 
     Index = NDArray[np.int64]
 
@@ -32,43 +32,43 @@ COUNTS = ("rows", "n", "w", "w2")
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 
-class Sides:
-    """Makes `Side` values out of a tally, for one measure and one reading.
+class CountsBySide:
+    """Picks the `ConfusionCounts` of the sides of comparisons, for one measure and one outcome.
 
-    Sides are picked by number: groups come first, then the known values of no group, then the
-    whole (`whole`), then the rest of every group (``rest + group``). A tally may hold its slots
+    Sides are picked by number: groups come first, then the known values of no group, then all rows
+    (`whole`), then all others of every group (``others + group``). The counts may hold their slots
     several times over, one copy after another.
     """
 
     def __init__(
         self,
-        counted: Tally,
-        reading: Reading,
+        counted: GroupCounts,
+        reading: OutcomeMasks,
         profile: Profile,
-        per_class: Sequence[Reading] = (),
+        per_class: Sequence[OutcomeMasks] = (),
         measure: Measure = "n",
     ) -> None:
         counts = counted.counts[measure]
         self.whole = len(counts)
-        self.rest = len(counts) + 1
-        self._slots = len(counted.slots)
-        self._counts = with_rest(counts)
+        self.others = len(counts) + 1
+        self._slots = len(counted.scopes)
+        self._counts = with_others(counts)
         self._states = _states(self._counts, reading, profile)
         self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
-            name: with_rest(sums[..., :-1, :-1].sum(axis=(2, 3)))
+            name: with_others(sums[..., :-1, :-1].sum(axis=(2, 3)))
             for name, sums in counted.counts.items()
             if name not in COUNTS
         }
         self._scores = Histograms(counted.histogram, measure, reading)
-        self._per_class = [Sides(counted, r, profile, (), measure) for r in per_class]
+        self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
 
-    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Side:
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> ConfusionCounts:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
         states = self._states[which, slots]
         label, prediction = states.sum(axis=2), states.sum(axis=1)
         zero = np.zeros(len(states))
         raw = self._counts[which, slots]
-        return Side(
+        return ConfusionCounts(
             size=states.sum(axis=(1, 2)),
             cells={
                 BOTH: states[:, :2, :2].transpose(0, 2, 1).reshape(-1, 4),
@@ -90,7 +90,7 @@ class Sides:
         return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
 
 
-def with_rest(counts: Array) -> Array:
+def with_others(counts: Array) -> Array:
     """Append the whole, and for every group the sum of all others.
 
     The others are added up, not subtracted from the whole, so that weights leave no rounding.
@@ -105,13 +105,13 @@ def with_rest(counts: Array) -> Array:
 class Histograms:
     """The score histograms of every side, by label."""
 
-    def __init__(self, histogram: Histogram | None, measure: str, reading: Reading) -> None:
+    def __init__(self, histogram: Histogram | None, measure: str, reading: OutcomeMasks) -> None:
         if histogram is not None and reading.turned is not None:
             histogram = histogram.turned(reading.turned)
         self._histogram = histogram
         if histogram is None:
             return
-        counts = {m: with_rest(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
+        counts = {m: with_others(c) for m, c in histogram.counts.items() if m in (measure, *SCORES)}
         self._every = counts[measure].sum(axis=1)
         self._total, self._squares = (counts[m].sum(axis=(1, 2)) for m in ("s", "s2"))
         by_label = {m: _by_label(c, reading.labels) for m, c in counts.items()}
@@ -141,7 +141,7 @@ def _by_label(counts: Array, positive: NDArray[np.bool_]) -> Array:
     return stacked
 
 
-def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
+def _states(counts: Array, reading: OutcomeMasks, profile: Profile) -> Array:
     """Collapse labels and predictions to positive, negative and missing."""
     states = counts
     for axis, positive in ((2, reading.labels), (3, reading.predictions)):
@@ -155,10 +155,10 @@ def _states(counts: Array, reading: Reading, profile: Profile) -> Array:
     return states
 
 
-def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
+def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreCounts]:
     """Return the scores of every group in bins, leaving out the bins that it does not have.
 
-    Known values of no group come last, as the rest, where there are any.
+    Known values of no group come last, as the others, where there are any.
     """
     if counted.histogram is None:
         return
@@ -166,12 +166,15 @@ def score_counts(counted: Tally, reading: Reading) -> Iterator[ScoreCounts]:
     of = histogram.counts["w" if counted.weighted else "n"]
     by_label = _by_label(of, reading.labels)
     total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
-    names = [*counted.groups, *([str(Reference.REST)] if counted.has_others else [])]
-    for i, group in enumerate(names):
+    kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
+    kinds += [ReferenceKind.OTHERS] if counted.has_others else []
+    names = (*counted.groups, str(ReferenceKind.OTHERS))
+    for i, kind in enumerate(kinds):
         held = of[i].sum(axis=0) > 0
         yield ScoreCounts(
             feature=counted.feature,
-            group=group,
+            group=names[i],
+            reference_kind=kind,
             low=_listed(histogram.low[held]),
             high=_listed(histogram.high[held]),
             positive=_listed(by_label[i, 0, held]),

@@ -1,8 +1,8 @@
-"""Individual: the metrics of single rows, computed from the rows themselves.
+"""Everything that needs the rows: metrics of single rows, exact scores, a look at the first rows.
 
-They are computed for all rows, not within strata, and do not take weights.
+Row metrics are computed for all rows, not within strata, and do not take weights.
 """
 
-from fairgauge.rowwise.row_reader import RowReader, measure_rows
+from fairgauge.rowwise.row_reader import RowReader
 
-__all__ = ["RowReader", "measure_rows"]
+__all__ = ["RowReader"]

@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Task
-from fairgauge.errors import quote
-from fairgauge.report.estimates import Diagnostic
+from fairgauge.enums import DiagnosticCode, Task
+from fairgauge.report.results import Diagnostic
 from fairgauge.scan.row_access import at_hand, read_rows
 
 if TYPE_CHECKING:
@@ -62,9 +61,6 @@ def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
         known = [value for value in values if value is not None]
         different = len(set(known))
         if _FEWEST_DIFFERENT * len(known) < different < len(known):
-            message = (
-                f"column {quote(column)} has {different:,} different values in the first "
-                f"{len(known):,} rows: rows of one person or session are not independent, and the "
-                f"intervals are too narrow; say cluster={quote(column)} (--cluster)"
+            yield Diagnostic.warning(
+                DiagnosticCode.REPEATED_ID, column, distinct=different, rows=len(known)
             )
-            yield Diagnostic(Level.WARNING, "repeated", message, column)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
     from fairgauge.values import Value
 
@@ -48,16 +48,16 @@ def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, li
 
 
 def as_arrays(
-    columns: Mapping[str, Sequence[Value]], cube: Cube, spec: Spec, reading: Reading
-) -> tuple[Rows, str]:
-    """Turn columns into arrays, and say how rows are compared by their features, if they are."""
+    columns: Mapping[str, Sequence[Value]], cube: Cube, spec: Spec, outcome: OutcomeMasks
+) -> tuple[Rows, tuple[str, ...]]:
+    """Turn columns into arrays; with how each feature that rows are compared by is scaled."""
     count = len(next(iter(columns.values())))
     prediction = cube.plan.axis(Role.PREDICTION)
     selected = np.full(count, np.nan)
     if prediction is not None and not prediction.bins:
         positive = [
             level
-            for level, yes in zip(cube.levels[prediction], reading.predictions, strict=True)
+            for level, yes in zip(cube.levels[prediction], outcome.predictions, strict=True)
             if yes
         ]
         for i, value in enumerate(columns[prediction.column]):
@@ -70,20 +70,20 @@ def as_arrays(
             if prediction.closed == "left"
             else numbers > prediction.cuts[0]
         )
-        selected = np.where(np.isnan(numbers), np.nan, over == bool(reading.predictions[-1]))
+        selected = np.where(np.isnan(numbers), np.nan, over == bool(outcome.predictions[-1]))
     points, how = feature_matrix(
         [columns[name] for name in spec.features], scaled=spec.profile is Profile.DOCUMENTED
     )
-    shown = ", ".join(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
+    scalings = tuple(f"{name} {way}" for name, way in zip(spec.features, how, strict=True))
     score = _numbers(columns, spec.score, count)
     rows = Rows(
         selected=selected,
         prediction=_numbers(columns, spec.prediction, count),
         label=_numbers(columns, spec.label, count),
-        score=score if reading.turned is None else reading.turned - score,
+        score=score if outcome.turned is None else outcome.turned - score,
         points=points if len(points) else np.zeros((count, 0)),
     )
-    return rows, f"rows are compared by Euclidean distance over {shown}" if shown else ""
+    return rows, scalings
 
 
 def _numbers(columns: Mapping[str, Sequence[Value]], name: str | None, count: int) -> Array:

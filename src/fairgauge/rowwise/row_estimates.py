@@ -1,38 +1,41 @@
-"""An answer of rows: who is compared, the number found, and how sure it is."""
+"""Row estimates: the rows that are compared, the number computed, and its confidence interval."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.enums import Status
-from fairgauge.inference.saying import told
+from fairgauge.inference.interval import certainty
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import Estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.row_metrics import RowMetric
-    from fairgauge.inference.interval import Interval
+    from fairgauge.inference.interval import Intervals
+    from fairgauge.report.results import Reference
     from fairgauge.spec.specification import Spec
 
     Array = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
 
+_EMPTY_SIDE = Reason.of(ReasonCode.NO_ROWS, of="everything the metric needs")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """The rows of a group and of its reference, and what both are called."""
+class RowSides:
+    """The rows of a group and of its reference."""
 
     group: Mask
     reference: Mask
-    name: str
-    other: str
 
-    def where(self, usable: Mask) -> Pair:
+    def where(self, usable: Mask) -> RowSides:
         """Return the sides without the rows that cannot be used."""
         return replace(self, group=self.group & usable, reference=self.reference & usable)
 
@@ -57,36 +60,39 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """One number, the rows it rests on, what it says, how sure it is, or why there is none."""
+class RowAnswer:
+    """One number, the rows of both sides, the two rates, its interval, or why there is none."""
 
     value: float
     n_group: int
     n_reference: int | None
-    says: str
-    interval: Interval | None = None
-    reason: str = "a side has no rows with everything it needs"
+    rates: tuple[float, float] | None = None
+    interval: Intervals | None = None
+    reason: Reason = _EMPTY_SIDE
 
 
-def estimated(
+def row_estimate(
     metric: RowMetric,
     feature: str | None,
-    group: str,
-    reference: str | None,
-    answer: Answer,
+    group: str | None,
+    reference: Reference | None,
+    answer: RowAnswer,
     spec: Spec,
 ) -> Estimate:
     """Return the estimate of an answer, with its interval inside the range of the metric."""
-    who: dict[str, Any] = {
-        "metric": metric.name,
-        "set": metric.set,
-        "feature": feature,
-        "group": group,
-        "reference": reference,
-    }
-    sizes: dict[str, Any] = {"n_group": answer.n_group, "n_reference": answer.n_reference}
+    rates = answer.rates or (None, None)
+    estimate = Estimate(
+        metric=metric.name,
+        set=metric.set,
+        feature=feature,
+        group=group,
+        reference=reference,
+        n_group=answer.n_group,
+        n_reference=answer.n_reference,
+        rate_group=rates[0],
+        rate_reference=rates[1],
+    )
     if math.isnan(answer.value) or answer.interval is None:
-        return Estimate(**who, **sizes, status=Status.UNDEFINED, reason=answer.reason)
-    found = answer.interval.holding(np.array([answer.value]), metric.range)
-    sure = told(metric, found, 0, answer.says, spec.confidence)
-    return Estimate(**who, **sizes, value=answer.value, **sure)
+        return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
+    intervals = answer.interval.holding(np.array([answer.value]), metric.range)
+    return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))

@@ -1,16 +1,16 @@
-"""The door to the metrics of rows: reads the rows once more, and measures feature by feature."""
+"""Row metrics: reads the rows once more, and measures feature by feature."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Role
-from fairgauge.report.estimates import Diagnostic
-from fairgauge.resolve.group_counts import row_groups
-from fairgauge.rowwise.exact_scores import exact_histograms
+from fairgauge.enums import DiagnosticCode, Role
+from fairgauge.measure.slices import Slice
+from fairgauge.report.results import Diagnostic
+from fairgauge.rowwise.exact_scores import MOST_ROWS, exact_histograms
 from fairgauge.rowwise.row_arrays import as_arrays, repeated
-from fairgauge.rowwise.row_slices import RowView, consistency
+from fairgauge.rowwise.row_slices import RowSlice, consistency
 from fairgauge.scan.row_access import read_rows
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.row_metrics import RowMetric
     from fairgauge.cube.cube import Cube
     from fairgauge.report.estimates import Estimate
-    from fairgauge.resolve.group_counts import Tally
-    from fairgauge.resolve.outcomes import Reading
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.resolution import Resolution
     from fairgauge.scan.source import Source
     from fairgauge.spec.specification import Spec
 
@@ -34,43 +34,40 @@ class RowReader:
     spec: Spec
 
     def metrics(
-        self, asked: Sequence[RowMetric], reading: Reading
+        self, asked: Sequence[RowMetric], resolution: Resolution
     ) -> tuple[list[Estimate], list[Diagnostic]]:
-        """Compute the metrics of rows."""
-        return measure_rows(self.source, self.cube, self.spec, asked, reading)
+        """Compute metrics of rows for every sensitive feature and intersection.
 
-    def histograms(self, tallies: Sequence[Tally]) -> tuple[list[Tally], Diagnostic]:
-        """Give tallies exact score histograms."""
-        return exact_histograms(self.source, self.cube, self.spec, tallies)
-
-
-def measure_rows(
-    source: Source, cube: Cube, spec: Spec, asked: Sequence[RowMetric], reading: Reading
-) -> tuple[list[Estimate], list[Diagnostic]]:
-    """Compute metrics of rows for every sensitive feature and intersection.
-
-    Raises
-    ------
-    DataError
-        The rows cannot be read.
-    """
-    plan = cube.plan
-    score = spec.score
-    wanted = [axis.column for axis in plan.axes if axis.role is Role.FEATURE]
-    wanted += [c for c in (spec.label, spec.prediction, score, *spec.features) if c]
-    columns = read_rows(source, wanted if spec.count is None else [*wanted, spec.count])
-    if spec.count is not None:
-        columns = repeated(columns, spec.count)
-    rows, how = as_arrays(columns, cube, spec, reading)
-    notes = [Diagnostic(Level.NOTE, "features", how)] if how else []
-    estimates: list[Estimate] = []
-    for name, groups, codes in row_groups(cube, spec, columns):
-        view = RowView(name, groups, codes, rows, spec)
+        Raises
+        ------
+        DataError
+            The rows cannot be read.
+        """
+        spec, cube, outcome = self.spec, self.cube, resolution.outcomes[0]
+        wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
+        wanted += [c for c in (spec.label, spec.prediction, spec.score, *spec.features) if c]
+        columns = read_rows(self.source, wanted if spec.count is None else [*wanted, spec.count])
+        if spec.count is not None:
+            columns = repeated(columns, spec.count)
+        rows, scalings = as_arrays(columns, cube, spec, outcome)
+        notes = []
+        if scalings:
+            notes.append(Diagnostic.note(DiagnosticCode.FEATURE_DISTANCE, scalings=scalings))
+        estimates: list[Estimate] = []
+        for counts in resolution.features:
+            codes = counts.codes_of_rows(cube, columns)
+            part = RowSlice(Slice(counts, outcome, spec), codes, rows)
+            for metric in asked:
+                if metric.facts.of != "table":
+                    estimates += part.estimates(metric)
+                    notes += part.notes(metric)
         for metric in asked:
-            if metric.facts.of != "table":
-                estimates += view.estimates(metric)
-                notes += view.notes(metric)
-    for metric in asked:
-        if metric.facts.of == "table":
-            estimates.append(consistency(metric, rows, spec))
-    return estimates, notes
+            if metric.facts.of == "table":
+                estimates.append(consistency(metric, rows, spec))
+        return estimates, notes
+
+    def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
+        """Return the counts of every feature with exact scores; None where there are too many."""
+        if self.cube.rows > MOST_ROWS:
+            return None
+        return exact_histograms(self.source, self.cube, self.spec, resolution.features)

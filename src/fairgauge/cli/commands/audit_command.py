@@ -9,7 +9,6 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs
-from fairgauge.cli.progress_bar import progress
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
@@ -28,7 +27,7 @@ FAILED, UNDECIDED = 1, 3
     "format_",
     type=click.Choice(FORMATS),
     default="text",
-    help="Of standard output (text).",
+    help="Format of standard output (default text).",
 )
 @click.option(
     "-o",
@@ -36,12 +35,12 @@ FAILED, UNDECIDED = 1, 3
     "outputs",
     metavar="FILE",
     multiple=True,
-    help="Write a report; the suffix says how: .html .json .csv .md .xml .txt. Repeatable.",
+    help="Report file in the format of its suffix: .html .json .csv .md .xml .txt. Repeatable.",
 )
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
-    help="Count what the data cannot decide as passed (exit 0) or failed (exit 1), not as 3.",
+    help="Verdict that inconclusive rules count as: pass (exit code 0) or fail (1), instead of 3.",
 )
 def command(
     data: tuple[str, ...],
@@ -58,7 +57,7 @@ def command(
     them, a glob, a .cube.json made by "fairgauge count", - for standard input, or the URL of a
     database (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
 
-    A backslash takes the meaning from = : * and , in a column's name.
+    A backslash escapes = : * and , in the name of a column.
 
     \b
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes
@@ -74,6 +73,7 @@ def command(
     from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
     from fairgauge.render import render
+    from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)

@@ -14,7 +14,7 @@ from fairgauge.compat.clarify.segments import segments_of
 from fairgauge.compat.service_texts import CONDITIONAL, read, spelled
 from fairgauge.compat.smclarify.bias.performance import performance
 from fairgauge.enums import Profile
-from fairgauge.report.estimates import POOLED
+from fairgauge.report.results import OVERALL, POOLED
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -160,10 +160,10 @@ def _intervals(job: Job) -> Iterator[dict[str, Any]]:
     }
     everyone = list(place.values())
     for each in job.report.estimates:
-        own = each.stratum == (POOLED if each.metric in CONDITIONAL else None)
+        own = each.scope == (POOLED if each.metric in CONDITIONAL else OVERALL)
         if not own or each.low is None or each.high is None:
             continue
-        found = place.get((str(each.feature), each.group))
+        found = place.get((str(each.feature), str(each.group)))
         for facet, name in everyone if each.feature is None else [found] if found else []:
             yield {
                 "facet": facet,
@@ -172,7 +172,9 @@ def _intervals(job: Job) -> Iterator[dict[str, Any]]:
                 "low": spelled(each.low),
                 "high": spelled(each.high),
                 "confidence": each.confidence,
-                "method": each.method,
+                "method": [str(method) for method in each.interval.methods]
+                if each.interval
+                else [],
             }
 
 

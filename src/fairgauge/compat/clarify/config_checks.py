@@ -208,8 +208,6 @@ def notices(config: AnalysisConfig) -> list[str]:
         if cloud:
             names = ", ".join(f"predictor.{name}" for name in cloud)
             found.append(f"{names}: only concern the cloud and are ignored")
-    if config.methods.report is not None and config.methods.report.title is not None:
-        found.append("methods.report.title: the report names the data instead")
     if config.dataset_type == "application/parquet":
         found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
     return found

@@ -149,6 +149,11 @@ class Job:
                 f"{why}; facet_type, label_type or --profile documented overrides this"
             )
 
+    def _document(self) -> dict[str, Any]:
+        """Return the title of the report, if the configuration gives one."""
+        asked = self.config.methods.report
+        return {"document": {"title": asked.title}} if asked and asked.title else {}
+
     def _measured(self, options: dict[str, Any]) -> Measured | None:
         blocks = tuple(side.blocks for side in self.sides if side.blocks is not None)
         if not blocks:
@@ -163,7 +168,7 @@ class Job:
             problem = unsortable([*strata.levels, *missing])
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         cube = count_question(asked, self.profile)
-        self._cube, self._options = cube, options | {"metrics": metrics}
+        self._cube, self._options = cube, options | {"metrics": metrics} | self._document()
         return Measured(asked, cube, features, problem)
 
 

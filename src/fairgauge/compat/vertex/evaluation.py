@@ -18,6 +18,7 @@ from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
 from fairgauge.pipeline import audit
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.values import canonical, matches, name_of
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def _described(report: Report, metrics: Sequence[str]) -> dict[str, Any]:
         each = report[metric, "slice", SLICE_A]
         values[metric] = spelled(each.value)
         if each.value is None:
-            texts["reasons"][metric] = each.reason
+            texts["reasons"][metric] = describe_reason(each.reason) if each.reason else "no value"
         else:
             texts["says"][metric] = each.says
         if each.low is not None and each.high is not None:

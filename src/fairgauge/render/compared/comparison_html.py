@@ -19,14 +19,17 @@ from fairgauge.render.html import environment
 from fairgauge.render.metric_meanings import compared, headline_rank, metric_row, neutral, title
 from fairgauge.render.question import name
 from fairgauge.render.row_charts import mark
+from fairgauge.report.results import OVERALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.comparison.changes import Change, Seen
+    from fairgauge.comparison.changes import Change
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.reasons import Reason
     from fairgauge.render.axis_geometry import Mark, Scale, Tick
     from fairgauge.render.compared.phrases import Told
+    from fairgauge.report.estimates import Estimate
 
 _NAME = 40
 _MOST_LISTED = 300
@@ -93,9 +96,9 @@ def _context(comparison: Comparison) -> dict[str, Any]:
     style = _asset("style.css") + _asset("compared.css")
     used = dict.fromkeys(each.metric for each in comparison.changes)
     tables = [
-        ("Further from no difference, beyond doubt", told.further, False),
-        ("Closer to no difference, beyond doubt", told.closer, False),
-        ("Moved" if comparison.refused else "Moved, but not beyond doubt", told.moved,
+        ("Further from no difference, statistically significantly", told.further, False),
+        ("Closer to no difference, statistically significantly", told.closer, False),
+        ("Moved" if comparison.refused else "Moved, but not statistically significantly", told.moved,
          not comparison.refused),
         ("With a value in one report only", told.undefined, False),
         ("Did not change", told.stayed, True),
@@ -121,17 +124,17 @@ def _context(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _sentences(told: Told, refused: str | None) -> list[str]:
+def _sentences(told: Told, refused: Reason | None) -> list[str]:
     """Return the few changes that matter first, in words: of each rate of a group, one."""
     moved = told.moved if refused else ()
     ranked = sorted(
         (*told.further, *told.closer, *moved),
-        key=lambda each: (headline_rank(each.metric) is None, each.stratum is not None),
+        key=lambda each: (headline_rank(each.metric) is None, each.new.scope != OVERALL),
     )
     one_each: dict[tuple[object, ...], Change] = {}
     for each in ranked:
         rate = compared(each.metric) or each.metric
-        one_each.setdefault((rate, each.feature, each.group, each.class_), each)
+        one_each.setdefault((rate, each.feature, each.group, each.new.class_scope), each)
     found = list(one_each.values())
     return [
         f"{phrases.subject(each, several=told.several)}: {each.metric} "
@@ -142,13 +145,13 @@ def _sentences(told: Told, refused: str | None) -> list[str]:
 
 
 def _panels(comparison: Comparison, told: Told) -> list[Panel]:
-    """Return charts of what moved beyond doubt, and of what moved most where that is little."""
+    """Return charts of the significant changes, and of the largest ones where these are few."""
     over_all: dict[tuple[object, ...], list[Change]] = {}
     for each in (*told.further, *told.closer, *told.moved, *told.stayed):
-        if each.stratum is None and each.change is not None:
-            key = (each.metric, each.feature, each.class_, each.threshold)
+        if each.new.scope == OVERALL and each.change is not None:
+            key = (each.metric, each.feature, each.new.class_scope, each.threshold)
             over_all.setdefault(key, []).append(each)
-    sure = sum(any(each.sure for each in found) for found in over_all.values())
+    sure = sum(any(each.significant for each in found) for found in over_all.values())
     most = min(max(sure, _FEWEST_PANELS), _MOST_PANELS)
     moving = [found for found in over_all.values() if any(each.moved for each in found)]
     order = {(group.feature, group.group): i for i, group in enumerate(comparison.groups)}
@@ -158,7 +161,7 @@ def _panels(comparison: Comparison, told: Told) -> list[Panel]:
 def _panel(found: list[Change], order: dict[tuple[str, str], int], told: Told) -> Panel:
     first = found[0]
     shown = sorted(
-        found[:_MOST_ROWS], key=lambda each: order.get((str(each.feature), each.group), 0)
+        found[:_MOST_ROWS], key=lambda each: order.get((str(each.feature), str(each.group)), 0)
     )
     row, middle = metric_row(first.metric), neutral(first.metric)
     include = [middle, -0.1, 0.1] if row is not None and row.range == _SHARE else [middle]
@@ -180,11 +183,12 @@ def _panel(found: list[Change], order: dict[tuple[str, str], int], told: Told) -
 
 
 def _row(each: Change, axis: Scale, told: Told) -> Row:
-    def drawn(side: Seen) -> Mark:
+    def drawn(side: Estimate) -> Mark:
         return mark(side.value, side.low, side.high, axis, faint=side is each.old, size=4.5)
 
     at = f", threshold {each.threshold:g}" if told.several and each.threshold is not None else ""
-    of = f", class {name(each.class_)}" if each.class_ is not None else ""
+    class_name = each.new.class_scope.name
+    of = f", class {name(class_name)}" if class_name is not None else ""
     moved = f"change {phrases.shift(each)} {phrases.limits(each)}".rstrip()
     old, new = (_shown(each, side) for side in (each.old, each.new))
     return Row(
@@ -198,7 +202,7 @@ def _row(each: Change, axis: Scale, told: Told) -> Row:
     )
 
 
-def _shown(each: Change, side: Seen) -> tuple[str, str]:
+def _shown(each: Change, side: Estimate) -> tuple[str, str]:
     value, _, interval = phrases.seen(each, side, interval=True).partition(" ")
     few = "?" if side.status is Status.TOO_FEW else ""
     return f"{value}{few}", interval
@@ -220,8 +224,8 @@ def _listed(each: Change, told: Told) -> Listed:
 
 
 def _tone(each: Change) -> str:
-    """Return the colour of a change: only what is beyond doubt has one."""
-    if not each.sure:
+    """Return the colour of a change: only what is statistically significantly has one."""
+    if not each.significant:
         return ""
     return {Direction.FURTHER: "fail", Direction.CLOSER: "pass"}.get(
         each.direction or Direction.AS_FAR, ""

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render.estimate_rows import cell
+from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.report.plain_values import number, plain_estimate
 
 if TYPE_CHECKING:
     from fairgauge.comparison.changes import Change
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.render.estimate_rows import Cell
 
-_WHICH = ("metric", "feature", "group", "stratum", "class", "threshold")
+_WHICH = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
+          "threshold")  # fmt: skip
 _SEEN = ("value", "low", "high", "reference", "n_group", "n_reference", "status")
 _CHANGE = ("by", "change", "low", "high", "p_value", "p_adjusted", "direction")
 COLUMNS = (
     *_WHICH,
     *(f"{side}_{name}" for side in ("old", "new") for name in _SEEN),
     *(name if name not in ("low", "high") else f"change_{name}" for name in _CHANGE),
-    "crossed", "beyond_doubt", "reason",
+    "crossed", "significant", "reason",
 )  # fmt: skip
 """The columns of a row of CSV, in order."""
 
@@ -36,11 +39,20 @@ def to_csv(comparison: Comparison) -> str:
 
 
 def _row(each: Change) -> list[Cell]:
+    old, new = plain_estimate(each.old), plain_estimate(each.new)
+    low, high = each.interval or (None, None)
     return [
-        *(getattr(each, "class_" if name == "class" else name) for name in _WHICH),
-        *(getattr(side, name) for side in (each.old, each.new) for name in _SEEN),
-        *(getattr(each, name) for name in _CHANGE),
+        *(new[name] for name in _WHICH[:-1]),
+        each.threshold,
+        *(number(side[name]) for side in (old, new) for name in _SEEN),
+        each.by,
+        each.change,
+        low,
+        high,
+        each.p_value,
+        each.p_adjusted,
+        None if each.direction is None else str(each.direction),
         "yes" if each.crossed else "no",
-        "yes" if each.sure else "no",
-        each.reason,
+        "yes" if each.significant else "no",
+        describe_reason(each.reason) if each.reason else None,
     ]

@@ -11,6 +11,7 @@ from fairgauge.render.compared.phrases import ARROW
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.markdown import escape
 from fairgauge.render.question import name
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,13 +49,20 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from _verdicts(comparison)
     yield from ["", "## Disparities", "", escape(phrases.summary(comparison, told))]
     if comparison.refused and told.moved:
-        yield from ["", escape(f"No change has an interval: {comparison.refused}.")]
+        yield from [
+            "",
+            escape(f"No change has a confidence interval: {describe_reason(comparison.refused)}."),
+        ]
     if told.mirrored:
         names = ", ".join(told.mirrored[:3])
         yield from ["", escape(f"Left out, being the mirror image of the other: {names}.")]
-    yield from _changes("Further from no difference, beyond doubt", told.further, told)
-    yield from _changes("Closer to no difference, beyond doubt", told.closer, told)
-    moved = "What moved most" if comparison.refused else "Moved, but not beyond doubt"
+    yield from _changes(
+        "Further from no difference, statistically significantly", told.further, told
+    )
+    yield from _changes("Closer to no difference, statistically significantly", told.closer, told)
+    moved = (
+        "What moved most" if comparison.refused else "Moved, but not statistically significantly"
+    )
     yield from _changes(moved, told.moved, told, folded=not comparison.refused)
     yield from _changes("With a value in one report only", told.undefined, told)
     yield from _alone(comparison)
@@ -91,10 +99,10 @@ def _verdicts(comparison: Comparison) -> Iterator[str]:
     rows = [
         [
             f"{_MARKS[each.turn]} {each.turn}",
-            escape(name(each.rule)),
+            escape(name(each.new.rule)),
             escape(phrases.whom(each)),
             f"{each.old} {ARROW} {each.new}",
-            escape(shorten(printable(each.new_reason), phrases.LONGEST_REASON)),
+            escape(shorten(printable(each.new.says), phrases.LONGEST_REASON)),
         ]
         for each in comparison.flips
     ]

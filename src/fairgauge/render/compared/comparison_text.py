@@ -10,13 +10,14 @@ from fairgauge.render.compared import phrases
 from fairgauge.render.compared.phrases import ARROW
 from fairgauge.render.display_names import printable, shorten, width
 from fairgauge.render.question import name
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.render.terminal_tables import Style, clip, table, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.comparison.changes import Change
-    from fairgauge.comparison.comparison import Comparison, Flip
+    from fairgauge.comparison.comparison import Comparison, VerdictChange
 
 _NARROWEST, _WIDEST = 80, 120
 _INDENT = 16
@@ -113,15 +114,15 @@ class _Writer:
             yield from self._flip(each)
         yield from self._more(len(comparison.flips) - _MOST_FLIPS, "that changed")
 
-    def _flip(self, each: Flip) -> Iterator[str]:
+    def _flip(self, each: VerdictChange) -> Iterator[str]:
         yield ""
         word = self._style.paint(f"{each.turn:<7}", _TURNS[each.turn])
         room = self._width - 11
-        said = f"{name(each.rule)}  {phrases.whom(each)}"
+        said = f"{name(each.new.rule)}  {phrases.whom(each)}"
         lines = wrap(f"{said}: {each.old} {ARROW} {each.new}", room)
         yield f"  {word}  {lines[0]}"
         yield from (f"           {line}" for line in lines[1:])
-        reason = shorten(printable(each.new_reason), phrases.LONGEST_REASON)
+        reason = shorten(printable(each.new.says), phrases.LONGEST_REASON)
         yield from self._wrapped(reason, 11, "dim")
 
     def _disparities(self) -> Iterator[str]:
@@ -129,13 +130,21 @@ class _Writer:
         yield from self._heading("Disparities")
         yield from self._wrapped(phrases.summary(comparison, told), 2)
         if comparison.refused and told.moved:
-            yield from self._wrapped(f"No change has an interval: {comparison.refused}.", 2)
+            yield from self._wrapped(
+                f"No change has a confidence interval: {describe_reason(comparison.refused)}.", 2
+            )
         if told.mirrored:
             names = ", ".join(told.mirrored[:3])
             yield from self._wrapped(f"Left out, being the mirror image of the other: {names}.", 2)
-        yield from self._sure("Further from no difference, beyond doubt", told.further, "bad")
-        yield from self._sure("Closer to no difference, beyond doubt", told.closer, "good")
-        beside = "Not beyond doubt" if told.further or told.closer else "What moved most"
+        yield from self._sure(
+            "Further from no difference, statistically significantly", told.further, "bad"
+        )
+        yield from self._sure(
+            "Closer to no difference, statistically significantly", told.closer, "good"
+        )
+        beside = (
+            "Not statistically significantly" if told.further or told.closer else "What moved most"
+        )
         yield from self._moved("What moved most" if comparison.refused else beside, told.moved)
         yield from self._undefined(told.undefined)
 
@@ -146,7 +155,7 @@ class _Writer:
         yield f"  {self._style.paint(heading, style)}"
         for each in found[:_MOST_SURE]:
             yield from self._change(each)
-        yield from self._more(len(found) - _MOST_SURE, "beyond doubt")
+        yield from self._more(len(found) - _MOST_SURE, "statistically significantly")
 
     def _change(self, each: Change) -> Iterator[str]:
         """Yield a change on one line, with its rates below; beneath a long name, on two."""

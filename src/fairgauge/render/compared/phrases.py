@@ -8,24 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Direction, Outcome, Turn
+from fairgauge.enums import Direction, Outcome, ReferenceKind, ScopeKind, Turn
 from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.metric_meanings import compared, is_share, is_signed, rate_title
 from fairgauge.render.question import name
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.render.row_charts import rule_words
 from fairgauge.render.short_sentences import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.comparison.changes import Change, Seen
-    from fairgauge.comparison.comparison import Alone, Comparison, Flip, Origin
+    from fairgauge.comparison.changes import Change
+    from fairgauge.comparison.comparison import Alone, Comparison, Origin, VerdictChange
+    from fairgauge.report.estimates import Estimate
 
 ARROW = "→"
 LONGEST_REASON = 300
 _LONGEST_VALUE = 60
-_POOLED = "pooled"
 _DIRECTIONS = {
     Direction.FURTHER: "further from no difference",
     Direction.CLOSER: "closer to no difference",
@@ -35,9 +36,9 @@ METHOD = (
     "The interval of a change is MOVER's of the two intervals (Zou and Donner 2008); it assumes "
     "that the two reports rest on different, independent rows. A ratio changes by a ratio. The "
     "p-values invert these limits; all changes are one family (Holm up to 20, Benjamini-Hochberg "
-    "above). Beyond doubt: the interval of the change of the distance from no difference does not "
-    "hold 0, the adjusted p-value is at most one minus the confidence, and both estimates rest on "
-    "enough rows."
+    "above). Statistically significant: the interval of the change of the distance from no difference does not "
+    "hold 0, the adjusted p-value is at most one minus the confidence, and both estimates have "
+    "enough data."
 )
 """How a change is judged."""
 
@@ -48,7 +49,7 @@ class Told:
 
     Attributes
     ----------
-    further, closer : what moved beyond doubt.
+    further, closer : what moved statistically significantly.
     moved : what moved otherwise.
     undefined : what has a value in one report only.
     stayed : what did not change.
@@ -68,18 +69,18 @@ class Told:
 def tell(comparison: Comparison) -> Told:
     """Sort the changes; of two groups that mirror each other, the smaller one speaks for both."""
     mirrors = _mirrors(comparison)
-    sure = {(*_of(each), each.group) for each in comparison.changes if each.sure}
+    sure = {(*_of(each), each.group) for each in comparison.changes if each.significant}
     kept = [
         each
         for each in comparison.changes
         if (each.feature, each.group) not in mirrors
-        or (each.sure and (*_of(each), mirrors[each.feature, each.group]) not in sure)
+        or (each.significant and (*_of(each), mirrors[each.feature, each.group]) not in sure)
     ]
     valued = [each for each in kept if each.change is not None]
     return Told(
-        further=tuple(e for e in valued if e.sure and e.direction is Direction.FURTHER),
-        closer=tuple(e for e in valued if e.sure and e.direction is Direction.CLOSER),
-        moved=tuple(e for e in valued if e.moved and not e.sure),
+        further=tuple(e for e in valued if e.significant and e.direction is Direction.FURTHER),
+        closer=tuple(e for e in valued if e.significant and e.direction is Direction.CLOSER),
+        moved=tuple(e for e in valued if e.moved and not e.significant),
         undefined=tuple(e for e in kept if e.change is None and e.moved),
         stayed=tuple(each for each in kept if not each.moved),
         mirrored=tuple(dict.fromkeys(name(group) for _, group in mirrors)),
@@ -88,25 +89,27 @@ def tell(comparison: Comparison) -> Told:
 
 
 def _of(each: Change) -> tuple[object, ...]:
-    return (each.metric, each.feature, each.stratum, each.class_, each.threshold)
+    return (each.metric, each.feature, each.new.scope, each.new.class_scope, each.threshold)
 
 
-def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str], str]:
+def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]:
     """Return the larger of just two groups that are each compared with the other, and the other."""
-    found: dict[tuple[str | None, str], str] = {}
+    found: dict[tuple[str | None, str | None], str] = {}
     groups: dict[str, list[tuple[float, str]]] = {}
     for group in comparison.groups:
         groups.setdefault(group.feature, []).append((group.new_n or 0.0, group.group))
     for feature, sizes in groups.items():
         own = [each for each in comparison.changes if each.feature == feature]
-        references = {side.reference for each in own for side in (each.old, each.new)}
-        if len(sizes) == 2 and references - {None} == {"rest"}:
+        kinds = {
+            side.reference.kind for each in own for side in (each.old, each.new) if side.reference
+        }
+        if len(sizes) == 2 and kinds == {ReferenceKind.OTHERS}:
             (_, smaller), (_, larger) = sorted(sizes)
             found[feature, larger] = smaller
     return found
 
 
-def whom(each: Change | Flip, most: int = 30) -> str:
+def whom(each: Change | VerdictChange, most: int = 30) -> str:
     """Return the feature and the group: ``sex Female``."""
     names = (each.feature, each.group)
     return " ".join(shorten(printable(part), most) for part in names if part is not None)
@@ -115,17 +118,21 @@ def whom(each: Change | Flip, most: int = 30) -> str:
 def subject(each: Change, *, several: bool = False, most: int = 30) -> str:
     """Return what a change is about: ``sex Female, in A``, where A is a stratum."""
     parts = [whom(each, most)]
-    if each.stratum is not None:
-        inside = f"in {shorten(printable(each.stratum), most)}"
-        parts.append("strata held fixed" if each.stratum == _POOLED else inside)
-    if each.class_ is not None:
-        parts.append(f"class {shorten(printable(each.class_), most)}")
+    scope, of_class = each.new.scope, each.new.class_scope
+    if scope.stratum is not None:
+        parts.append(f"in {shorten(printable(scope.stratum), most)}")
+    elif scope.kind is ScopeKind.POOLED:
+        parts.append("adjusted for strata")
+    if of_class.name is not None:
+        parts.append(f"class {shorten(printable(of_class.name), most)}")
+    elif of_class.average is not None:
+        parts.append(f"{of_class.average} average")
     if several and each.threshold is not None:
         parts.append(f"threshold {each.threshold:g}")
     return ", ".join(parts)
 
 
-def seen(each: Change, side: Seen, *, interval: bool = False) -> str:
+def seen(each: Change, side: Estimate, *, interval: bool = False) -> str:
     """Return a value as it stands in one of the reports."""
     signed = is_signed(each.metric)
     shown = numbers.number(side.value, signed=signed)
@@ -145,15 +152,21 @@ def shift(each: Change) -> str:
 
 def limits(each: Change) -> str:
     """Return the interval of a change; nothing where there is none."""
-    return numbers.interval(each.low, each.high, signed=each.by == "difference")
+    return numbers.interval(*(each.interval or (None, None)), signed=each.by == "difference")
 
 
 def direction(each: Change) -> str:
-    """Say where a disparity went, and whether that is beyond doubt."""
+    """Say where a disparity went, and whether that is statistically significantly."""
     if each.direction is None:
         return ""
     side = ", on the other side" if each.crossed else ""
-    doubt = ", beyond doubt" if each.sure else ", not beyond doubt" if each.interval else ""
+    doubt = (
+        ", statistically significant"
+        if each.significant
+        else ", not statistically significant"
+        if each.interval
+        else ""
+    )
     return f"{_DIRECTIONS[each.direction]}{side}{doubt}"
 
 
@@ -176,7 +189,8 @@ def evidence(each: Change) -> str:
 
 def because(each: Change) -> str:
     """Return why a change has no interval, or no value."""
-    return shorten(printable(each.reason or ""), LONGEST_REASON)
+    reason = describe_reason(each.reason) if each.reason else ""
+    return shorten(printable(reason), LONGEST_REASON)
 
 
 def summary(comparison: Comparison, told: Told) -> str:
@@ -194,9 +208,9 @@ def summary(comparison: Comparison, told: Told) -> str:
         ]
     else:
         counts = [
-            (len(told.further), "went further from no difference beyond doubt"),
-            (len(told.closer), "came closer beyond doubt"),
-            (len(told.moved), "moved, but not beyond doubt"),
+            (len(told.further), "are statistically significantly further from no difference"),
+            (len(told.closer), "are significantly closer"),
+            (len(told.moved), "changed, not statistically significantly"),
         ]
     counts += [(len(told.undefined), "have a value in one report only")]
     counts += [(len(told.stayed), "did not change")]

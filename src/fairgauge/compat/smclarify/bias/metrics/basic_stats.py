@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
 from fairgauge.compat.columns import Column, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide
@@ -165,5 +165,5 @@ def _rate(name: str, *cells: int) -> float:
     """Return a rate of the catalogue, from TP, FP, FN and TN."""
     rate = find_rate(name)
     counts = np.array([cells], dtype=np.float64)
-    side: Any = Side(size=counts.sum(axis=-1), cells={rate.needs: counts})
+    side: Any = ConfusionCounts(size=counts.sum(axis=-1), cells={rate.needs: counts})
     return float(rate.value(side, Profile.CLARIFY)[0])

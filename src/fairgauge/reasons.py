@@ -1,0 +1,175 @@
+"""Reasons: why a number is undefined, has no confidence interval, or decides nothing.
+
+A reason is a code with parameters. The sentence that a person reads is made from them in
+`fairgauge.render.reason_sentences`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class ReasonCode(StrEnum):
+    """What stands in the way; the parameters of each are named beside it."""
+
+    ALL_OF = "all_of"  # reasons
+
+    # the value is undefined
+    NO_ROWS = "no_rows"  # of
+    EMPTY_DENOMINATOR = "empty_denominator"  # counts, formula
+    BOTH_SIDES_EQUAL_RATE = "both_sides_equal_rate"  # rate, value
+    BOTH_SIDES_INFINITE = "both_sides_infinite"  # rate
+    BOTH_SIDES_ZERO = "both_sides_zero"
+    ONE_CLASS_ONLY = "one_class_only"  # of
+    NO_CLASS_DEFINED = "no_class_defined"  # reasons
+    NO_VARIATION = "no_variation"  # of
+    NO_BENEFIT = "no_benefit"
+    NOT_CONVERGED = "not_converged"  # of
+    FEWER_THAN_TWO_GROUPS = "fewer_than_two_groups"
+    NO_GROUPS = "no_groups"
+    NO_COMMON_STRATUM = "no_common_stratum"
+    NONE_AT_TOP = "none_at_top"
+    EMPTY_FACET = "empty_facet"
+    FAILED = "failed"  # detail
+
+    # the metric does not apply
+    WRONG_TASK = "wrong_task"  # task
+    NEEDS_COLUMNS = "needs_columns"  # columns
+    NEEDS_PROBABILITIES = "needs_probabilities"
+    NEEDS_POPULATION = "needs_population"
+    NEEDS_STRATA = "needs_strata"
+    NEEDS_FEATURES = "needs_features"
+    NEEDS_ROWS = "needs_rows"
+    NO_WEIGHTS = "no_weights"
+
+    # there is too little data
+    FEW_ROWS = "few_rows"  # n, minimum, side, effective
+    FEW_EXPECTED = "few_expected"  # expected, minimum
+    FEW_CLUSTERS = "few_clusters"  # clusters, minimum
+    THIN_STRATA = "thin_strata"  # minimum, share, of
+    SMALL_GROUP = "small_group"  # n, minimum, side
+    INADEQUATE = "inadequate"  # detail
+
+    # there is no confidence interval
+    NO_METHOD = "no_method"  # of
+    NO_CLUSTER_METHOD = "no_cluster_method"
+    ROW_METRIC_WITH_CLUSTERS = "row_metric_with_clusters"
+    SCORES_NOT_BY_CLUSTER = "scores_not_by_cluster"
+    DIVERGENCE_WITH_CLUSTERS = "divergence_with_clusters"
+    JACKKNIFE_UNDEFINED = "jackknife_undefined"
+    CLUSTERS_TOO_FEW_OR_UNDEFINED = "clusters_too_few_or_undefined"  # minimum
+    SHARED_CLUSTERS = "shared_clusters"  # of
+    SHARED_ROWS = "shared_rows"  # of
+    RATIO_MAY_BE_ZERO = "ratio_may_be_zero"
+    VALUE_OUTSIDE_INTERVAL = "value_outside_interval"
+    UNBOUNDED = "unbounded"
+    TOO_MANY_STRATA = "too_many_strata"
+    TOO_MANY_GROUPS = "too_many_groups"
+    RESAMPLED_NOT_POOLED = "resampled_not_pooled"
+    POOLED_WITH_WHOLE = "pooled_with_whole"
+    ROUNDING = "rounding"
+    OWN_REFERENCE = "own_reference"
+    OWN_NEIGHBOURS = "own_neighbours"
+    ONE_RANK = "one_rank"
+    ONE_GROUP_RANKED = "one_group_ranked"
+    POINT_MASS = "point_mass"  # of
+
+    # a verdict
+    INSIDE = "inside"
+    BELOW = "below"  # limit
+    ABOVE = "above"  # limit
+    CROSSES = "crosses"  # limits, needed, rows, detectable, detectable_ratio
+    POINT_INSIDE = "point_inside"
+    POINT_OUTSIDE = "point_outside"
+    MISSING_GROUPS = "missing_groups"  # rows, low, high, alone
+    NO_ESTIMATE = "no_estimate"  # what, name, nearest
+    NO_VALUE = "no_value"
+    NO_INTERVAL = "no_interval"
+    FAMILYWISE = "familywise"  # comparisons
+
+    # a change between two reports
+    OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons
+    OLD_OR_NEW_WITHOUT_INTERVAL = "old_or_new_without_interval"  # report
+    DIFFERENT_REFERENCES = "different_references"
+    DIFFERENT_LEVELS = "different_levels"
+    SAME_ROWS = "same_rows"  # evidence: stated, fingerprint, sizes
+    ASKED_DIFFERENTLY = "asked_differently"  # keys
+    BOTH_UNBOUNDED = "both_unbounded"
+
+    TEXT = "text"  # text: a reason of a report saved by version 1
+
+
+Parameter: TypeAlias = "str | int | float | bool | tuple[str, ...] | tuple[Reason, ...] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something is not as asked.
+
+    Attributes
+    ----------
+    code : what stands in the way.
+    side : "group" or "reference" where one side alone is concerned.
+    parameters : the names and values that the code calls for, sorted by name.
+
+    Examples
+    --------
+    >>> few = Reason.of(ReasonCode.FEW_ROWS, n=12, minimum=20).on("reference")
+    >>> few.code, few.side, few["n"]
+    (<ReasonCode.FEW_ROWS: 'few_rows'>, 'reference', 12)
+    """
+
+    code: ReasonCode
+    side: str | None = None
+    parameters: tuple[tuple[str, Parameter], ...] = ()
+
+    @classmethod
+    def of(cls, code: ReasonCode, **parameters: Parameter) -> Reason:
+        """Make a reason of a code and its parameters; those that are None are left out."""
+        known = ((name, value) for name, value in parameters.items() if value is not None)
+        return cls(code, None, tuple(sorted(known)))
+
+    def on(self, side: str) -> Reason:
+        """Return the same reason, of one side of a comparison."""
+        return Reason(self.code, side, self.parameters)
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.parameters)[name]
+
+    def get(self, name: str) -> Any:
+        """Return a parameter, None where it is absent."""
+        return dict(self.parameters).get(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reason as plain values, without its sentence."""
+        plain = {name: _plain(value) for name, value in self.parameters}
+        return {"code": str(self.code), "side": self.side, "parameters": plain}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Reason:
+        """Read what `to_dict` wrote."""
+        parameters = ((name, _typed(value)) for name, value in plain["parameters"].items())
+        return cls(ReasonCode(plain["code"]), plain.get("side"), tuple(sorted(parameters)))
+
+
+def all_of(reasons: Iterable[Reason]) -> Reason:
+    """Join several reasons that hold together; a single one stands for itself."""
+    several = tuple(reasons)
+    return several[0] if len(several) == 1 else Reason.of(ReasonCode.ALL_OF, reasons=several)
+
+
+def _plain(value: Parameter) -> Any:
+    if isinstance(value, tuple):
+        return [each.to_dict() if isinstance(each, Reason) else each for each in value]
+    return value
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(Reason.from_dict(each) if isinstance(each, dict) else each for each in value)
+    return value

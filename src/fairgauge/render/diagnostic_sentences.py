@@ -1,0 +1,215 @@
+"""Sentences about diagnostics: what a reader should know of an audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.lookup import find_rate
+from fairgauge.enums import DiagnosticCode
+from fairgauge.errors import quote
+from fairgauge.render.numbers import amount, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.report.results import Diagnostic
+
+_TASKS = {
+    "binary": "two classes, positive and negative",
+    "multiclass": "classes, each against all others",
+    "regression": "numbers (a regression)",
+}
+_PROCEDURES = {
+    "holm": "Holm",
+    "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)",
+}
+
+
+def describe_diagnostic(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic as a sentence without a capital and a full stop."""
+    return _DESCRIBED[diagnostic.code](diagnostic)
+
+
+def _task(d: Diagnostic) -> str:
+    return f"label and prediction are read as {_TASKS[d['task']]}; set task to change it"
+
+
+def _excluded(d: Diagnostic) -> str:
+    rows = d["rows"]
+    text = f"{rows:,} {plural(rows, 'row has', 'rows have')} a {d['reason']}"
+    if d["reason"] == "missing cluster":
+        text += "; values include them, confidence intervals do not"
+    return text
+
+
+def _repeated_id(d: Diagnostic) -> str:
+    return (
+        f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
+        f"{d['rows']:,} rows: rows of one person or session are clustered observations, and "
+        f"confidence intervals that ignore it are too narrow; set cluster={quote(d.feature)} "
+        "(--cluster)"
+    )
+
+
+def _missing_groups(d: Diagnostic) -> str:
+    return (
+        f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
+        f"{d.feature} and are in no group; a rule on a difference or ratio of rates passes or "
+        "fails only if it would whichever groups they are in"
+    )
+
+
+def _clusters(d: Diagnostic) -> str:
+    return (
+        f"{d['clusters']:,} of {d['total']:,} clusters ({d['column']}) have rows in several "
+        "groups; confidence intervals of differences and ratios account for it"
+    )
+
+
+def _coverage(d: Diagnostic) -> str:
+    return (
+        f"{d['metric']} covers {d['share']:.1%} of the rows: strata without positive or without "
+        f"negative {d['of']}s are excluded"
+    )
+
+
+def _adjusted(d: Diagnostic) -> str:
+    procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
+    return (
+        f"p-values are adjusted by {procedures}; a family is all groups of one metric in one "
+        "feature, over all rows"
+    )
+
+
+def _homogeneity(d: Diagnostic) -> str:
+    title = find_rate(d["rate"]).title
+    significant = (
+        "differs statistically significantly"
+        if d["significant"]
+        else ("does not differ statistically significantly")
+    )
+    between = d.get("between_sd")
+    spread = (
+        ""
+        if between is None
+        else (f"; the estimated standard deviation between groups is {100 * between:.1f} pp")
+    )
+    p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+    return (
+        f"{title} {significant} between the {d['groups']} groups (chi-square test of homogeneity, "
+        f"{p}): the range over groups is {100 * d['range']:.1f} pp, where on average "
+        f"{100 * d['expected_range']:.1f} pp are expected under no difference{spread}"
+    )
+
+
+def _pairs(d: Diagnostic) -> str:
+    if not d["listed"]:
+        return (
+            f"the {d['pairs']:,} pairs of {d['groups']:,} groups are not listed; the largest gap "
+            "between any two is a metric of its own (selection_rate.largest_gap)"
+        )
+    return (
+        f"of the {d['pairs']:,} pairs of {d['groups']:,} groups, the {d['listed']:,} that differ "
+        "most in each rate are listed; their confidence intervals and p-values account for all "
+        "pairs"
+    )
+
+
+def _reversed_scores(d: Diagnostic) -> str:
+    return (
+        f"the scores rank positives below negatives (ROC AUC {d['auc']:.2f} of all rows); if they "
+        "are the probabilities of another value than the positive one, name it: score_of=VALUE, "
+        "--score-of VALUE"
+    )
+
+
+def _simpson(d: Diagnostic) -> str:
+    return (
+        f"{d['group']}: the difference reverses when adjusted for the strata (Simpson's paradox): "
+        f"{d['metric']} {amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted"
+    )
+
+
+def _disappears(d: Diagnostic) -> str:
+    p = d.get("p")
+    shown = "" if p is None else f", adjusted p = {p:.3f}"
+    return (
+        f"{d['group']}: the difference disappears when adjusted for the strata: {d['metric']} "
+        f"{amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted (not statistically "
+        f"significant{shown})"
+    )
+
+
+def _binned(d: Diagnostic) -> str:
+    return (
+        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
+        "at most its error in the JSON report. From at most a million rows, instead of counts, "
+        "they are exact"
+    )
+
+
+def _distance(d: Diagnostic) -> str:
+    return f"rows are compared by Euclidean distance over {', '.join(d['scalings'])}"
+
+
+def _sampled(d: Diagnostic) -> str:
+    return (
+        f"{d['metric']} looks up the neighbours of a random sample of {d['rows']:,} rows of larger "
+        f"groups (seed {d['seed']})"
+    )
+
+
+def _overrides(d: Diagnostic) -> str:
+    return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
+
+
+def _text(d: Diagnostic) -> str:
+    return str(d["text"])
+
+
+def _false_fail(d: Diagnostic) -> str:
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return (
+            f"{comparisons} are decided together (Holm): if all of them truly met their limits, "
+            f"the overall verdict would be fail with a probability of at most {probability}"
+        )
+    return (
+        f"{comparisons} are decided, each on its own {100 * d['confidence']:.4g}% confidence "
+        "interval: if all of them were exactly at their limits and independent, the overall "
+        f"verdict would be fail with a probability of {probability}; "
+        "--multiplicity familywise limits it"
+    )
+
+
+def _reference_decides(d: Diagnostic) -> str:
+    opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    others = " or ".join(map(quote, d["references"]))
+    return (
+        f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
+        f"with {others} instead it would be {opposite}"
+    )
+
+
+_DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
+    DiagnosticCode.TASK: _task,
+    DiagnosticCode.EXCLUDED: _excluded,
+    DiagnosticCode.REPEATED_ID: _repeated_id,
+    DiagnosticCode.MISSING_GROUPS: _missing_groups,
+    DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,
+    DiagnosticCode.COVERAGE: _coverage,
+    DiagnosticCode.ADJUSTED_P: _adjusted,
+    DiagnosticCode.HOMOGENEITY: _homogeneity,
+    DiagnosticCode.PAIRS_LIMITED: _pairs,
+    DiagnosticCode.REVERSED_SCORES: _reversed_scores,
+    DiagnosticCode.SIMPSON: _simpson,
+    DiagnosticCode.DISAPPEARS: _disappears,
+    DiagnosticCode.BINNED_SCORES: _binned,
+    DiagnosticCode.FEATURE_DISTANCE: _distance,
+    DiagnosticCode.SAMPLED: _sampled,
+    DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.FALSE_FAIL: _false_fail,
+    DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
+    DiagnosticCode.TEXT: _text,
+}

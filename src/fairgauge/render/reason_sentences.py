@@ -1,0 +1,190 @@
+"""Sentences about reasons: why a number is undefined, has no interval, or decides nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.numbers import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SIMPLE: dict[ReasonCode, str] = {
+    ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
+    ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
+    ReasonCode.ONE_CLASS_ONLY: "{of} have only one value",
+    ReasonCode.NO_VARIATION: "{of} do not vary",
+    ReasonCode.NO_BENEFIT: "every row is a false negative, so the mean benefit is 0",
+    ReasonCode.NOT_CONVERGED: "the scores do not determine the {of}",
+    ReasonCode.FEWER_THAN_TWO_GROUPS: "it is defined in fewer than two groups",
+    ReasonCode.NO_GROUPS: "there are no groups",
+    ReasonCode.NO_COMMON_STRATUM: "no stratum contains both sides",
+    ReasonCode.NONE_AT_TOP: "no row of either side is among the top",
+    ReasonCode.EMPTY_FACET: "Facet set is empty",
+    ReasonCode.FAILED: "{detail}",
+    ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
+    ReasonCode.NEEDS_COLUMNS: "it needs a {columns}",
+    ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
+    ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
+    ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, --features)",
+    ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
+    ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
+    ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
+    "the weight; merge strata",
+    ReasonCode.INADEQUATE: "{detail}",
+    ReasonCode.NO_METHOD: "no method is known for {of}",
+    ReasonCode.NO_CLUSTER_METHOD: "no cluster-robust method is known for it",
+    ReasonCode.ROW_METRIC_WITH_CLUSTERS: "no cluster-robust method is known for it: it compares or "
+    "ranks single rows",
+    ReasonCode.SCORES_NOT_BY_CLUSTER: "scores are not counted by cluster",
+    ReasonCode.DIVERGENCE_WITH_CLUSTERS: "no cluster-robust method is known for a divergence; TVD "
+    "has one",
+    ReasonCode.JACKKNIFE_UNDEFINED: "the cluster jackknife is undefined: the value is at an end of "
+    "its range, or leaving out clusters does not change it or leaves it undefined, or there are "
+    "too many strata",
+    ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED: "there are fewer than {minimum} clusters, or the "
+    "cluster jackknife is undefined",
+    ReasonCode.SHARED_CLUSTERS: "the parts of {of} share clusters and are not independent",
+    ReasonCode.SHARED_ROWS: "the rates of {of} share rows",
+    ReasonCode.RATIO_MAY_BE_ZERO: "the denominator of the ratio may be 0, or of either sign",
+    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there are too few rows, or "
+    "the profile replaced 0/0",
+    ReasonCode.UNBOUNDED: "the confidence interval of a group is unbounded",
+    ReasonCode.TOO_MANY_STRATA: "there are too many strata to resample each",
+    ReasonCode.TOO_MANY_GROUPS: "there are too many groups, classes or strata to resample each",
+    ReasonCode.RESAMPLED_NOT_POOLED: "no method is known for pooling it over strata",
+    ReasonCode.POOLED_WITH_WHOLE: "no method is known for pooling it over strata with all rows as "
+    "the reference",
+    ReasonCode.ROUNDING: "the fourth powers of labels or predictions are lost to rounding; subtract "
+    "a constant from both, or change their unit",
+    ReasonCode.OWN_REFERENCE: "the group is its whole reference",
+    ReasonCode.OWN_NEIGHBOURS: "the reference contains the group's own rows",
+    ReasonCode.ONE_RANK: "all scores are equal",
+    ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
+    ReasonCode.POINT_MASS: "{of}",
+    ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
+    ReasonCode.POINT_INSIDE: "the value is inside the limits",
+    ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
+    ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",
+    ReasonCode.ABOVE: "the whole confidence interval is above {limit:g}",
+    ReasonCode.NO_VALUE: "there is no value",
+    ReasonCode.NO_INTERVAL: "there is no confidence interval",
+    ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL: "the {report} report has no confidence interval for it",
+    ReasonCode.DIFFERENT_REFERENCES: "the two reports compare with different references",
+    ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
+    ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
+    ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.TEXT: "{text}",
+}
+_SAME_ROWS = {
+    "stated": "both reports are of the same rows",
+    "fingerprint": "both reports are of the same counts (fingerprint)",
+    "sizes": "all groups have the same numbers of rows, so that the rows are taken to be the same "
+    "(--different-rows or same_rows=False states otherwise)",
+}
+
+
+def describe_reason(reason: Reason) -> str:
+    """Return a reason as a clause, without a capital and a full stop.
+
+    >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
+    >>> describe_reason(few), describe_reason(few.on("reference"))
+    ('n = 1 on one side, below 20', 'n = 1 in the reference, below 20')
+    """
+    describe = _COMPOSED.get(reason.code)
+    if describe is not None:
+        return describe(reason)
+    parameters: dict[str, Any] = dict(reason.parameters)
+    if reason.code is ReasonCode.THIN_STRATA:
+        of = parameters.get("of")
+        parameters["rows"] = f"positive or negative {of}s" if of else "rows on a side"
+    text = _SIMPLE[reason.code].format(**parameters)
+    return f"the {reason.side}: {text}" if reason.side else text
+
+
+def _all_of(reason: Reason) -> str:
+    return f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
+
+
+def _no_rows(reason: Reason) -> str:
+    of = reason.get("of")
+    what = f"no rows with a {of}" if of else "no rows"
+    return f"the {reason.side} has {what}" if reason.side else f"there are {what}"
+
+
+def _empty_denominator(reason: Reason) -> str:
+    what = f"no {reason['counts']} ({reason['formula']} = 0)"
+    return f"the {reason.side} has {what}" if reason.side else what
+
+
+def _equal(reason: Reason) -> str:
+    return f"{reason['rate']} is {reason['value']:g} on both sides"
+
+
+def _no_class(reason: Reason) -> str:
+    inner = " and ".join(map(describe_reason, reason["reasons"]))
+    return f"{_of_side(reason)}it is defined in no class ({inner})"
+
+
+def _few_rows(reason: Reason) -> str:
+    kind = "effective n" if reason.get("effective") else "n"
+    where = f"in the {reason.side}" if reason.side else "on one side"
+    return f"{kind} = {amount(reason['n'])} {where}, below {reason['minimum']:g}"
+
+
+def _few_expected(reason: Reason) -> str:
+    return (
+        f"sparse: {amount(reason['expected'], 2)} rows expected in the rarest cell under no "
+        f"difference, below {reason['minimum']:g}"
+    )
+
+
+def _few_clusters(reason: Reason) -> str:
+    clusters = reason["clusters"]
+    noun = "cluster" if clusters == 1 else "clusters"
+    return f"{clusters:,} {noun} on one side, below {reason['minimum']:g}"
+
+
+def _small_group(reason: Reason) -> str:
+    where = f"in the {reason.side}" if reason.side else "in the group"
+    return f"n = {amount(reason['n'])} {where}, below the minimum of {amount(reason['minimum'])}"
+
+
+def _no_estimate(reason: Reason) -> str:
+    nearest = reason.get("nearest")
+    hint = f"; the nearest group is '{nearest}'" if nearest else ""
+    return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
+
+
+def _of_side(reason: Reason) -> str:
+    return f"the {reason.side}: " if reason.side else ""
+
+
+def _undefined(reason: Reason) -> str:
+    inner = " and ".join(map(describe_reason, reason.get("reasons") or ()))
+    return f"the {reason['report']} report has no value{f': {inner}' if inner else ''}"
+
+
+def _same_rows(reason: Reason) -> str:
+    return (
+        f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
+        "each other; count both predictions together to get confidence intervals of changes"
+    )
+
+
+_COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
+    ReasonCode.ALL_OF: _all_of,
+    ReasonCode.NO_ROWS: _no_rows,
+    ReasonCode.EMPTY_DENOMINATOR: _empty_denominator,
+    ReasonCode.BOTH_SIDES_EQUAL_RATE: _equal,
+    ReasonCode.NO_CLASS_DEFINED: _no_class,
+    ReasonCode.FEW_ROWS: _few_rows,
+    ReasonCode.FEW_EXPECTED: _few_expected,
+    ReasonCode.FEW_CLUSTERS: _few_clusters,
+    ReasonCode.SMALL_GROUP: _small_group,
+    ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
+    ReasonCode.SAME_ROWS: _same_rows,
+}

@@ -1,0 +1,140 @@
+"""The vocabulary of results: scope, class, reference and interval of an estimate; diagnostics.
+
+Kinds are enums and names are users' own: a stratum called "pooled" is a stratum, and a class called
+"worst" is a class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Average, ClassKind, DiagnosticCode, Level, ReferenceKind, ScopeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.enums import IntervalMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which rows an estimate is of: all, those of one stratum, or all with strata pooled."""
+
+    kind: ScopeKind = ScopeKind.OVERALL
+    stratum: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind is ScopeKind.STRATUM) != (self.stratum is not None):
+            raise ValueError("a stratum is named exactly where the scope is one stratum")
+
+
+OVERALL = Scope()
+POOLED = Scope(ScopeKind.POOLED)
+
+
+def stratum(name: str) -> Scope:
+    """Return the scope of the rows of one stratum."""
+    return Scope(ScopeKind.STRATUM, name)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScope:
+    """Which classes of a multiclass audit an estimate is of.
+
+    Attributes
+    ----------
+    kind : no class (binary, or all classes at once), one class against the others, an average over
+        classes, or the class that is furthest from "no difference".
+    name : the class, of one class and of the worst.
+    average : how classes are averaged, of an average.
+    """
+
+    kind: ClassKind = ClassKind.NONE
+    name: str | None = None
+    average: Average | None = None
+
+
+NO_CLASS = ClassScope()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a group is compared with; ``group`` names it where it is one group."""
+
+    kind: ReferenceKind
+    group: str | None = None
+
+    def __str__(self) -> str:
+        """Return the name of the group, or the word of the kind where it is not one group."""
+        return str(self.kind) if self.group is None else self.group
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval (a credible interval, of posterior methods).
+
+    Attributes
+    ----------
+    low, high : its ends, possibly infinite; unpacking gives these two.
+    level : its confidence level.
+    methods : how it was made, outermost step first.
+    """
+
+    low: float
+    high: float
+    level: float
+    methods: tuple[IntervalMethod, ...] = ()
+
+    def __iter__(self) -> Iterator[float]:
+        yield self.low
+        yield self.high
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something that a reader should know of the audit.
+
+    Attributes
+    ----------
+    level : note or warning.
+    code : what it is about.
+    feature : the sensitive feature or column concerned, if one is.
+    parameters : the names and values that the code calls for, sorted by name.
+    """
+
+    level: Level
+    code: DiagnosticCode
+    feature: str | None = None
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def note(
+        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Any
+    ) -> Diagnostic:
+        """Make a note."""
+        return cls(Level.NOTE, code, feature, tuple(sorted(parameters.items())))
+
+    @classmethod
+    def warning(
+        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Any
+    ) -> Diagnostic:
+        """Make a warning."""
+        return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.parameters)[name]
+
+    def get(self, name: str) -> Any:
+        """Return a parameter, None where it is absent."""
+        return dict(self.parameters).get(name)
+
+    @property
+    def message(self) -> str:
+        """Return the diagnostic as a sentence."""
+        from fairgauge.render.diagnostic_sentences import describe_diagnostic
+
+        return describe_diagnostic(self)

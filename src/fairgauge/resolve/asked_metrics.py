@@ -1,0 +1,117 @@
+"""Asked metrics: which metrics a specification asks for, and which of them the data allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.lookup import SETS, expand
+from fairgauge.catalogue.representation import Representation
+from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.enums import Role, Task
+from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.reasons import Reason, ReasonCode
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Need
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.cube import Cube
+    from fairgauge.spec.specification import Spec
+
+
+_RATE_NAMES = frozenset(rate.name for rate in RATES)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedMetric:
+    """A metric that is asked for, and what stands against computing it, if anything does."""
+
+    metric: Metric
+    obstacle: Reason | None = None
+
+
+def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
+    """Return the metrics that the specification and its rules name, each once.
+
+    Of the standard metrics only those that the data allow are taken.
+
+    Raises
+    ------
+    SpecError
+        A metric of classes is asked for by name of a regression.
+    """
+    asked: dict[str, AskedMetric] = {}
+    problems = []
+    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
+    named += [
+        (f"rules[{i}].metric", rule.metric)
+        for i, rule in enumerate(spec.rules)
+        if rule.metric not in _RATE_NAMES
+    ]
+    for path, name in named:
+        for metric in expand([name]):
+            obstacle = _obstacle(metric, cube, spec, task)
+            if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
+                message = (
+                    f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
+                    "state which values are positive (fairgauge.above, --positive '>x')"
+                )
+                problems.append(Problem(path, message))
+            if name != "standard" or obstacle is None:
+                asked.setdefault(metric.name, AskedMetric(metric, obstacle))
+    if problems:
+        raise SpecError(problems)
+    return list(asked.values())
+
+
+def applicable_rates(cube: Cube, spec: Spec, task: Task) -> list[Statistic]:
+    """Return the rates of the catalogue that the data allow."""
+    available = _available(cube)
+    return [
+        rate
+        for rate in RATES
+        if task in rate.tasks and rate.needs <= available and not _off_scale(rate, spec)
+    ]
+
+
+def _available(cube: Cube) -> frozenset[Need]:
+    roles: dict[Need, Role] = {
+        "label": Role.LABEL,
+        "prediction": Role.PREDICTION,
+        "score": Role.SCORE,
+    }
+    return frozenset(need for need, role in roles.items() if cube.plan.axis(role))
+
+
+def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
+    """Return why a metric cannot be computed from these data, if so."""
+    missing = sorted(metric.needs - _available(cube))
+    by_rows = isinstance(metric, RowMetric)
+    obstacles = (
+        (task not in metric.tasks, Reason.of(ReasonCode.WRONG_TASK, task=str(task))),
+        (missing, Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))),
+        (_off_scale(getattr(metric, "of", None), spec), Reason.of(ReasonCode.NEEDS_PROBABILITIES)),
+        (
+            isinstance(metric, Representation) and not spec.population,
+            Reason.of(ReasonCode.NEEDS_POPULATION),
+        ),
+        (by_rows and spec.weight, Reason.of(ReasonCode.NO_WEIGHTS)),
+        (
+            isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features,
+            Reason.of(ReasonCode.NEEDS_FEATURES),
+        ),
+        (
+            isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None,
+            Reason.of(ReasonCode.NEEDS_STRATA),
+        ),
+    )
+    return next((reason for stands, reason in obstacles if stands), None)
+
+
+def _off_scale(of: object, spec: Spec) -> bool:
+    """Return whether a statistic reads scores as probabilities, and they are not."""
+    return isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)

@@ -1,0 +1,110 @@
+"""References: what every group is compared with, resolved once for counts and for rows alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import find_rate
+from fairgauge.enums import Better, ReferenceKind, ReferenceRule
+from fairgauge.report.results import Reference
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.sides import CountsBySide
+    from fairgauge.spec.specification import Spec
+
+    Index = NDArray[np.int64]
+
+FEWEST_ROWS = 20
+"""A smaller group is sparse: it is not chosen as a reference unless a smaller size is asked for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class References:
+    """What every group of a feature is compared with.
+
+    Attributes
+    ----------
+    sides : array of shape (groups,): the number of the side, as `CountsBySide` counts them.
+    each : the reference of every group.
+    """
+
+    sides: Index
+    each: tuple[Reference, ...]
+
+    def rows(self, group: int, codes: Index) -> NDArray[np.bool_]:
+        """Return which rows are the reference of a group, from the group code of every row."""
+        kind = self.each[group].kind
+        if kind is ReferenceKind.OVERALL:
+            return np.asarray(codes >= -1)
+        if kind is ReferenceKind.OTHERS:
+            return np.asarray((codes >= -1) & (codes != group))
+        return np.asarray(codes == self.sides[group])
+
+
+def resolve_references(
+    counts: GroupCounts, sides: CountsBySide, metric: Metric | None, spec: Spec
+) -> References:
+    """Return the reference of every group under a metric.
+
+    A named value is the reference of the features that have it, and all others elsewhere. ``best``
+    is the admissible group that the metric's statistic favours; for a metric without one, that of
+    the selection rate, or without predictions of the base rate. Where nothing is favoured, it is
+    the largest admissible group.
+    """
+    rule, size = spec.reference, len(counts.groups)
+    groups = np.arange(size)
+    if isinstance(rule, tuple) and counts.named_reference is not None:
+        named = counts.named_reference
+        reference = Reference(ReferenceKind.GROUP, counts.groups[named])
+        return References(np.full(size, named), (reference,) * size)
+    if isinstance(rule, tuple) or rule is ReferenceRule.OTHERS:
+        return References(sides.others + groups, (Reference(ReferenceKind.OTHERS),) * size)
+    if rule is ReferenceRule.OVERALL:
+        overall = Reference(ReferenceKind.OVERALL)
+        return References(np.full(size, sides.whole), (overall,) * size)
+    every = sides.pick(groups, np.zeros_like(groups))
+    admissible = admissible_groups(counts, spec)
+    if not admissible.any():
+        admissible = every.size == every.size.max(initial=0.0)
+    chosen, kind = int(np.argmax(np.where(admissible, every.size, -1.0))), ReferenceKind.LARGEST
+    if rule is ReferenceRule.BEST:
+        kind = ReferenceKind.BEST
+        statistic = _favouring(metric, counts)
+        values = None if statistic is None else statistic.value(every, spec.profile)
+        if statistic is not None and values is not None:
+            values = np.where(admissible, values, np.nan)
+            if not np.isnan(values).all():
+                lower = statistic.better is Better.LOWER
+                chosen = int(np.nanargmin(values) if lower else np.nanargmax(values))
+    reference = Reference(kind, counts.groups[chosen])
+    return References(np.full(size, chosen), (reference,) * size)
+
+
+def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
+    """Return which groups may be chosen as the best or the largest.
+
+    A sparse group may not, nor one that is below the smallest size asked for or excluded.
+    """
+    minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
+    excluded = np.array([name in spec.exclude_groups for name in counts.groups], dtype=bool)
+    large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))
+    return np.asarray(large & ~excluded)
+
+
+def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:
+    """Return the statistic by which one group is the best."""
+    if isinstance(metric, Contrast):
+        return metric.of
+    if metric is None or not (counts.has_labels or counts.has_predictions):
+        return None
+    of_labels = not counts.has_predictions or metric.needs == {"label"}
+    return find_rate("base_rate" if of_labels else "selection_rate")

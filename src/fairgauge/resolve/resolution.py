@@ -1,0 +1,70 @@
+"""Resolution: what a specification means in the counts, as one immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from fairgauge.errors import Problem, SpecError
+from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
+from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.enums import Task
+    from fairgauge.spec.specification import Spec
+
+Resolved = TypeVar("Resolved")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resolution:
+    """What a specification means in the counts.
+
+    Attributes
+    ----------
+    spec : the specification.
+    task : what label and prediction are.
+    outcomes : which outcomes are positive, one for each threshold or class.
+    features : the counts of every sensitive feature and intersection.
+    everyone : the counts of all rows as one group.
+    metrics : the metrics that are asked for, each with what stands against computing it.
+    """
+
+    spec: Spec
+    task: Task
+    outcomes: tuple[OutcomeMasks, ...]
+    features: tuple[GroupCounts, ...]
+    everyone: GroupCounts
+    metrics: tuple[AskedMetric, ...]
+
+
+def resolve(cube: Cube, spec: Spec) -> Resolution:
+    """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
+
+    Raises
+    ------
+    SpecError
+        Everything at once that is asked for and that the data or the catalogue do not have.
+    DataError
+        Missing values where the specification says they are errors.
+    """
+    problems: list[Problem] = []
+
+    def collected(make: Callable[[], Resolved]) -> Resolved | None:
+        try:
+            return make()
+        except SpecError as error:
+            problems.extend(error.problems)
+            return None
+
+    task = decide_task(cube, spec)
+    metrics = collected(lambda: asked_metrics(cube, spec, task))
+    outcomes = collected(lambda: outcome_masks(cube, spec, task))
+    features = collected(lambda: count_groups(cube, spec))
+    if metrics is None or outcomes is None or features is None:
+        raise SpecError(problems)
+    return Resolution(spec, task, outcomes, tuple(features), count_everyone(cube), tuple(metrics))
