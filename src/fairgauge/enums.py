@@ -187,6 +187,7 @@ class IntervalMethod(StrEnum):
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"
     MOVER = "mover"
+    ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
     DELONG = "delong"

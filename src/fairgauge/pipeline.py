@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
@@ -100,6 +101,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         ),
         scores=measured.scores,
         pairs=measured.pairs,
+        own=tuple(map(described, spec.catalogue.own)),
     )
 
 

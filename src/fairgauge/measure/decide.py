@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
 from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
 from fairgauge.reasons import Reason, ReasonCode
@@ -112,7 +111,8 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     for each in measured.estimates:
         if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
             continue
-        pooled_metric = find_metric(each.metric).scope == "pooled"
+        metric = rule.definition
+        pooled_metric = metric is not None and metric.scope == "pooled"
         if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
             continue
         if _is_for(rule, each.feature, each.group):
@@ -184,7 +184,7 @@ def _decided(
     outcome, reason = _decide(each, rule)
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
-    if worst is None or not decided or _outcome(*_reached(each, worst), rule) is outcome:
+    if worst is None or not decided or _outcome(*_reached(each, worst, rule), rule) is outcome:
         return outcome, reason
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.MISSING_GROUPS,
@@ -195,13 +195,13 @@ def _decided(
     )
 
 
-def _reached(each: _Subject, worst: WorstCase) -> tuple[float, float]:
+def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     """Return how far the interval goes in the worst cases."""
     value, interval, estimate = each.value, each.interval, each.estimate
     if value is None or interval is None or estimate is None:
         return worst.low, worst.high
     low, high = interval
-    metric = find_metric(estimate.metric)
+    metric = rule.definition
     if not (isinstance(metric, Contrast) and metric.by == "ratio"):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
@@ -243,8 +243,8 @@ def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
     crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
     if each.estimate is None:
         return Reason.of(ReasonCode.CROSSES, limit=crossed)
-    needed = rows_to_decide(each.estimate, rule.low, rule.high)
-    detectable = smallest_shown(each.estimate)
+    needed = rows_to_decide(each.estimate, rule.low, rule.high, rule.definition)
+    detectable = smallest_shown(each.estimate, metric=rule.definition)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=crossed,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import quote
+from fairgauge.render.metric_meanings import find_rate
 from fairgauge.render.numbers import amount, plural
 
 if TYPE_CHECKING:
