@@ -226,6 +226,24 @@ def test_interval_check_needs_more_than_noise(folder: Any, monitored: dict[str, 
     assert folder.read("fairgauge_drift.json")["evaluated"] > 5
 
 
+def test_intervals_are_read_beside_saved_results(folder: Any, baseline: dict[str, Any]) -> None:
+    folder.clarify(baseline, "--method", "bootstrap-normal", "--replicates", "200", into="now")
+    check = ("clarify-monitor", "now/analysis.json", "--baseline", "base/analysis.json")
+    interval = (*check, "--check", "interval")
+    assert folder.run(*interval).exit_code == 0
+    found = folder.read("constraint_violations.json")["violations"]
+    assert {each["metric_name"] for each in found} >= {"RD", "GE"}
+    assert "with the interval [" in found[0]["description"]
+    # results that were changed since are not those that the intervals belong to
+    changed = folder.read("now/analysis.json")
+    changed["version"] = "1.0 "
+    folder.json("now/analysis.json", changed)
+    folder.run(*interval)
+    assert folder.read("constraint_violations.json")["violations"] == []
+    unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
+    assert any(each.endswith("there is no interval") for each in unanswered)
+
+
 def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> None:
     del baseline
     args = ("clarify-monitor", "now.json", "--baseline", "base/analysis.json", "--metrics")
