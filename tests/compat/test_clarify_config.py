@@ -169,6 +169,8 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
         ),
         ({"dataset_uri": "ragged.csv"}, "line 2: the header has 2 columns, this line 1"),
         ({"dataset_uri": "empty.csv"}, "is empty"),
+        ({"dataset_uri": "bare.csv"}, "'bare.csv' holds no rows"),
+        ({"dataset_uri": "twins.csv"}, "'twins.csv' has the column 'label' twice"),
         ({"facet_dataset_uri": "short.csv"}, "has 1 rows and the data 2"),
         (
             {"facet_dataset_uri": "short.csv", "joinsource_name_or_index": "id"},
@@ -196,6 +198,8 @@ def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str
     folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
     folder.csv("ragged.csv", [("facet", "label"), ("a",)])
     folder.csv("short.csv", [("more",), ("a",)])
+    folder.csv("bare.csv", [("facet", "label")])
+    folder.csv("twins.csv", [("facet", "label", "label"), ("a", 1, 0)])
     folder.csv("ragless.csv", [("one", "two"), ("a", "b"), ("c", "d")])
     folder.text("empty.csv", "")
     if changes.get("dataset_type") == "application/jsonlines":

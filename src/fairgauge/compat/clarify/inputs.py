@@ -9,7 +9,7 @@ from fairgauge.compat.clarify.config_checks import CAPTURED
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, read_dataset
 from fairgauge.compat.clarify.joined_inputs import joined
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def load_dataset(
     made = joined(config, places, main, len(files), first_row, limit)
     _check_columns(config, made)
     made.table.columns(_used(config, made))
+    if not made.rows:
+        raise DataError(f"{quote(made.source)} holds no rows")
     return made
 
 
