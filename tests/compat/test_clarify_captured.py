@@ -92,6 +92,12 @@ def test_every_encoding(folder: Any, expected: Any, records: Any, attributes: An
     assert values(folder.read("now/analysis.json")) == values(expected)
 
 
+def test_a_threshold_that_is_no_number_is_refused(folder: Any) -> None:
+    folder.json("monitor.json", MONITOR | {"ProbabilityThresholdAttribute": "high"})
+    args = ("clarify-monitor", "monitor.json", "--baseline", "b.json", "--dataset", "merged")
+    assert "probability_threshold: must be" in folder.fails(*args)
+
+
 def test_a_request_of_several_rows(folder: Any, expected: Any) -> None:
     text = "".join(f"{visits},{facet}\n" for visits, facet, *_ in ROWS)
     answers = ",".join(str(row[3]) for row in ROWS)

@@ -22,6 +22,7 @@ GUIDE = ROOT / "docs" / "moving" / "clarify-jobs.md"
 ROWS = [("facet", "label", "predicted"), *cases(MONITORED)]
 STEADY = [("facet", "label", "predicted")]
 STEADY += cases({"a": (90, 10, 30, 70), "d": (45, 6, 15, 34)})
+AS_JSON = {"encoding": "JSON", "observedContentType": "application/json"}
 RUN = "from fairgauge.cli import main; main()"
 
 
@@ -146,6 +147,38 @@ def test_a_monitors_job_is_held_to_its_baseline(job: Job, folder: Folder) -> Non
     assert {"RD", "TE", "GE"} <= {each["metric_name"] for each in found["violations"]}
     message = (job.root / "output/message").read_text()
     assert message.startswith("CompletedWithViolations: ")
+
+
+def test_a_monitors_job_on_merged_captures(job: Job, folder: Folder) -> None:
+    write_csv(folder.path / "data.csv", ROWS)
+    folder.clarify(asked(dataset_uri="data.csv"), into="base")
+    shutil.copytree(folder.path / "base", job.root / "processing/baseline")
+    (job.root / "processing/input/data/part-0.csv").unlink()
+    lines = [
+        {
+            "captureData": {
+                "endpointInput": {"data": facet, "encoding": "CSV"},
+                "endpointOutput": {"data": json.dumps({"p": 0.4 + 0.4 * predicted}), **AS_JSON},
+            },
+            "groundTruthData": {"data": str(label), "encoding": "CSV"},
+        }
+        for facet, label, predicted in cases(MONITORED)
+    ]
+    merged = "".join(json.dumps(line) + "\n" for line in lines)
+    job.put("processing/input/data/2026/11/20/00.jsonl", merged)
+    monitor = {key: asked()[key] for key in ("facet", "label", "label_values_or_threshold")}
+    config = monitor | {"headers": ["label", "facet"]}
+    job.put("processing/input/config/analysis_config.json", config)
+    done = job.run(
+        baseline_constraints="/opt/ml/processing/baseline",
+        ProbabilityAttribute="p",
+        ProbabilityThresholdAttribute="0.7",
+    )
+    assert done.returncode == 0, done.stderr
+    assert job.read("constraint_violations.json")["violations"] == []
+    assert (job.root / "output/message").read_text().startswith("Completed: ")
+    compared = json.loads((job.root / "processing/output/fairgauge_drift.json").read_text())
+    assert compared["evaluated"] > 15
 
 
 def test_settings_of_the_environment(job: Job) -> None:

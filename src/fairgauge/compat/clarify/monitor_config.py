@@ -10,12 +10,13 @@ from typing import Any
 
 from fairgauge.compat.clarify.config_checks import CAPTURED
 
-_ATTRIBUTES = (
+ATTRIBUTES = (
     "FeaturesAttribute",
     "InferenceAttribute",
     "ProbabilityAttribute",
     "ProbabilityThresholdAttribute",
 )
+"""How a monitor names the parts of a request and of an answer."""
 _INPUTS = ("EndpointInput", "BatchTransformInput")
 _BIAS_KEYS = ("facet", "label_values_or_threshold")
 
@@ -36,7 +37,7 @@ def attributes(definition: dict[str, Any]) -> dict[str, Any]:
     inputs = definition.get("ModelBiasJobInput", {})
     sources = [inputs.get(key) for key in _INPUTS]
     found = next((source for source in sources if isinstance(source, dict)), {})
-    return {key: found[key] for key in _ATTRIBUTES if key in found}
+    return {key: found[key] for key in ATTRIBUTES if key in found}
 
 
 def is_monitor_config(found: Any) -> bool:
@@ -53,20 +54,28 @@ def as_analysis_config(found: dict[str, Any]) -> dict[str, Any]:
     >>> asked["dataset_type"], asked["predictor"]
     ('application/sagemakercapturejson', {'probability': 0})
     """
-    made = {key: value for key, value in found.items() if key not in _ATTRIBUTES}
+    made = {key: value for key, value in found.items() if key not in ATTRIBUTES}
     made.setdefault("dataset_type", CAPTURED)
     every = {"methods": "all"}
     made["methods"] = {"pre_training_bias": every, "post_training_bias": every}
     if found.get("FeaturesAttribute") is not None:
         made["features"] = found["FeaturesAttribute"]
     if found.get("ProbabilityThresholdAttribute") is not None:
-        made["probability_threshold"] = found["ProbabilityThresholdAttribute"]
+        made["probability_threshold"] = _number(found["ProbabilityThresholdAttribute"])
     predictor = {
         key: _place(found[name])
         for key, name in (("label", "InferenceAttribute"), ("probability", "ProbabilityAttribute"))
         if found.get(name) is not None
     }
     return made | ({"predictor": predictor} if predictor else {})
+
+
+def _number(attribute: Any) -> Any:
+    """Return the number that a text holds; anything else as it is, to be refused with its path."""
+    try:
+        return float(attribute)
+    except (TypeError, ValueError):
+        return attribute
 
 
 def _place(attribute: Any) -> Any:

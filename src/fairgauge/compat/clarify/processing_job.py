@@ -20,7 +20,11 @@ from fairgauge.compat.clarify.analysis_files import ANALYSIS, read_results, valu
 from fairgauge.compat.clarify.clarify_config import load_config, read_config
 from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.monitor import Drift, compare
-from fairgauge.compat.clarify.monitor_config import as_analysis_config, is_monitor_config
+from fairgauge.compat.clarify.monitor_config import (
+    ATTRIBUTES,
+    as_analysis_config,
+    is_monitor_config,
+)
 from fairgauge.compat.clarify.result_files import JOB_REPORT, write_results
 from fairgauge.compat.local_models import open_model
 from fairgauge.compat.uri_paths import Places, made_folder
@@ -51,7 +55,8 @@ class JobFolders:
     ----------
     root : what stands for ``/opt/ml``.
     environment : the environment variables of the job. Of the service: ``dataset_source``,
-        ``output_path`` and ``baseline_constraints`` of a monitor. Of fairgauge:
+        ``output_path`` and ``baseline_constraints`` of a monitor, and the attributes of its input
+        (``InferenceAttribute`` ...). Of fairgauge:
         ``FAIRGAUGE_MODEL``, ``FAIRGAUGE_PROFILE`` and ``FAIRGAUGE_FIRST_ROW``.
     """
 
@@ -185,7 +190,8 @@ def _config(folders: JobFolders, *, has_model: bool) -> AnalysisConfig:
     if not isinstance(found, dict):
         return load_config(folders.config, **given)
     if is_monitor_config(found):
-        found = as_analysis_config(found)
+        named = {key: folders.environment[key] for key in ATTRIBUTES if key in folders.environment}
+        found = as_analysis_config(found | named)
     if folders.data.exists():
         found.pop("dataset_uri", None)
     return read_config(json.dumps(found), **given)
