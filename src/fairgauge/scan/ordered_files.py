@@ -45,6 +45,7 @@ _INTEGER_DIGITS = 18
 """Whole numbers of so many digits fit into 64 bits; longer ones are read as Python reads them."""
 _SMALL_TABLE = 1_000_000
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
 _FLOATS = ("FLOAT", "DOUBLE", "DECIMAL")
 
 
@@ -239,15 +240,15 @@ def _encode(connection: duckdb.DuckDBPyConnection, column: str, of: str | None) 
     if of in _INTEGERS:
         missing = _one(connection, f"SELECT count(*) > count({column}) FROM kept")[0]
         return _numbers(connection, column, "DOUBLE" if missing else "BIGINT")
-    found = _texts(connection, column)
-    complete = bool((found.codes >= 0).all()) and len(found.levels) > 0
+    texts = _texts(connection, column)
+    complete = bool((texts.codes >= 0).all()) and len(texts.levels) > 0
     if of == "BOOLEAN":
-        truths = [level.lower() == "true" for level in found.levels]
-        return _relabelled(found.codes, truths, "boolean" if complete else "text")
-    if of == "HUGEINT":
-        numbers = [int(level) if complete else float(level) for level in found.levels]
-        return _relabelled(found.codes, numbers, "integer" if complete else "float")
-    return found
+        truths = [level.lower() == "true" for level in texts.levels]
+        return _relabelled(texts.codes, truths, "boolean" if complete else "text")
+    if of in _WIDE:
+        numbers = [int(level) if complete else float(level) for level in texts.levels]
+        return _relabelled(texts.codes, numbers, "integer" if complete else "float")
+    return texts
 
 
 def _relabelled(codes: Codes, levels: Sequence[Any], of: ColumnType) -> Encoded:
@@ -288,9 +289,10 @@ def _numbers(connection: duckdb.DuckDBPyConnection, column: str, of: str) -> Enc
 def _factorised(numbers: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
     """Return numbers as codes, and the distinct ones in the order of their first appearance."""
     rows = len(numbers)
-    low, high = (int(numbers.min()), int(numbers.max())) if rows else (0, 0)
-    if numbers.dtype == np.int64 and high - low <= max(rows, _SMALL_TABLE):
-        places, unique = numbers - low, np.arange(low, high + 1)  # a table is faster than sorting
+    whole = rows > 0 and numbers.dtype == np.int64
+    low, high = (int(numbers.min()), int(numbers.max())) if whole else (0, 0)
+    if whole and high - low <= max(rows, _SMALL_TABLE):  # a table is faster than sorting
+        places, unique = numbers - low, np.arange(low, high + 1)
         first = np.full(len(unique), rows)
         first[places[::-1]] = np.arange(rows - 1, -1, -1)
     else:
@@ -304,21 +306,21 @@ def _factorised(numbers: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
 
 def _texts(connection: duckdb.DuckDBPyConnection, column: str) -> Encoded:
     """Let DuckDB number the texts: an ENUM is a dictionary of them."""
-    levels = (
+    distinct = (
         f"SELECT {column}::VARCHAR AS level FROM kept WHERE {column} IS NOT NULL "
         "GROUP BY 1 ORDER BY min(rowid)"
     )
-    found = tuple(row[0] for row in connection.execute(levels).fetchall())
-    if not found:
+    levels = tuple(row[0] for row in connection.execute(distinct).fetchall())
+    if not levels:
         rows = _one(connection, "SELECT count(*) FROM kept")[0]
         return Encoded("text", np.full(rows, -1, dtype=np.int64), ())
-    connection.execute(f"CREATE TYPE {column}_levels AS ENUM ({levels})")
+    connection.execute(f"CREATE TYPE {column}_levels AS ENUM ({distinct})")
     query = (
         f"SELECT coalesce(enum_code({column}::VARCHAR::{column}_levels)::BIGINT, -1) AS codes "
         "FROM kept"
     )
     codes = np.asarray(connection.execute(query).fetchnumpy()["codes"])
-    return Encoded("text", codes.astype(np.int64), found)
+    return Encoded("text", codes.astype(np.int64), levels)
 
 
 def _one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 TEXTS = st.sampled_from(["a", "b", "A", " a", "é", '"', "a,b", "x\ny", "true", "1x"])
 WHOLE = st.integers(-(10**17), 10**17).map(str) | st.sampled_from(["01", "+5", "0", "-0", " 7"])
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.just("1e5")
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.sampled_from(
+    ["1e5", "inf", "-inf"]
+)
 MISSING = st.sampled_from(sorted(MISSING_TEXTS))
 COLUMNS = [WHOLE, WHOLE | MISSING, NUMBERS | WHOLE, NUMBERS | MISSING, TEXTS, TEXTS | MISSING]
 COLUMNS += [st.sampled_from(["True", "False", "TRUE", "false"])]
@@ -112,14 +114,17 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
         "truth": [True, False, True],
         "list": [[1, 2], [1, 2], []],
         "day": [dt.date(2026, 1, 2)] * 3,
+        "wide": [2**64 - 1, 1, 1],
     }
-    pl.DataFrame(values).write_parquet(tmp_path / "data.parquet")
+    pl.DataFrame(values, schema_overrides={"wide": pl.UInt64}).write_parquet(
+        tmp_path / "data.parquet"
+    )
     files, names = ordered_parquet([tmp_path / "data.parquet"], "data")
     assert names == list(values)
     found = dict(zip(names, files.encode(range(len(names))), strict=True))
     assert {name: each.type for name, each in found.items()} == {
         "text": "text", "whole": "integer", "gaps": "float", "number": "float",
-        "truth": "boolean", "list": "text", "day": "text",
+        "truth": "boolean", "list": "text", "day": "text", "wide": "integer",
     }  # fmt: skip
     assert found["text"].codes.tolist() == [0, 1, -1]
     assert found["gaps"].levels == (3.0, 1.0)
@@ -127,6 +132,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert found["truth"].levels == (True, False)
     assert found["list"].levels == ("[1,2]", "[]")
     assert found["day"].levels == ("2026-01-02",)
+    assert found["wide"].levels == (2**64 - 1, 1)
 
 
 def test_parquet_files_of_other_columns_are_refused(tmp_path: Path) -> None:
