@@ -10,7 +10,7 @@ import datetime as dt
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.errors import quote
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = str | bool | int | float | None
 
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""Plain values, as JSON has them."""
+
 MISSING_NAME = "(missing)"
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -26,7 +29,7 @@ _MOST_DIGITS = 15
 _TRUTHS = ("false", "true")
 
 
-def canonical(raw: Any) -> Value:
+def canonical(raw: object) -> Value:
     """Return the one form of a raw value of any engine (missing is ``None``).
 
     >>> canonical(1.0), canonical(-0.0), canonical(float("nan")), canonical(Decimal("2.50"))

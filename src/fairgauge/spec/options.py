@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairgauge.spec.rules import Rule
-    from fairgauge.values import Value
+    from fairgauge.values import Json, Value
 
 Default = TypeVar("Default")
 Column = str | None
@@ -73,7 +73,7 @@ class Option:
     """
 
     name: str = ""
-    default: Any = None
+    default: object = None
     type: OptionType
     description: str
     flags: Mapping[str, str]
@@ -238,7 +238,7 @@ class Spec:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
@@ -255,7 +255,7 @@ class Options(TypedDict, total=False):
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, float]
-    sensitive: str | Feature | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    sensitive: str | Feature | Mapping[str, object] | Sequence[str | Feature | Mapping[str, object]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | None
     count: str | None
@@ -277,7 +277,7 @@ class Options(TypedDict, total=False):
     profile: str
     missing: str
     population: Mapping[str, Mapping[Any, float]]
-    rules: str | Rule | Mapping[str, Any] | Sequence[str | Rule | Mapping[str, Any]]
+    rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     max_groups: int
     document: Document | Mapping[str, str]
 
