@@ -6,17 +6,18 @@ they meant is inferred here. Its sentences and names of methods are kept as text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.values import Saved
 
 _OTHERS = "rest"
 
 
-def upgraded(report: Mapping[str, Any]) -> dict[str, Any]:
+def upgraded(report: Saved) -> Saved:
     """Return the plain values of a version-1 report as version 2 writes them."""
     return {
         **report,
@@ -29,7 +30,7 @@ def upgraded(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _estimate(old: dict[str, Any]) -> dict[str, Any]:
+def _estimate(old: Saved) -> Plain:
     return {
         **old,
         **_reference(old["reference"]),
@@ -45,7 +46,7 @@ def _estimate(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _group(old: dict[str, Any]) -> dict[str, Any]:
+def _group(old: Saved) -> Plain:
     return {
         **old,
         **_others(old["group"]),
@@ -56,7 +57,7 @@ def _group(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rate(old: dict[str, Any]) -> dict[str, Any]:
+def _rate(old: Saved) -> Plain:
     return {
         **old,
         "confidence": None,
@@ -67,7 +68,7 @@ def _rate(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pair(old: dict[str, Any]) -> dict[str, Any]:
+def _pair(old: Saved) -> Plain:
     return {
         **old,
         **_class(old["class"]),
@@ -77,8 +78,8 @@ def _pair(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdict(old: dict[str, Any]) -> dict[str, Any]:
-    nothing: dict[str, Any] = {
+def _verdict(old: Saved) -> Plain:
+    nothing: Plain = {
         "value": None,
         "low": None,
         "high": None,
@@ -89,12 +90,12 @@ def _verdict(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, **_class(None), "threshold": None, **nothing, "reason": reason}
 
 
-def _diagnostic(old: dict[str, Any]) -> dict[str, Any]:
+def _diagnostic(old: Saved) -> Plain:
     text = {"text": old["message"]}
     return {"level": old["level"], "code": "text", "feature": old["where"], "parameters": text}
 
 
-def _reason(text: str | None) -> dict[str, Any] | None:
+def _reason(text: str | None) -> Plain | None:
     return None if text is None else {"code": "text", "parameters": {"text": text}}
 
 
@@ -102,13 +103,13 @@ def _method(name: str | None) -> list[str]:
     return [] if name is None else [str(IntervalMethod.OTHER)]
 
 
-def _others(group: str) -> dict[str, Any]:
+def _others(group: str) -> Plain:
     if group != _OTHERS:
         return {"reference_kind": None}
     return {"group": str(ReferenceKind.OTHERS), "reference_kind": str(ReferenceKind.OTHERS)}
 
 
-def _reference(name: str | None) -> dict[str, Any]:
+def _reference(name: str | None) -> Plain:
     kinds = {
         None: None,
         _OTHERS: ReferenceKind.OTHERS,
@@ -119,14 +120,14 @@ def _reference(name: str | None) -> dict[str, Any]:
     return {"reference": name, "reference_kind": None if kind is None else str(kind)}
 
 
-def _scope(stratum: str | None) -> dict[str, Any]:
+def _scope(stratum: str | None) -> Plain:
     kinds = {None: ScopeKind.OVERALL, "pooled": ScopeKind.POOLED}
     kind = kinds.get(stratum, ScopeKind.STRATUM)
     return {"scope": str(kind), "stratum": stratum if kind is ScopeKind.STRATUM else None}
 
 
-def _class(name: str | None) -> dict[str, Any]:
-    fields: dict[str, Any] = {"class": None, "worst_class": None, "average": None}
+def _class(name: str | None) -> Plain:
+    fields: Plain = {"class": None, "worst_class": None, "average": None}
     if name is None:
         return fields | {"class_scope": str(ClassKind.NONE)}
     if name in list(Average):

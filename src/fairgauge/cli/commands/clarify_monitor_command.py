@@ -14,6 +14,8 @@ from fairgauge.cli.streams import complain, say
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairgauge.compat.clarify.analysis_files import Value
     from fairgauge.compat.clarify.monitor import Drift
 
@@ -87,7 +89,7 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _results(path: Path, folder: Path, flags: dict[str, Any]) -> dict[str, Any]:
+def _results(path: Path, folder: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
     """Read results, or run the configuration that makes them."""
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.analysis_files import read_results
