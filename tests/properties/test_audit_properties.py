@@ -23,7 +23,7 @@ from test_catalogue_properties import COUNTED, exact
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 
@@ -125,8 +125,13 @@ def _unnamed(key: Any) -> Any:
     return (name, feature, *who, stratum, class_, threshold)
 
 
-def differing(one: Report, other: Report, without: str | None = None) -> list[str]:
-    """Return the metrics whose values differ, and how; ``without`` a scope of metrics.
+def counts_rows(metric: Any) -> bool:
+    """Tell whether a metric is of single rows, or of so many rows from the top."""
+    return metric.scope == "rows" or not getattr(getattr(metric, "of", None), "takes_weights", True)
+
+
+def differing(one: Report, other: Report, *, of_rows_too: bool = True) -> list[str]:
+    """Return the metrics whose values differ, and how.
 
     Which two groups a metric of a whole feature names is not compared: equal ones tie.
     """
@@ -134,7 +139,7 @@ def differing(one: Report, other: Report, without: str | None = None) -> list[st
         {
             _unnamed(key): value
             for key, value in values(each).items()
-            if find_metric(key[0]).scope != without
+            if of_rows_too or not counts_rows(find_metric(key[0]))
         }
         for each in (one, other)
     )
@@ -321,7 +326,7 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
 @example(rows=BALANCED, times=2)
 def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
     larger = [(*row[:-1], times * row[-1]) for row in rows]
-    found = differing(of_rows(rows), of_rows(larger), without="rows")  # the top 100 are fewer
+    found = differing(of_rows(rows), of_rows(larger), of_rows_too=False)  # the top 100 are fewer
     assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
 
 
@@ -334,13 +339,14 @@ def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
     counted, weighted = of_rows(rows), ask(frame(rows), count=None, weight="n")
     one_each = ask(frame(repeated), count=None)
     assert not differing(counted, one_each)
-    assert not differing(counted, weighted, without="rows")  # these do not take weights
+    assert not differing(counted, weighted, of_rows_too=False)  # these do not take weights
     assert counted.groups == one_each.groups
     for mine, yours in zip(counted.groups, weighted.groups, strict=True):
         assert mine.n == yours.weight
         assert mine.counts == yours.weighted_counts
         assert mine.share == yours.share
-        assert {n: r.value for n, r in mine.rates.items()} == pytest.approx(
+        shared = [name for name in mine.rates if find_rate(name).takes_weights]
+        assert {n: mine.rates[n].value for n in shared} == pytest.approx(
             {n: r.value for n, r in yours.rates.items()}, nan_ok=True
         )
 

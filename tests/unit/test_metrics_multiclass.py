@@ -85,7 +85,7 @@ def test_kappa_is_undefined_where_there_is_one_class_alone() -> None:
     table = fg.confusion("g", {"x": {"tp": 5}, "y": {"tp": 2, "fp": 1, "fn": 1, "tn": 2}})
     found = {g.group: g.rates["cohen_kappa"] for g in fg.audit(table).groups}
     assert found["x"].value is None
-    assert found["x"].reason == "labels and predictions of one class alone"
+    assert found["x"].reason == "labels and predictions all of one class"
     assert found["y"].value == pytest.approx(1 / 3)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.catalogue.lookup import find_rate
-from fairgauge.catalogue.score_statistics import brier_score
+from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.enums import Better
 from fairgauge.inference import Evidence
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.interval import NoInterval
@@ -172,9 +171,17 @@ def test_scores_of_the_other_value_are_noticed():
     assert warned(positive=1) == warned(positive=0, score_of=1) == []
 
 
+class MedianScore(ScoreStatistic):
+    """A kind that inference does not know."""
+
+    formula = "median(score)"
+
+    def of_scores(self, scores):
+        return scores.total
+
+
 def test_a_statistic_that_nobody_knows_how_to_limit_has_a_reason():
-    known = find_rate("brier_score")
-    new = replace(known, name="median_score", compute=lambda scores: brier_score(scores) / 2)
+    new = MedianScore(name="median_score", says="", better=Better.NEITHER, cite=())
     side = Side(size=np.zeros(0))
     with pytest.raises(NoInterval, match="no interval is known for median score"):
         bounds(new, Evidence(side, side))

@@ -62,7 +62,7 @@ def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
     )
     compared = 0
     counted = [
-        [e for e in report.estimates if e.metric not in UNWEIGHTED]
+        [e for e in report.estimates if e.metric.partition(".")[0] not in UNWEIGHTED]
         for report in (weighted, duplicated)
     ]
     for ours, theirs in zip(*counted, strict=True):
@@ -78,13 +78,16 @@ def test_integer_weights_are_duplicated_rows(asked: dict[str, Any]) -> None:
     for mine, yours in zip(weighted.groups, duplicated.groups, strict=True):
         assert mine.weight == yours.n
         for name, rate in yours.rates.items():
+            if name in UNWEIGHTED:
+                continue
             assert mine.rates[name].value == pytest.approx(rate.value, rel=1e-9), name
             compared += 1
     assert compared > 60
 
 
 UNWEIGHTED = {"prediction_ks", "prediction_wasserstein", "residual_ks", "residual_wasserstein",
-              "top_selection_ratio", "skew", "ndkl", "exposure_ratio", "consistency"}  # fmt: skip
+              "precision_at_k", "top_selection_ratio", "skew", "ndkl", "exposure_ratio",
+              "consistency"}  # fmt: skip
 """What compares or orders rows counts each row once, as its page says."""
 
 

@@ -301,7 +301,7 @@ def test_c10_a_higher_specificity_is_fewer_false_positives() -> None:
     report = audit(cells(1, 1, 1, 9), cells(1, 1, 5, 5))
     assert value(report, "SD") > 0
     assert value(report, "false_positive_rate.difference") < 0
-    assert "fewer false positives in the group" in find_metric("SD").positive
+    assert "the group has fewer false positives" in find_metric("SD").positive
 
 
 def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
@@ -315,7 +315,7 @@ def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
 
 def test_c12_and_c13_more_false_negatives_are_type_two_errors() -> None:
     metric = find_metric("vertex.difference_in_ratio_of_error_types")
-    assert metric.positive == "relatively more false negatives (type II errors) in slice 1"
+    assert metric.positive == "slice 1 has relatively more false negatives (type II errors)"
     report = audit(CALIFORNIA, FLORIDA)
     assert value(report, metric.name) == 0.5
     assert (report[metric.name, "facet", "d"].rate_group) == 0.5

@@ -15,9 +15,9 @@ import numpy as np
 
 from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.moments import MEANS, MomentStatistic
+from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.bound import Bounds, Formula, of_share
 from fairgauge.inference.evidence import CellCount
@@ -58,6 +58,15 @@ def _(statistic: Rate, evidence: Evidence) -> Bounds:
 @bounds.register(Agreement)
 def _(statistic: Agreement, evidence: Evidence) -> Bounds:
     return of_share(evidence, statistic.agreed, statistic.size)
+
+
+def is_drawn(statistic: Statistic) -> bool:
+    """Tell whether the limits of a statistic are those of drawn tables: no closed form fits it."""
+    if isinstance(statistic, Quotient):
+        over, under = statistic.over, statistic.under
+        plain = {*over.coefficients, *under.coefficients} <= {0, 1}
+        return not (plain or over.disjoint(under) or _as_part(over, under))
+    return isinstance(statistic, DrawnStatistic)
 
 
 @bounds.register(Quotient)
@@ -118,7 +127,7 @@ def denominator(statistic: Statistic) -> Count | None:
         return rows_of_mean(statistic)
     if isinstance(statistic, Agreement):
         return statistic.size
-    if isinstance(statistic, MomentStatistic) and statistic.compute in MEANS:
+    if isinstance(statistic, Mean):
         return statistic.size
     return None
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
@@ -19,7 +18,7 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule
 from fairgauge.inference.across_groups import across, groups_rest_on, rows_behind
 from fairgauge.inference.bound import Bounds, limits_of
-from fairgauge.inference.bounds import denominator
+from fairgauge.inference.bounds import denominator, is_drawn
 from fairgauge.inference.cluster_jackknife import clustered_bounds
 from fairgauge.inference.contrast_intervals import Versus, contrast, few, versus
 from fairgauge.inference.distance_intervals import distance
@@ -60,9 +59,6 @@ if TYPE_CHECKING:
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
-
-DRAWN = (Averaged, Kappa)
-"""Statistics of several cells that no closed form fits: their limits are those of drawn tables."""
 
 
 class Uncertainty:
@@ -126,7 +122,7 @@ class Uncertainty:
         NoInterval
             Nothing honest can be said from what is counted.
         """
-        table = table_of(statistic, self.outcome_masks) if isinstance(statistic, DRAWN) else None
+        table = table_of(statistic, self.outcome_masks) if is_drawn(statistic) else None
         if table is None or evidence.clusters is not None:
             return clustered_bounds(statistic, evidence)
         return drawn_bounds(statistic, table, evidence, margin, self.spec)
@@ -154,7 +150,7 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Intervals:
         """Return the interval of a contrast pooled over strata, for every group."""
-        if isinstance(metric.of, DRAWN) and compared.group.clusters is None:
+        if is_drawn(metric.of) and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
         try:
             if compared.group.clusters is None:
@@ -241,7 +237,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     asked = method is Method.BAYES or method.resamples
     # of sides that share rows, and whose numbers do not add up to that of both
     overlapping = compared.rest is not None and denominator(metric.of) is None
-    draws = asked or overlapping or isinstance(metric.of, DRAWN)
+    draws = asked or overlapping or is_drawn(metric.of)
     table = table_of(metric.of, how.outcome_masks) if draws else None
     if table is None or compared.group.clusters is not None:
         return contrast(metric, how.versus(metric.of, compared), compared, how.spec)

@@ -12,7 +12,6 @@ import numpy as np
 from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
 from fairgauge.inference.draws import Table
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.resolve.outcomes import OutcomeMasks
 
 
@@ -35,10 +35,7 @@ def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> Tab
         isinstance(statistic, Kappa) and outcome_masks
     ):
         return _classes(outcome_masks)
-    if isinstance(statistic, Kappa):
-        return cells_table((TP, FP, FN, TN), statistic.needs)
-    sums = _sums(statistic)
-    return cells_table(_alike(sums), statistic.needs) if sums else None
+    return cells_table(_alike(statistic.sums), statistic.needs) if statistic.sums else None
 
 
 def shared_table(table: Table, needs: frozenset[Need], sides: Sequence[ConfusionCounts]) -> Table:
@@ -119,17 +116,6 @@ def _against_the_rest(
         PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
     }
     return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
-
-
-def _sums(statistic: Statistic) -> list[Cells]:
-    """Return the sums of cells that a statistic is made of."""
-    if isinstance(statistic, Rate):
-        return [statistic.of, statistic.among]
-    if isinstance(statistic, Quotient):
-        return [statistic.over, statistic.under]
-    if isinstance(statistic, Blend):
-        return [cells for rate in statistic.of for cells in (rate.of, rate.among)]
-    return []
 
 
 def _alike(sums: Sequence[Cells]) -> list[Cells]:

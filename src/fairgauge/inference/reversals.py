@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import DiagnosticCode, ScopeKind, Status
 from fairgauge.report.results import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.estimates import Estimate
 
 
@@ -26,7 +27,9 @@ def reverses(overall: float, adjusted: float, neutral: float) -> bool:
     return (overall - neutral) * (adjusted - neutral) < 0
 
 
-def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
+def adjustment_notes(
+    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
+) -> Iterator[Diagnostic]:
     """Yield what adjusting for the strata does to statistically significant differences.
 
     A reversal is stated only where both directions are statistically significant after adjustment
@@ -37,7 +40,7 @@ def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
         adjusted = pooled.get(_subject(each))
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        metric = find_metric(each.metric)
+        metric = catalogue.metric(each.metric)
         if not isinstance(metric, Contrast) or not _significant(each) or adjusted.value is None:
             continue
         assert each.value is not None

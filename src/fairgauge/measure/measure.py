@@ -18,7 +18,6 @@ from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.report.estimates import ComparisonKey, Group, GroupPair, WorstCase
@@ -88,7 +88,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
         else:
             resolution = replace(resolution, features=exact)
-    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task))
+    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
     parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
@@ -110,7 +110,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(tested.estimates),
+            *adjustment_notes(tested.estimates, spec.catalogue),
             *tested.diagnostics,
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
@@ -274,7 +274,7 @@ def _multiclass(
         for each in slices:
             estimates += _of_slice(each, asked)
         by_class = [_of_slice(each, asked) for each in simultaneous]
-        estimates += (_worst_class(each) for each in zip(*by_class, strict=True))
+        estimates += (_worst_class(metric, each) for each in zip(*by_class, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
                 average = ClassScope(ClassKind.AVERAGE, average=how)
@@ -327,13 +327,12 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
             )
 
 
-def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
+def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     """Return the estimate of the class that is furthest from "no difference".
 
     Their intervals hold simultaneously, so that the one of the class that is chosen does. Where no
     value means "no difference", it is the lowest minimum or the highest maximum.
     """
-    metric = find_metric(by_class[0].metric)
 
     def distance(each: Estimate) -> float:
         value = each.value
