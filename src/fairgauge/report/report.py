@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
@@ -31,6 +31,9 @@ from fairgauge.report.results import OVERALL, Scope
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    import pandas as pd
+    import polars as pl
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
@@ -138,7 +141,7 @@ class Report:
         with naming(self.catalogue):
             return self._plain()
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Plain:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -189,17 +192,19 @@ class Report:
             own=own_rates(plain_report.get("metrics", {})),
         )
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the estimates as a pandas frame, a row each."""
         from fairgauge.render.data_frames import to_pandas
 
-        return to_pandas(self)
+        frame: pd.DataFrame = to_pandas(self)
+        return frame
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> pl.DataFrame:
         """Return the estimates as a polars frame, a row each."""
         from fairgauge.render.data_frames import to_polars
 
-        return to_polars(self)
+        frame: pl.DataFrame = to_polars(self)
+        return frame
 
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.
