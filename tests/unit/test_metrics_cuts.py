@@ -12,8 +12,8 @@ import fairgauge as fg
 from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import expand, find_metric, find_rate
 from fairgauge.enums import Profile
-from fairgauge.inference.bounds import bounds
 from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.reasons import ReasonCode
 from fairgauge.render.reason_sentences import describe_reason
 
@@ -215,7 +215,7 @@ def test_intervals_cover(name, base, apart):
     for n in (60, 400, 2_000):
         drawn = rng.multinomial(n, chances, size=3_000)
         side = sides(drawn[:, :BINS], drawn[:, BINS:])
-        found = bounds(statistic, Evidence(side, side))
+        found = statistic_interval(statistic, Evidence(side, side))
         (low, high), _ = found.limits(0.95)
         known = ~np.isnan(found.estimate)
         covered = (low - 1e-9 <= truth) & (truth <= high + 1e-9)

@@ -20,8 +20,7 @@ from fairgauge.catalogue.moments import (
     RootMeanSquaredError,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.squares import (
@@ -37,9 +36,8 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.moments import Sums
-    from fairgauge.inference.bound import At
     from fairgauge.inference.evidence import Evidence
-    from fairgauge.inference.interval import Methods
+    from fairgauge.inference.interval import At, Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
@@ -61,7 +59,7 @@ _SQUARES: dict[RegressionTerm, str] = {
 
 
 @singledispatch
-def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
+def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic of labels and predictions by its kind.
 
     Raises
@@ -73,8 +71,8 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
-@of_moments.register(Mean)
-def _(statistic: Mean, evidence: Evidence) -> Bounds:
+@moment_interval.register(Mean)
+def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
         return _by_fourth_powers(statistic, evidence, _mean_square)
     n, sums = evidence.rows(statistic.size), evidence.side.moments
@@ -83,24 +81,24 @@ def _(statistic: Mean, evidence: Evidence) -> Bounds:
     return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
 
 
-@of_moments.register(RootMeanSquaredError)
-def _(statistic: RootMeanSquaredError, evidence: Evidence) -> Bounds:
+@moment_interval.register(RootMeanSquaredError)
+def _(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, lambda m, n: _rooted(_mean_square(m, n)))
 
 
-@of_moments.register(ResidualSpread)
-def _(statistic: ResidualSpread, evidence: Evidence) -> Bounds:
+@moment_interval.register(ResidualSpread)
+def _(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, _deviation)
 
 
-@of_moments.register(ExplainedVariance)
-def _(statistic: ExplainedVariance, evidence: Evidence) -> Bounds:
+@moment_interval.register(ExplainedVariance)
+def _(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
     return _by_fourth_powers(statistic, evidence, _explained)
 
 
 def _by_fourth_powers(
     statistic: MomentStatistic, evidence: Evidence, make: Callable[[Sums, Array], Made]
-) -> Bounds:
+) -> StatisticInterval:
     """Return limits made from sums of fourth powers, none where these are lost to rounding."""
     n = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
@@ -112,7 +110,7 @@ def _by_fourth_powers(
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    return Bounds(value, n, at, method, reason=ROUNDING if lost.any() else None)
+    return StatisticInterval(value, n, at, method, reason=ROUNDING if lost.any() else None)
 
 
 def label_moments(m: Sums) -> Moments:

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 POWER = 0.8
-"""The probability with which a disparity should be found, unless said otherwise."""
+"""The default power."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DetectableDisparity:
     """The smallest disparity that two groups of these sizes can show.
 
     Attributes
     ----------
     difference : of the rates.
-    ratio : below 1, of the rates; None where a rate of 0 could not be told from its reference's.
+    ratio : below 1, of the rates; None where even a rate of 0 could not be detected.
     """
 
     difference: float
@@ -62,9 +62,9 @@ def rows_to_decide(
     return math.ceil(rows * factor) if math.isfinite(factor) else math.inf
 
 
-def smallest_shown(
+def detectable_disparity(
     estimate: Estimate, power: float = POWER, metric: Metric | None = None
-) -> Shown | None:
+) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
     Both are taken to have the reference's rate. None where two rates are not compared. ``metric``
@@ -77,7 +77,7 @@ def smallest_shown(
     gap = float(detectable_difference(rate, m, rate, n, estimate.confidence, power))
     if not math.isfinite(gap):
         return None
-    return Shown(gap, 1 - gap / rate if rate > gap else None)
+    return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)
 
 
 def _factor(

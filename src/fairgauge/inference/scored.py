@@ -27,8 +27,7 @@ from fairgauge.catalogue.score_statistics import (
     scores_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.calibration import (
@@ -69,7 +68,7 @@ _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
 
 
 @singledispatch
-def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+def score_interval(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic of scores by its kind.
 
     Raises
@@ -96,8 +95,8 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
     return total
 
 
-@scored.register(ScoreMean)
-def _(statistic: ScoreMean, evidence: Evidence) -> Bounds:
+@score_interval.register(ScoreMean)
+def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
     mean, variance = _spread(statistic, scores_of(evidence.side))
     return of_mean(mean, variance, evidence.rows(statistic.size))
 
@@ -115,8 +114,8 @@ def _spread(statistic: ScoreMean, held: Scores) -> tuple[Array, Array]:
     return statistic.of_scores(held), quotient((counts * away).sum(axis=(1, 2)), rows)
 
 
-@scored.register(LabelMeanScore)
-def _(statistic: LabelMeanScore, evidence: Evidence) -> Bounds:
+@score_interval.register(LabelMeanScore)
+def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
     held, label = scores_of(evidence.side), statistic.position
     rows = _labelled(evidence.side, label)
     mean, mean_square = (quotient(held.moments[m][:, label], rows) for m in ("s", "s2"))
@@ -124,12 +123,12 @@ def _(statistic: LabelMeanScore, evidence: Evidence) -> Bounds:
     return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
 
 
-@scored.register(RocAuc)
-def _(statistic: RocAuc, evidence: Evidence) -> Bounds:
-    del statistic  # there is one; its counts are scaled to what the weights are worth
+@score_interval.register(RocAuc)
+def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
+    del statistic  # there is one; its counts are scaled to the effective sample size
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return Bounds(
+    return StatisticInterval(
         area.auc,
         rows,
         lambda z: auc_interval(area, z),
@@ -137,8 +136,8 @@ def _(statistic: RocAuc, evidence: Evidence) -> Bounds:
     )
 
 
-@scored.register(AveragePrecision)
-def _(statistic: AveragePrecision, evidence: Evidence) -> Bounds:
+@score_interval.register(AveragePrecision)
+def _(statistic: AveragePrecision, evidence: Evidence) -> StatisticInterval:
     pos, neg = evidence.scored(0), evidence.scored(1)
     positives = pos.sum(axis=-1)
     _, variance = precision_from_counts(pos, neg)
@@ -148,11 +147,11 @@ def _(statistic: AveragePrecision, evidence: Evidence) -> Bounds:
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return Bounds(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
+    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
 
 
-@scored.register(CalibrationError)
-def _(statistic: CalibrationError, evidence: Evidence) -> Bounds:
+@score_interval.register(CalibrationError)
+def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
     if statistic.over_bins == "mean":
         limits: Callable[[Bins, Array], Limits] = mean_error_limits
         method: Methods = (IntervalMethod.CALIBRATION_BALL,)
@@ -160,8 +159,8 @@ def _(statistic: CalibrationError, evidence: Evidence) -> Bounds:
         limits = largest_error_limits
         method = (IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON)
     held = scores_of(evidence.side)
-    worth = evidence.worth(statistic.size)
-    counts = held.counts * worth[:, None, None]
+    per_weight = evidence.rows_per_weight(statistic.size)
+    counts = held.counts * per_weight[:, None, None]
     middle = (held.low + held.high) / 2
     squares = counts[:, 0] * (middle - 1) ** 2 + counts[:, 1] * middle**2
     inside = in_deciles(held)
@@ -171,13 +170,13 @@ def _(statistic: CalibrationError, evidence: Evidence) -> Bounds:
             for each in (
                 counts.sum(axis=1),
                 counts[:, 0],
-                held.sums.sum(axis=1) * worth[:, None],
+                held.sums.sum(axis=1) * per_weight[:, None],
                 squares,
             )
         )
     )
     rows = bins.rows.sum(axis=-1)
-    return Bounds(
+    return StatisticInterval(
         statistic.value(evidence.side, Profile.DOCUMENTED),
         rows,
         lambda z: limits(bins, np.broadcast_to(z, rows.shape)),
@@ -185,20 +184,20 @@ def _(statistic: CalibrationError, evidence: Evidence) -> Bounds:
     )
 
 
-@scored.register(Recalibration)
-def _(statistic: Recalibration, evidence: Evidence) -> Bounds:
+@score_interval.register(Recalibration)
+def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
     held, pos, neg = scores_of(evidence.side), evidence.scored(0), evidence.scored(1)
     intercepts, slopes = recalibration_variances(pos, neg, logits(held), *recalibration(held))
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
-    return Bounds(
+    return StatisticInterval(
         value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
     )
 
 
-@scored.register(PrecisionAtK)
-def _(statistic: PrecisionAtK, evidence: Evidence) -> Bounds:
+@score_interval.register(PrecisionAtK)
+def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
     """Return MOVER's limits of two errors: of the labels of the top, and of where the top ends.
 
     The number of rows above the population's cut is binomial, so the sample's cut may lie at
@@ -206,8 +205,8 @@ def _(statistic: PrecisionAtK, evidence: Evidence) -> Bounds:
     """
     held = scores_of(evidence.side)
     ranked, rows, total = Ranked.of(held), statistic.rows(held), held.counts.sum(axis=(1, 2))
-    worth = evidence.worth(statistic.size)
-    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * worth
+    per_weight = evidence.rows_per_weight(statistic.size)
+    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * per_weight
 
     def precision(cut: Array) -> Array:
         return quotient(ranked.positives_among(cut), cut)
@@ -215,15 +214,15 @@ def _(statistic: PrecisionAtK, evidence: Evidence) -> Bounds:
     def at(z: Array) -> Limits:
         within = wilson(np.nan_to_num(value * k), k, z)
         beyond = z * np.sqrt(np.maximum(k * (1 - quotient(rows, total)), 0.0))
-        cuts = (np.clip(k + way * beyond, 1.0, total * worth) / worth for way in (-1, 1))
+        cuts = (np.clip(k + way * beyond, 1.0, total * per_weight) / per_weight for way in (-1, 1))
         ends = [value, *map(precision, cuts)]
         return _both_errors(value, within, (np.min(ends, axis=0), np.max(ends, axis=0)))
 
-    return Bounds(value, k, at, _OF_CUT)
+    return StatisticInterval(value, k, at, _OF_CUT)
 
 
-@scored.register(FalsePositiveRateAtRecall)
-def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> Bounds:
+@score_interval.register(FalsePositiveRateAtRecall)
+def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> StatisticInterval:
     """Return MOVER's limits of two errors: of the negatives above the cut, and of the cut.
 
     The positives above the population's cut are binomial, so the sample's recall there may be
@@ -243,7 +242,7 @@ def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> Bounds:
         beyond = np.where(np.isfinite(beyond), quotient(beyond, positives), 1.0)
         return _both_errors(value, within, (rate_at(recall - beyond), rate_at(recall + beyond)))
 
-    return Bounds(value, np.minimum(positives, negatives), at, _OF_CUT)
+    return StatisticInterval(value, np.minimum(positives, negatives), at, _OF_CUT)
 
 
 def _both_errors(value: Array, one: Limits, other: Limits) -> Limits:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
-from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
@@ -244,7 +244,7 @@ def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
     if each.estimate is None:
         return Reason.of(ReasonCode.CROSSES, limit=crossed)
     needed = rows_to_decide(each.estimate, rule.low, rule.high, rule.definition)
-    detectable = smallest_shown(each.estimate, metric=rule.definition)
+    detectable = detectable_disparity(each.estimate, metric=rule.definition)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=crossed,

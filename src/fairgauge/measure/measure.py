@@ -22,11 +22,15 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
-from fairgauge.inference.clusters import clusters_spanning_groups
-from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
+from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.families import (
+    adjusted_estimates,
+    adjustment_notes,
+    central_rates,
+    homogeneity_notes,
+    reversed_scores,
+)
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.pairwise import pairs_not_listed, pairwise
-from fairgauge.inference.reversals import adjustment_notes
 from fairgauge.measure.other_references import with_other_references
 from fairgauge.measure.slices import Slice
 from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
@@ -44,8 +48,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.catalogue.statistics import Rate, Statistic
     from fairgauge.cube.cube import Cube
+    from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.report.estimates import ComparisonKey, Group, GroupPair, WorstCase
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
@@ -99,7 +104,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     estimates += rowwise
     diagnostics += notes
     small = small_groups(resolution.features, spec)
-    tested = adjusted(mark_estimates(estimates, small))
+    tested = adjusted_estimates(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
@@ -138,7 +143,7 @@ class _Feature:
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
-            *clusters_spanning_groups(counts, spec.cluster),
+            *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts),
         ]
         ruled = {rule.metric for rule in spec.rules}
@@ -148,9 +153,24 @@ class _Feature:
         self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central(rates), groups, spec)
-            self.diagnostics += pairs_not_listed(groups)
-            self.pairs += pairwise(central(rates), groups, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
+            self._compare_pairs(central_rates(rates), groups, spec)
+
+    def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:
+        """Compare every two groups; of two groups, their comparison is an estimate already."""
+        if len(groups.names) < FEWEST_GROUPS:
+            return
+        from fairgauge.inference.pairwise import pairs_not_listed, pairwise
+
+        self.diagnostics += pairs_not_listed(groups)
+        self.pairs += pairwise(rates, groups, spec)
+
+
+def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    if counts.clusters is not None:
+        from fairgauge.inference.clusters import clusters_spanning_groups
+
+        yield from clusters_spanning_groups(counts, spec.cluster)
 
 
 def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
