@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
@@ -31,9 +31,6 @@ from fairgauge.report.results import OVERALL, Scope
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pandas as pd
-    import polars as pl
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
@@ -192,19 +189,17 @@ class Report:
             own=own_rates(plain_report.get("metrics", {})),
         )
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """Return the estimates as a pandas frame, a row each."""
         from fairgauge.render.data_frames import to_pandas
 
-        frame: pd.DataFrame = to_pandas(self)
-        return frame
+        return to_pandas(self)
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self) -> Any:
         """Return the estimates as a polars frame, a row each."""
         from fairgauge.render.data_frames import to_polars
 
-        frame: pl.DataFrame = to_polars(self)
-        return frame
+        return to_polars(self)
 
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.

@@ -15,7 +15,7 @@ the table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
@@ -102,6 +102,16 @@ class Option:
         return f"{description}{noted}. {self.syntax if flag else ''}".strip()
 
 
+class Notes(TypedDict, total=False):
+    """What a row of the table states beyond its default, type, description and flags."""
+
+    syntax: str
+    counted: bool
+    effect: str
+    comparable: bool
+    described: bool
+
+
 def option(
     default: Default,
     type_: OptionType,
@@ -109,11 +119,11 @@ def option(
     *,
     flag: str = "",
     flags: Mapping[str, str] | None = None,
-    **more: Any,
+    **notes: Unpack[Notes],
 ) -> Default:
     """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
     named = {flag: description} if flags is None else flags
-    row = Option(type=type_, description=description, flags=named, **more)
+    row = Option(type=type_, description=description, flags=named, **notes)
     return field(default=default, metadata={"option": row})
 
 

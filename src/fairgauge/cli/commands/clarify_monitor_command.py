@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import click
 
@@ -14,14 +14,26 @@ from fairgauge.cli.streams import complain, say
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairgauge.compat.clarify.analysis_files import Value
     from fairgauge.compat.clarify.monitor import Drift
 
     Values = dict[tuple[str, str, str, str], Value]
 
 VIOLATED, UNDECIDED = 1, 3
+
+
+class Flags(TypedDict):
+    """The flags of the command that say how to compare, and how to run a configuration."""
+
+    check: Literal["point", "interval"]
+    neutral: bool
+    fail_on_violation: bool
+    write_baseline: bool
+    maps: tuple[str, ...]
+    dataset: str | None
+    model: str | None
+    replicates: int
+    seed: int
 
 
 @click.command("clarify-monitor", short_help="Has the bias drifted away from a baseline?")
@@ -51,7 +63,9 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--model", metavar="MODEL", help="As in fairgauge clarify.")
 @click.option("--replicates", type=int, default=1000, help="Of the bootstrap (1000).")
 @click.option("--seed", type=int, default=0, help="Of the bootstrap (0).")
-def command(current: str, baseline: str, output: str, metrics: str | None, **flags: Any) -> int:
+def command(
+    current: str, baseline: str, output: str, metrics: str | None, **flags: Unpack[Flags]
+) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
     CURRENT is an analysis.json, or an analysis_config.json to run now; its results are then
@@ -89,7 +103,7 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _results(path: Path, folder: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
+def _results(path: Path, folder: Path, flags: Flags) -> dict[str, Any]:
     """Read results, or run the configuration that makes them."""
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.analysis_files import read_results
@@ -101,9 +115,10 @@ def _results(path: Path, folder: Path, flags: Mapping[str, Any]) -> dict[str, An
         return read_results(path)
     model, dataset = flags["model"], flags["dataset"]
     config = load_config(path, has_model=model is not None, has_dataset=dataset is not None)
-    options = {}
+    options: dict[str, Any] = {}
     if flags["check"] == "interval":
-        options = {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
+        drawn = {"replicates": flags["replicates"], "seed": flags["seed"]}
+        options = {**drawn, "method": "bootstrap-normal"}
     found = analyse(
         config,
         Places(read_maps(flags["maps"]), path.parent),
