@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from fairgauge.report.report import Report
+    from fairgauge.spec.options import Options
 
 ADMISSIONS = (
     # department, men admitted, men rejected, women admitted, women rejected
@@ -111,7 +114,7 @@ def loans(rows: int = LOANS, seed: int = SEED) -> str:
 
 def _berkeley(path: Path) -> Example:
     write_whole(path, admissions())
-    asked: dict[str, Any] = {
+    asked: Options = {
         "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
         "count": "Freq", "metrics": ["DPL", "CDDL"],
     }  # fmt: skip
@@ -132,7 +135,7 @@ def _berkeley(path: Path) -> Example:
 
 def _loans(path: Path) -> Example:
     write_whole(path, loans())
-    asked: dict[str, Any] = {
+    asked: Options = {
         "label": "repaid", "prediction": "approved", "positive": "yes",
         "sensitive": ["sex", "race", {"column": "age", "cuts": [40]}],
         "intersections": [("sex", "race")],
@@ -163,8 +166,8 @@ def _points(value: float | None) -> str:
     return f"{abs(value or 0.0) * 100:.1f}"
 
 
-def _logistic(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
+def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
