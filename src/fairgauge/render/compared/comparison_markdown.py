@@ -101,7 +101,7 @@ def _verdicts(comparison: Comparison) -> Iterator[str]:
             f"{_MARKS[each.turn]} {each.turn}",
             escape(name(each.new.rule)),
             escape(phrases.whom(each)),
-            f"{each.old} {ARROW} {each.new}",
+            f"{each.old.outcome} {ARROW} {each.new.outcome}",
             escape(shorten(printable(each.new.says), phrases.LONGEST_REASON)),
         ]
         for each in comparison.flips

@@ -119,7 +119,7 @@ class _Writer:
         word = self._style.paint(f"{each.turn:<7}", _TURNS[each.turn])
         room = self._width - 11
         said = f"{name(each.new.rule)}  {phrases.whom(each)}"
-        lines = wrap(f"{said}: {each.old} {ARROW} {each.new}", room)
+        lines = wrap(f"{said}: {each.old.outcome} {ARROW} {each.new.outcome}", room)
         yield f"  {word}  {lines[0]}"
         yield from (f"           {line}" for line in lines[1:])
         reason = shorten(printable(each.new.says), phrases.LONGEST_REASON)
