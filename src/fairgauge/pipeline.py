@@ -121,6 +121,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
+        totals=measured.totals,
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),

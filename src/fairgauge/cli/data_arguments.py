@@ -37,7 +37,11 @@ class Where:
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
 
-    @click.option("--table", metavar="NAME", help="DATA is the URL of a database: this table.")
+    @click.option(
+        "--table",
+        metavar="NAME",
+        help="Table of the database that DATA is the URL of; audit of files: table to print.",
+    )
     @click.option("--query", metavar="SELECT", help="DATA is the URL of a database: these rows.")
     @click.option("--spark", metavar="MASTER", help="Spark counts the files (local[*]).")
     @wraps(command)
@@ -47,6 +51,11 @@ def where(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, at=Where(table, query, spark), **more)
 
     return located
+
+
+def is_url(data: str) -> bool:
+    """Return whether DATA is a URL, such as that of a database."""
+    return _SCHEME.match(data) is not None
 
 
 def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
@@ -60,7 +69,7 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
         The cubes are damaged, or count different things.
     """
     at = at or Where()
-    urls = [each for each in asked if _SCHEME.match(each)]
+    urls = [each for each in asked if is_url(each)]
     if urls or at.table or at.query:
         return _of_database(asked, urls, at)
     if at.spark is not None:

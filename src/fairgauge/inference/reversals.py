@@ -1,4 +1,4 @@
-"""Reversals: differences whose direction changes when strata are adjusted for (Simpson's paradox)."""
+"""Reversals: differences whose direction changes when adjusted for strata (Simpson's paradox)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def reverses(overall: float, adjusted: float, neutral: float) -> bool:
 
 
 def simpson_reversals(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
-    """Yield a warning for every difference or ratio that reverses when strata are adjusted for."""
+    """Yield a warning for every difference or ratio that reverses when strata are adjusted for.
+
+    Both directions must be statistically significant: a small adjusted difference of the other sign
+    is a difference that disappears.
+    """
     pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
     for each in estimates:
         adjusted = pooled.get(_subject(each))
@@ -36,7 +40,8 @@ def simpson_reversals(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
             continue
         if not isinstance(metric, Contrast) or each.value is None or adjusted.value is None:
             continue
-        if reverses(each.value, adjusted.value, metric.neutral):
+        significant = all(_excludes(side, metric.neutral) for side in (each, adjusted))
+        if significant and reverses(each.value, adjusted.value, metric.neutral):
             yield Diagnostic.warning(
                 DiagnosticCode.SIMPSON,
                 each.feature,
@@ -45,6 +50,10 @@ def simpson_reversals(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
                 overall=each.value,
                 adjusted=adjusted.value,
             )
+
+
+def _excludes(each: Estimate, neutral: float) -> bool:
+    return each.interval is not None and neutral not in each.interval
 
 
 def _subject(each: Estimate) -> tuple[object, ...]:

@@ -84,8 +84,29 @@ class Slice:
         self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
     ) -> Iterator[Group]:
         """Return the counts and rates of every group in every slot; the class of an average."""
-        names = (*self.counts.groups, str(ReferenceKind.OTHERS))
-        which, slots = self._all_slots(np.arange(len(names) - (not self.counts.has_others)))
+        sides = len(self.counts.groups) + self.counts.has_others
+        which, slots = self._all_slots(np.arange(sides))
+        return self._groups(rates, which, slots, class_scope)
+
+    def total(
+        self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
+    ) -> Iterator[Group]:
+        """Return the counts and rates of all groups together, over all strata."""
+        which = np.array([self.sides.whole])
+        return self._groups(rates, which, np.zeros_like(which), class_scope)
+
+    def _groups(
+        self,
+        rates: Iterable[Statistic],
+        which: Index,
+        slots: Index,
+        class_scope: ClassScope | None,
+    ) -> Iterator[Group]:
+        kinds = {
+            len(self.counts.groups): ReferenceKind.OTHERS,
+            self.sides.whole: ReferenceKind.OVERALL,
+        }
+        names = dict(enumerate(self.counts.groups)) | {i: str(kind) for i, kind in kinds.items()}
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
@@ -96,7 +117,7 @@ class Slice:
             yield Group(
                 feature=self.counts.feature,
                 group=names[g],
-                reference_kind=ReferenceKind.OTHERS if g == len(self.counts.groups) else None,
+                reference_kind=kinds.get(g),
                 scope=self.counts.scopes[slot],
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
-_MOST_TICKS = 4
+_MOST_TICKS = 5
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
-_LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +49,13 @@ class Scale:
         return math.log(value) if self.log else value
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A dot with its interval, in per cent of the width.
-
-    Attributes
-    ----------
-    at : the dot; None where the value is infinite or there is none.
-    low, high : the ends of the interval; None without one.
-    faint : whether it rests on too few rows.
-    shape : the number of the group, for its colour and shape; None where there is only one.
-    size : radius of the dot.
-    """
-
-    at: float | None
-    low: float | None = None
-    high: float | None = None
-    faint: bool = False
-    shape: int | None = None
-    size: float = 5.0
-
-
 def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
     """Return an axis with round ends that holds the finite values and those to include."""
     found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
     if log:
         found = [v for v in found if v > 0]
-        most = max([2.0, *(max(v, 1 / v) for v in found)])
-        most = min(most * 1.05, 100.0)
-        return Scale(1 / most, most, log=True)
+        low, high = min([0.8, *found]), max([1.25, *found])
+        return Scale(max(low / 1.05, 0.01), min(high * 1.05, 100.0), log=True)
     low, high = min(found), max(found)
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -85,7 +63,7 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     return Scale(math.floor(low / step + _CLOSE) * step, math.ceil(high / step - _CLOSE) * step)
 
 
-def ticks(axis: Scale, *, percent: bool = False) -> list[Tick]:
+def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
         places: list[float] = [v for v in _LADDER if axis.holds(v)]
@@ -97,7 +75,10 @@ def ticks(axis: Scale, *, percent: bool = False) -> list[Tick]:
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
-    return [Tick(axis.at(v), _label(v, percent=percent), _anchor(axis.at(v))) for v in places]
+    return [
+        Tick(axis.at(v), _label(v, percent=percent, points=points), _anchor(axis.at(v)))
+        for v in places
+    ]
 
 
 def _step(low: float, high: float) -> float:
@@ -107,7 +88,9 @@ def _step(low: float, high: float) -> float:
     return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 
 
-def _label(value: float, *, percent: bool) -> str:
+def _label(value: float, *, percent: bool, points: bool) -> str:
+    if points:
+        return f"{100 * value:+.3g} pp".replace("-", "−") if value else "0"
     if not percent and abs(value) >= _MANY:
         return f"{value / 1e6:.3g}M" if abs(value) >= _MILLION else f"{value / 1e3:.3g}k"
     return f"{value * 100:.3g}%" if percent else f"{value:.3g}"

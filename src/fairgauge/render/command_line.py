@@ -44,7 +44,7 @@ def _pairs(spec: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         yield from _feature(feature)
     for parts in spec.get("intersections", ()):
         yield "--intersect", "*".join(map(_escaped, parts))
-    yield from _reference(spec.get("reference", "rest"))
+    yield from _reference(spec.get("reference", "others"))
     if list(spec.get("metrics", ())) != ["standard"]:
         yield "--metrics", ",".join(spec["metrics"])
     if spec.get("features"):
@@ -79,7 +79,7 @@ def _reference(asked: Any) -> Iterator[tuple[str, ...]]:
     if isinstance(asked, Mapping):
         for column, value in asked.items():
             yield "--reference", f"{_escaped(column)}={_escaped(_text(value))}"
-    elif asked != "rest":
+    elif asked not in ("others", "rest"):
         yield "--reference", str(asked)
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Better
-from fairgauge.render.metric_meanings import metric_row, rate_row
+from fairgauge.render.document import Entry
+from fairgauge.render.metric_words import (
+    CRITERIA,
+    equivalents,
+    metric_row,
+    metric_words,
+    rate_row,
+    rate_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,29 +29,6 @@ _BETTER = {
     Better.NEITHER: "Neither direction is better by itself.",
 }
 _OPENING = re.compile(r"^above [01], ")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One name of the glossary.
-
-    Attributes
-    ----------
-    anchor, name, title : where it stands, and what it is called.
-    says, formula, range, reading, edges : what it means, how it is computed and read.
-    aka, cite : its other names, and where it is defined.
-    """
-
-    anchor: str
-    name: str
-    title: str
-    says: str
-    formula: str
-    range: str
-    reading: str
-    edges: str
-    aka: tuple[str, ...]
-    cite: tuple[str, ...]
 
 
 def anchor(kind: str, name: str) -> str:
@@ -63,40 +47,41 @@ def rate_entries(names: Iterable[str]) -> list[Entry]:
 
 
 def _metric(row: Metric) -> Entry:
-    return Entry(
-        anchor("metric", row.name),
-        row.name,
-        row.title,
-        _sentence(row.says),
-        row.formula,
-        f"{_range(row.range)}; {row.neutral:g} means no difference",
-        f"Above {row.neutral:g}: {_OPENING.sub('', row.positive)}.",
-        _sentence(row.edges),
-        row.aka,
-        row.cite,
-    )
+    facts = [("formula", row.formula), ("range", _range(row.range))]
+    if math.isfinite(row.neutral):
+        reading = f"{row.neutral:g} means no difference. Above {row.neutral:g}: "
+        facts.append(("reading", f"{reading}{_OPENING.sub('', row.positive)}."))
+    else:
+        facts.append(("reading", _sentence(row.positive)))
+    facts += [
+        ("undefined", _sentence(row.edges)),
+        ("vendors", equivalents(row)),
+        ("also called", ", ".join(row.aka)),
+        ("source", ", ".join(row.cite)),
+    ]
+    return _entry("metric", row.name, metric_words(row.name), row.says, facts)
 
 
 def _rate(row: Statistic) -> Entry:
-    return Entry(
-        anchor("rate", row.name),
-        row.name,
-        row.title,
-        _sentence(row.says),
-        row.formula,
-        _range(row.range),
-        _BETTER[row.better],
-        "Undefined where the number below the line is 0.",
-        row.aka,
-        row.cite,
-    )
+    facts = [
+        ("formula", row.formula),
+        ("range", _range(row.range)),
+        ("reading", _BETTER[row.better]),
+        ("criterion", CRITERIA.get(row.name, "")),
+        ("also called", ", ".join(row.aka)),
+        ("source", ", ".join(row.cite)),
+    ]
+    return _entry("rate", row.name, rate_words(row.name), row.says, facts)
 
 
-def _range(limits: tuple[float, float]) -> str:
-    low, high = (
-        ("-∞" if limit < 0 else "∞") if math.isinf(limit) else f"{limit:.4g}" for limit in limits
-    )
-    return f"{low} to {high}"
+def _entry(kind: str, name: str, title: str, says: str, facts: list[tuple[str, str]]) -> Entry:
+    kept = tuple((word, text) for word, text in facts if text)
+    return Entry(anchor(kind, name), name, title, _sentence(says), kept)
+
+
+def _range(ends: tuple[float, float]) -> str:
+    low, high = (("−∞" if end < 0 else "∞") if math.isinf(end) else f"{end:.4g}" for end in ends)
+    return f"{low.replace('-', '−')} to {high}"
 
 
 def _sentence(text: str) -> str:

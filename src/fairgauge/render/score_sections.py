@@ -10,7 +10,7 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile
 from fairgauge.render import numbers
 from fairgauge.render.line_charts import Label, Place, labels, path, place
-from fairgauge.render.metric_meanings import rate_row, rate_title
+from fairgauge.render.metric_words import rate_row, rate_words
 from fairgauge.report.curves import edges, reliability, roc, sweep
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ def _roc(
             x, y = rates.false_positive_rate, rates.true_positive_rate
             if x is not None and y is not None:
                 marks.append(place(x, y))
-                rates_said = f"TPR {numbers.percent(y)}", f"FPR {numbers.percent(x)}"
-                says.append(f"at {threshold:g}: {', '.join(map(_whole, rates_said))}")
+                shown = f"TPR {numbers.percent(y)}", f"FPR {numbers.percent(x)}"
+                says.append(f"at {threshold:g}: {', '.join(map(_whole, shown))}")
         yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, says=[s for s in says if s])
 
 
@@ -197,7 +197,8 @@ def _auc(group: Group | None) -> str:
     rate = group.rates.get("roc_auc") if group else None
     if rate is None or rate.value is None:
         return ""
-    return f"AUC {rate.value:.3f} {_whole(numbers.interval(rate.low, rate.high))}".strip()
+    ends = "" if rate.interval is None else f" ({rate.low:.3f} to {rate.high:.3f})"
+    return _whole(f"AUC {rate.value:.3f}{ends}")
 
 
 def _whole(text: str) -> str:
@@ -232,7 +233,7 @@ def _error(group: Group | None) -> str:
     rate = group.rates.get("expected_calibration_error") if group else None
     if rate is None or rate.value is None:
         return ""
-    return f"off by {rate.value * 100:.1f} points on average"
+    return f"expected calibration error {rate.value * 100:.1f} pp"
 
 
 def _bins(listed: Sequence[ScoreCounts]) -> Table:
@@ -282,7 +283,7 @@ def _sweep(
     ]
     return Sweep(
         rate,
-        rate_title(rate),
+        rate_words(rate),
         row.says if row else "",
         curves,
         [place((t - low) / (high - low), 0).x for t in thresholds],

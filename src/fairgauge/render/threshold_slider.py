@@ -18,7 +18,7 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.glossary import anchor
-from fairgauge.render.metric_meanings import is_signed, metric_row, title
+from fairgauge.render.metric_words import metric_row, metric_words, signed
 from fairgauge.render.score_sections import closed, score_range
 from fairgauge.report.curves import steps
 
@@ -125,12 +125,12 @@ def _contrasts(report: Report) -> list[Contrast]:
 def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, Any]:
     return {
         "name": row.name,
-        "title": title(row.name),
+        "title": metric_words(row.name),
         "link": anchor("metric", row.name),
         "rate": rates.index(row.of),
         "by": row.by,
         "turned": row.order == "reference - group",
-        "signed": is_signed(row.name),
+        "signed": signed(row.name),
     }
 
 

@@ -22,6 +22,7 @@ def upgraded(report: Mapping[str, Any]) -> dict[str, Any]:
         **report,
         "groups": [_group(each) for each in report["groups"]],
         "estimates": [_estimate(each) for each in report["estimates"]],
+        "totals": [],
         "pairs": [_pair(each) for each in report.get("pairs", ())],
         "verdicts": [_verdict(each) for each in report["verdicts"]],
         "diagnostics": [_diagnostic(each) for each in report["diagnostics"]],

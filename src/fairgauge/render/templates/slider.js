@@ -46,7 +46,7 @@
     return known.length ? values.indexOf(best) : -1;
   };
   const referenceOf = (feature, rate, cells, i) => {
-    if (feature.reference === "rest") return total(cells.filter((_, j) => j !== i));
+    if (feature.reference === "others") return total(cells.filter((_, j) => j !== i));
     if (feature.reference === "overall") return total(cells);
     const at = feature.reference === "best" ? favoured(rate, feature, cells) : feature.named;
     return at === i || at < 0 ? null : cells[at];
