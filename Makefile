@@ -24,17 +24,17 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 
 test: check  ## run every test
 	tests/prepare
-	$(BIN)/python -m pytest -n auto -q --ignore tests/house
+	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 
-check: $(BIN)/.dev  ## lint, types, layers, house rules, docs drift
+check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/house
+	$(BIN)/python -m pytest -q tests/repository
 
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench

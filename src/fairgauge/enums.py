@@ -22,7 +22,7 @@ class Outcome(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    NOT_EVALUATED = "not evaluated"
+    NOT_EVALUATED = "not_evaluated"
     NONE = "none"
 
 
@@ -48,6 +48,42 @@ class ReferenceRule(StrEnum):
     OVERALL = "overall"
     LARGEST = "largest"
     BEST = "best"
+
+
+class Closed(StrEnum):
+    """Which edge of an interval belongs to it."""
+
+    RIGHT = "right"
+    LEFT = "left"
+
+
+class Threshold(StrEnum):
+    """A score threshold that the data determine."""
+
+    MEDIAN = "median"
+
+
+class Decide(StrEnum):
+    """What decides a rule: the whole confidence interval, or the value alone."""
+
+    INTERVAL = "interval"
+    POINT = "point"
+
+
+class Insufficient(StrEnum):
+    """What a rule comes to where the data are insufficient to decide it."""
+
+    REPORT = "report"
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    IGNORE = "ignore"
+
+
+class Multiplicity(StrEnum):
+    """Which error rate is controlled where several decisions are made."""
+
+    PER_DECISION = "per-decision"
+    FAMILYWISE = "familywise"
 
 
 class Task(StrEnum):
@@ -203,10 +239,12 @@ class DiagnosticCode(StrEnum):
     HOMOGENEITY = "homogeneity"  # rate, groups, p, range, expected_range, between_sd, significant
     PAIRS_LIMITED = "pairs_limited"  # pairs, groups, listed
     REVERSED_SCORES = "reversed_scores"  # auc
-    SIMPSON = "simpson"  # group, metric, overall, adjusted, ...
-    EXACT_SCORES = "exact_scores"  # scores, rows, seconds
+    SIMPSON = "simpson"  # group, metric, overall, adjusted
+    DISAPPEARS = "disappears"  # group, metric, overall, adjusted, p
+    BINNED_SCORES = "binned_scores"  # bins
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
+    OVERRIDES = "overrides"  # options
     TEXT = "text"  # text: of a report saved by version 1
 
 

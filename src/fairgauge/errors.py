@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,21 @@ def quote(value: object) -> str:
     text = str(value)
     shown = text if len(text) <= _LONGEST_QUOTE else f"{text[:20]}...{text[23 - _LONGEST_QUOTE :]}"
     return repr(shown)
+
+
+def shown(value: object) -> str:
+    """Show a value of any type in a message: text in quotes, anything else as in JSON.
+
+    >>> shown("5"), shown(5), shown(True), shown(["y", None])
+    ("'5'", '5', 'true', '["y", null]')
+    """
+    if isinstance(value, str):
+        return quote(value)
+    try:
+        text = json.dumps(value, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys, huge numbers, values within themselves
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 3]}..."
 
 
 def listing(values: Iterable[object], limit: int = 8) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
+from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task, Threshold
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.measure import measure
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
+from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.scan import open_source
+from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.options import Options
 
 
+@with_options
 def audit(data: Any, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
@@ -38,49 +42,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
         know their own question, so that only what changes need be said.
-    label, prediction, score : str, optional
-        Columns of the observed outcome, of the model's decision, and of the number behind it.
-        Without a prediction, the score decides: at least ``threshold`` is positive (profile
-        ``clarify``: above it). Without a label, or without both others, the metrics that need
-        them are left out.
-    threshold : float or list of float, default 0.5
-        Score thresholds; several give every metric at each.
-    positive : value, list of values, or `fairgauge.above`
-        The favourable label values. The default is 1 and true, of labels that are 0 and 1.
-    sensitive : str, Feature, mapping, or list of these
-        The columns whose values define groups: a name, a value set ``{"race": ["Black", "Asian"]}``
-        (one group), or `fairgauge.cut`.
-    intersections : list of tuples of str, optional
-        Columns whose combined values define groups too.
-    strata : str, optional
-        A column held fixed: every metric is also computed within its values.
-    count, weight, cluster : str, optional
-        Columns of whole numbers that a row stands for, of sampling weights, and of what ties rows
-        together (a user, a session).
-    reference : {"rest", "overall", "largest", "best"} or mapping, default "rest"
-        What a group is compared with; ``{"race": "White"}`` names a value.
-    metrics : str or list of str, default "standard"
-        Names, synonyms, rates, or the sets standard, clarify, vertex, native, all.
-    task : {"binary", "multiclass", "regression"}, optional
-        What label and prediction are; decided and said in the report if not given.
-    confidence : float in (0, 1), default 0.95
-        The level of the intervals.
-    method : str, default "default"
-        How intervals are made: score, exact, bayes, bootstrap (percentile limits),
-        bootstrap-normal or bootstrap-bca.
-    seed, replicates : int
-        Of the methods that draw random numbers.
-    profile : {"documented", "clarify"}
-        The mathematically right reading of the sources, or smclarify's numbers.
-    missing : {"exclude", "group", "error"}
-        Rows without a group: left out of that feature, a group of their own, or refused.
-    population : mapping of mappings, optional
-        Shares, or counts, of a population, ``{"race": {"Black": 0.13, "White": 0.6, ...}}``: the
-        groups' shares of the rows are held against them.
-    rules : list of Rule, optional
-        Limits to hold the metrics to; see `fairgauge.rule`.
-    max_groups : int, default 1000
-        The most values that a column may have.
+    {options}
 
     Returns
     -------
@@ -126,6 +88,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
+            *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *_repeated(source, spec),
             *measured.diagnostics,
@@ -154,14 +117,24 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
 def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
-        spec = ask(base=data.plan.asked, **options)
+        spec = ask(base=data.asked, **options)
         _check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
     source = open_source(data)
     spec = with_task(source, ask(source.columns, **options))
-    return source.count(plan(spec), spec.max_groups), source, spec
+    cube = source.count(plan(spec, _median(source, spec)), spec.max_groups)
+    return replace(cube, question=spec), source, spec
+
+
+def _median(source: Source, spec: Spec) -> float | None:
+    """Return the median of the scores of all rows, where that is the threshold."""
+    if spec.threshold is not Threshold.MEDIAN:
+        return None
+    from fairgauge.rowwise.median import median_score
+
+    return median_score(source, spec)
 
 
 def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
@@ -184,7 +157,9 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:
-    for axis in plan(spec).axes:
+    decision = cube.plan.axis(Role.PREDICTION)
+    median = decision.cuts[0] if decision is not None and decision.cuts else None
+    for axis in plan(spec, median).axes:
         if axis not in cube.plan.axes:
             cuts = f" cut at {list(axis.cuts)}" if axis.cuts else ""
             raise CubeError(
@@ -206,8 +181,9 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     any_feature = np.zeros(len(joint.codes), dtype=bool)
     for axis in cube.plan.axes:
         table = cube.marginal([axis])
-        missing = int(table.sums["rows"][table.codes[:, 0] < 0].sum())
-        known = joint.codes[:, joint.axes.index(axis)] >= 0 if axis in joint.axes else None
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
+        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
         if axis.role is Role.FEATURE:
             kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
             if known is not None:
@@ -224,6 +200,15 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
                 complete &= known
     used = int(joint.sums["rows"][complete & any_feature].sum())
     return reasons, used
+
+
+def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+    """Note which options of the question that counts carry are overridden."""
+    if not isinstance(data, Cube) or data.question is None:
+        return []
+    asked = data.asked
+    changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
+    return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

@@ -104,7 +104,7 @@ class ReasonCode(StrEnum):
     TEXT = "text"  # text: a reason of a report saved by version 1
 
 
-Parameter: TypeAlias = "str | int | float | bool | None | tuple[str, ...] | tuple[Reason, ...]"
+Parameter: TypeAlias = "str | int | float | bool | tuple[str, ...] | tuple[Reason, ...] | None"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fairgauge.render import render
 GRID = [k / 20 for k in range(21)]
 METRICS = ["clarify", "vertex", "selection_rate", "f1", "error_type_ratio", "false_positive_rate"]
 CASES = {
-    "rest": {},
+    "others": {},
     "overall": {"reference": "overall"},
     "largest": {"reference": "largest"},
     "best": {"reference": "best"},

@@ -231,3 +231,8 @@ def test_maps_must_name_folders(folder: Any) -> None:
     message = folder.fails("clarify", "good.json", "--map", "s3://b", "--map", "s3://b=nowhere")
     assert "--map[0]: must be PREFIX=FOLDER" in message
     assert "--map[1]: there is no folder 'nowhere'" in message
+
+
+def test_a_configuration_nested_too_deeply_is_an_error(folder: Any) -> None:
+    folder.text("deep.json", "[" * 100_000)
+    assert "nested too deeply" in folder.fails("clarify", "deep.json")

@@ -342,3 +342,21 @@ def test_booleans_are_no_numbers() -> None:
     assert not problems
     (condition,) = config.slices[0].conditions
     assert condition.values == (True,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("deep.json", "[" * 100_000, "is nested too deeply"),
+        ("deep.yaml", "[" * 100_000, "is nested too deeply"),
+        ("laughs.yaml", "a: &a [1]\nb: [*a, *a]\n", "aliases (*name) are not supported"),
+        ("twice.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
+    ],
+)
+def test_a_hostile_configuration_is_an_error_that_names_the_file(
+    folder: Any, name: str, text: str, message: str
+) -> None:
+    folder.text(name, text)
+    said = folder.fails("vertex", name)
+    assert name in said
+    assert message in said

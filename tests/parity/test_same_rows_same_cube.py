@@ -86,6 +86,13 @@ def test_cuts_keep_their_edges_and_empty_intervals(rows_as):
     assert cube.levels[cube.plan.axes[0]] == (0, 1, 2, 3, 4)
 
 
+def test_cuts_may_have_closed_left_edges(rows_as):
+    rows = table(y=[1, 0, 1, 0, 1], age=[25, 26, 45, 44.5, None])
+    age = {"column": "age", "cuts": [10, 25, 45, 45.5], "closed": "left"}
+    cube = count(rows_as(rows), label="y", sensitive=age)
+    assert cells(cube) == {(2, 1): 1, (2, 0): 2, (3, 1): 1, (None, 1): 1}
+
+
 def test_several_thresholds(rows_as):
     rows = table(g=["a"] * 5, y=[1, 0, 1, 0, 1], s=[0.1, 0.2, 0.3, 0.7, 0.9])
     found = cells(

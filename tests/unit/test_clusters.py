@@ -310,7 +310,7 @@ def test_a_verdict_counts_on_clusters_not_on_rows():
 
 @pytest.mark.parametrize("method", ["score", "exact", "bootstrap", "bayes"])
 def test_other_methods_take_rows_as_independent(method):
-    message = f"method: {method} takes rows as independent; with a cluster only 'default'"
+    message = f"method: {method} assumes independent rows; with a cluster only 'default'"
     with pytest.raises(fg.SpecError, match=message):
         ask(tied(20), method=method)
 

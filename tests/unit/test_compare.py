@@ -31,7 +31,7 @@ from fairgauge.stats.contrasts import mover_difference, newcombe
 
 
 def estimate(value, low=None, high=None, metric="RD", **more):
-    known = {"set": "clarify", "feature": "sex", "group": "F", "reference": "rest"}
+    known = {"set": "clarify", "feature": "sex", "group": "F", "reference": "others"}
     limits = {"low": low, "high": high, "confidence": None if low is None else 0.95}
     return Estimate(metric=metric, value=value, **(known | limits | more))
 
@@ -358,7 +358,7 @@ def test_differences_are_listed_the_grave_first():
     found = fg.compare(old, new)
     assert [each.key for each in found.differences] == ["reference", "confidence", "seed", "rules"]
     assert [bool(each.says) for each in found.differences] == [True, True, False, False]
-    assert (found.differences[0].old, found.differences[0].new) == ("rest", "overall")
+    assert (found.differences[0].old, found.differences[0].new) == ("others", "overall")
     assert found.refused == "the reports were asked differently (reference, confidence)"
     assert {each.direction for each in found.changes if each.metric == "RD"} == {None}
     text = str(found)

@@ -21,7 +21,7 @@ CUBE = fg.confusion(
 def test_an_estimate_holds_its_comparison() -> None:
     found = fg.audit(CUBE, metrics="AD")["AD", "sex", "F"]
     assert (found.metric, found.set, found.feature) == ("AD", "clarify", "sex")
-    assert (found.group, found.reference, found.stratum) == ("F", "rest", None)
+    assert (found.group, found.reference, found.stratum) == ("F", "others", None)
     assert found.value == pytest.approx(0.09)
     assert (found.n_group, found.n_reference) == (50, 100)
     assert (found.rate_group, found.rate_reference) == (0.76, 0.85)
@@ -35,8 +35,10 @@ def test_few_rows_keep_their_value() -> None:
     found = fg.audit(CUBE, metrics="RD")["RD", "sex", "F"]
     assert found.value == pytest.approx(71 / 378)
     assert (found.n_group, found.n_reference) == (27, 70)
-    assert found.status in ("ok", "too_few")
-    assert (found.reason is None) == (found.status == "ok")
+    assert found.status == "too_few"
+    # 12 of the 97 observed positives are missed, so 27 * 12 / 97 = 3.3 would be among women
+    assert found.reason.startswith("3.3 rows would be expected")
+    assert found.low < found.value < found.high
 
 
 def test_an_estimate_without_interval() -> None:
@@ -90,11 +92,11 @@ def test_thresholds_are_all_computed() -> None:
         metrics=["DPPL", "DPL"],
     )
     found = [(e.metric, e.threshold, e.value) for e in report.estimates if e.group == "a"]
-    assert found == [("DPPL", 0.3, 0.5), ("DPL", None, 0), ("DPPL", 0.7, 0.5)] or set(found) == {
+    assert sorted(found, key=str) == [
+        ("DPL", None, 0.0),  # labels do not depend on a threshold: one estimate
         ("DPPL", 0.3, 0.5),
         ("DPPL", 0.7, 0.5),
-        ("DPL", None, 0.0),
-    }
+    ]
 
 
 def test_unknown_keys_name_the_nearest() -> None:
@@ -120,8 +122,7 @@ def test_a_report_comes_back_from_its_json(profile: str) -> None:
     assert '"Infinity"' in text
     again = Report.from_dict(json.loads(text))
     assert again == report
-    te = again["TE", "sex", "F"].value
-    assert te is None or math.isinf(te)
+    assert again["TE", "sex", "F"].value == math.inf  # 78 false negatives, no false positive
 
 
 def test_the_json_has_the_names_of_the_contract() -> None:

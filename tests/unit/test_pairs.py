@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm, studentized_range
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES
@@ -20,7 +21,9 @@ from fairgauge.inference.pairwise import MOST_LISTED, Groups, left_out, pairwise
 from fairgauge.report.report import Report
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.spec.specification import Spec
-from fairgauge.stats import many
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.many import shrunken_rates
+from fairgauge.stats.significance import newcombe_p
 
 COUNTS = {"a": (40, 100), "b": (62, 90), "c": (11, 60), "d": (150, 400)}
 SELECTED = next(rate for rate in RATES if rate.name == "selection_rate")
@@ -34,6 +37,14 @@ def audit(counts, **options):
 
 def of(report, rate="selection_rate"):
     return {(p.group, p.other): p for p in report.pairs if p.rate == rate}
+
+
+def closed_form(x, n, limits=newcombe):
+    """Positions and simultaneous limits of all pairs, the critical value taken from scipy."""
+    x, n = np.asarray(x), np.asarray(n)
+    one, two = np.triu_indices(len(x), k=1)
+    z = studentized_range.ppf(0.95, len(x), np.inf) / 2**0.5
+    return one, two, *limits(x[one], n[one], x[two], n[two], z)
 
 
 def groups(x, n):
@@ -53,21 +64,25 @@ def groups(x, n):
 def test_pairs_are_newcombes_at_tukeys_critical_value():
     found = of(audit(COUNTS))
     x, n = zip(*COUNTS.values(), strict=True)
-    difference, ratio = (many.all_pairs(x, n, 0.95, by) for by in ("difference", "ratio"))
+    *positions, low, high = closed_form(x, n)
+    *_, ratio_low, ratio_high = closed_form(x, n, mover_wilson_ratio)
     names = list(COUNTS)
     assert len(found) == 6
-    for i, (first, second) in enumerate(zip(difference.first, difference.second, strict=True)):
+    for i, (first, second) in enumerate(zip(*positions, strict=True)):
+        difference = x[first] / n[first] - x[second] / n[second]
         pair = names[first], names[second]
-        turned = difference.estimate[i] > 0  # the group with the lower rate is named first
+        turned = difference > 0  # the group with the lower rate is named first
         each = found[pair[::-1] if turned else pair]
         sign = -1 if turned else 1
-        assert each.difference == pytest.approx(-abs(difference.estimate[i]))
-        limits = sorted(sign * float(limit[i]) for limit in (difference.low, difference.high))
+        assert each.difference == pytest.approx(-abs(difference))
+        limits = sorted(sign * float(limit[i]) for limit in (low, high))
         assert (each.low, each.high) == pytest.approx(tuple(limits))
-        ratios = sorted(float(limit[i]) ** sign for limit in (ratio.low, ratio.high))
+        ratios = sorted(float(limit[i]) ** sign for limit in (ratio_low, ratio_high))
         assert (each.ratio_low, each.ratio_high) == pytest.approx(tuple(ratios))
         assert each.ratio == pytest.approx(each.rate_group / each.rate_other)
-        assert each.p_adjusted == pytest.approx(float(difference.p[i]), abs=1e-12)
+        z = float(norm.isf(newcombe_p(x[first], n[first], x[second], n[second]) / 2))
+        p = studentized_range.sf(z * 2**0.5, len(names), np.inf)
+        assert each.p_adjusted == pytest.approx(p, rel=1e-6, abs=1e-12)
         assert each.method == "tukey, wilson, mover difference and ratio"
 
 
@@ -160,9 +175,9 @@ def test_of_many_groups_those_that_differ_most_are_kept():
     x = rng.binomial(n, rng.uniform(0.1, 0.9, 40))
     many_groups = groups(x, n)
     found = pairwise([SELECTED], many_groups, Spec())
-    every = many.all_pairs(x, n, 0.95)
-    assert (len(found), len(every.low)) == (MOST_LISTED, 780)
-    sure = np.sort(np.maximum(np.fmax(every.low, -every.high), 0.0))[::-1]
+    *_, low, high = closed_form(x, n)
+    assert (len(found), len(low)) == (MOST_LISTED, 780)
+    sure = np.sort(np.maximum(np.fmax(low, -high), 0.0))[::-1]
     kept = [max(-pair.high, 0.0) for pair in found]
     assert np.allclose(kept, sure[:MOST_LISTED])
     (note,) = left_out(many_groups)
@@ -251,7 +266,7 @@ def shrunken(report, name="selection_rate"):
 
 def test_rates_of_three_groups_are_shown_pulled_towards_their_mean():
     report = audit({"a": (2, 20), "b": (30, 100), "c": (60, 200)})
-    expected = many.shrunken_rates([2, 30, 60], [20, 100, 200])
+    expected = shrunken_rates([2, 30, 60], [20, 100, 200])
     assert shrunken(report) == pytest.approx(expected.tolist())
     mean = 92 / 320
     for group, pulled in zip(report.groups, shrunken(report), strict=True):

@@ -50,7 +50,7 @@ def test_a_mean_squared_error_and_its_root_are_of_the_kurtosis():
     assert (root.low, root.high) == pytest.approx((math.sqrt(low), math.sqrt(high)))
 
 
-@pytest.mark.parametrize("reference", ["rest", "overall"])
+@pytest.mark.parametrize("reference", ["others", "overall"])
 def test_interval_and_p_value_agree_and_hold_the_value(reference):
     for shift in (0.5, 0.6, 0.7, 0.9):
         y, p, g = table()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.enums import Decide, Insufficient
 from fairgauge.spec.rules import Rule, check_rule, parse_rule
 
 
@@ -24,6 +25,8 @@ from fairgauge.spec.rules import Rule, check_rule, parse_rule
         ("0 <= TE <= inf", "TE", 0.0, math.inf),
         ("Disparate Impact (DI) >= 0.8", "DI", 0.8, math.inf),
         ("vertex.recall_difference <= 0", "vertex.recall_difference", -math.inf, 0.0),
+        ("accuracy >= 0.9", "accuracy", 0.9, math.inf),
+        ("recall >= 0.5", "true_positive_rate", 0.5, math.inf),
     ],
 )
 def test_rules_as_text(text, metric, low, high):
@@ -42,29 +45,29 @@ def test_text_that_is_no_rule(text):
 
 
 def test_a_rule_is_shown_as_it_is_written():
-    for text in ("DI >= 0.8", "RD <= 0.1", "-0.1 <= RD <= 0.1"):
+    for text in ("DI >= 0.8", "RD <= 0.1", "-0.1 <= RD <= 0.1", "AD <= 0.123456789"):
         assert str(parse_rule(text)) == text
 
 
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({}, "rule: has no limit; say at_least, at_most or between"),
+        ({}, "rule: has no limit; give at_least, at_most or between"),
         ({"at_least": 2, "at_most": 1}, "rule: is impossible: at least 2 and at most 1"),
         ({"between": (2, 1)}, "rule: is impossible: at least 2 and at most 1"),
-        ({"between": (0, 1), "at_least": 0}, "rule: say either between, or at_least and at_most"),
+        ({"between": (0, 1), "at_least": 0}, "rule: takes either between, or at_least and at_most"),
         ({"between": 1}, "rule.between: must be two numbers: [low, high]"),
         ({"between": (1, 2, 3)}, "rule.between: must be two numbers: [low, high]"),
         ({"between": ("a", 2)}, "rule.at_least: must be a number, not 'a'"),
         ({"at_least": math.nan}, "rule.at_least: must be a number, not NaN"),
         ({"at_most": math.nan}, "rule.at_most: must be a number, not NaN"),
-        ({"at_least": True}, "rule.at_least: must be a number, not 'True'"),
+        ({"at_least": True}, "rule.at_least: must be a number, not true"),
         ({"at_least": "0.8"}, "rule.at_least: must be a number, not '0.8'"),
         ({"at_least": -math.inf}, "rule: allows every value; give a finite limit"),
         ({"at_most": 10**400}, "rule: has a limit too large for a number"),
         (
             {"at_least": 1, "decide": "x"},
-            "rule.decide: 'x' is not allowed; say 'interval' or 'point'",
+            "rule.decide: 'x' is not allowed. Use interval or point",
         ),
     ],
 )
@@ -89,11 +92,18 @@ def test_all_mistakes_of_a_rule_are_told():
 
 
 @given(
-    low=st.floats(-9, 0), high=st.floats(0, 9), features=st.lists(st.text(max_size=2), max_size=2)
+    low=st.floats(-9, 0),
+    high=st.floats(0, 9),
+    features=st.lists(st.text(max_size=2), max_size=2),
+    decide=st.sampled_from(Decide),
+    insufficient=st.sampled_from(Insufficient),
 )
-def test_a_rule_can_be_written_and_read_again(low, high, features):
-    rule = fg.rule("AD", between=(low, high), features=features)
+def test_a_rule_can_be_written_and_read_again(low, high, features, decide, insufficient):
+    rule = fg.rule(
+        "AD", between=(low, high), features=features, decide=decide, insufficient=insufficient
+    )
     assert fg.rule(**rule.to_dict()) == rule
+    assert parse_rule(str(rule)) == fg.rule("AD", between=(low, high))
     assert rule.allows(low)
     assert rule.allows(high)
     assert not rule.allows(high + 1)

@@ -7,12 +7,13 @@ import math
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import Profile, Reference, Task
+from fairgauge.enums import Profile, ReferenceRule, Task
 from fairgauge.spec.features import Feature
 from fairgauge.spec.options import Options
 from fairgauge.spec.specification import Spec, ask
@@ -77,7 +78,7 @@ def test_forms_of_intersections(asked, pairs):
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
-    assert (spec.reference, spec.profile, spec.task) == (Reference.REST, Profile.DOCUMENTED, None)
+    assert (spec.reference, spec.profile, spec.task) == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
     assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
 
@@ -136,31 +137,45 @@ def test_unknown_options_name_the_nearest():
     ("options", "said"),
     [
         ({"sensitive": None}, "sensitive: name at least one sensitive feature"),
-        ({"sensitive": 5}, "sensitive: must be a list of columns, not '5'"),
-        ({"sensitive": [5]}, "sensitive[0]: must be a column name, not '5'"),
-        ({"label": 5}, "label: must be the name of a column, not '5'"),
-        ({"score": "p"}, "score: needs a label, or say which value is positive"),
-        ({"features": [1]}, "features: must be a name or a list of names, not '[1]'"),
-        ({"rules": 5}, "rules: must be a list of rules, not '5'"),
-        ({"rules": "DI >= 1"}, "rules: must be a list of rules, not 'DI >= 1'"),
-        ({"rules": [5]}, "rules[0]: must be a rule; see fairgauge.rule"),
-        ({"positive": {"above": True}}, "positive: must be values, or {above = NUMBER}"),
-        ({"positive": {"above": math.nan}}, "positive: must be values, or {above = NUMBER}"),
-        ({"positive": {"above": 10**400}}, "positive: must be values, or {above = NUMBER}"),
-        ({"positive": math.nan}, "positive: must name at least one value, and none may be missing"),
-        ({"threshold": []}, "threshold: name at least one threshold"),
-        ({"threshold": math.inf}, "threshold: must be a number that is finite, not 'inf'"),
-        ({"threshold": 10**400}, "threshold: must be a number that is finite, not '1000000"),
-        ({"score_range": (0, math.nan)}, "score_range: must be two rising numbers, not '(0, nan)'"),
-        ({"score_range": 5}, "score_range: must be two rising numbers, not '5'"),
-        ({"confidence": True}, "confidence: must be a number between 0 and 1, not 'True'"),
-        ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not 'nan'"),
+        ({"sensitive": 5}, "sensitive: must be a list of columns, not 5"),
+        ({"sensitive": [5]}, "sensitive[0]: must be the name of a column, not 5"),
+        ({"label": 5}, "label: must be the name of a column, not 5"),
+        ({"score": "p", "score_of": 1}, "score_of: needs a label, or the positive value (positive"),
+        ({"features": [1]}, "features[0]: must be a name, not 1"),
+        ({"rules": 5}, "rules[0]: must be a rule, such as 'selection_rate.ratio >= 0.8', not 5"),
+        ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
+        ({"rules": "XDI >= 1"}, "rules[0].metric: no metric named 'XDI'. Did you mean 'DI'?"),
+        ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
+        ({"positive": {"above": True}}, "positive: must be values or {above = NUMBER}"),
+        ({"positive": {"above": math.nan}}, "positive: must be values or {above = NUMBER}"),
+        ({"positive": {"above": 10**400}}, "positive: must be values or {above = NUMBER}"),
+        ({"positive": math.nan}, "positive: must not be missing"),
+        ({"positive": np.array([1, 2])}, "positive: must be one value, not "),
+        ({"threshold": []}, "threshold: must hold at least one number"),
+        ({"threshold": math.inf}, "threshold: must be a number that is finite, not Infinity"),
+        ({"threshold": 10**400}, "threshold: must be a number that is finite, not 1000000"),
+        ({"threshold": 10**5000}, "threshold: must be a number that is finite, not a value of "),
+        ({"score_range": (0, math.nan)}, "score_range: must be two ascending numbers, [low, high]"),
+        ({"score_range": 5}, "score_range: must be two ascending numbers, [low, high], not 5"),
+        ({"confidence": True}, "confidence: must be a number between 0 and 1, not true"),
+        ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not NaN"),
         ({"reference": {"race": "W"}}, "reference.race: is not a sensitive feature."),
-        ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not '5'"),
+        ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
+        ({"threshold": 2}, "threshold: 2 is outside the range of the score, 0 to 1; score_range"),
     ],
 )
 def test_mistakes(options, said):
     assert problems(**options)[0].startswith(said)
+
+
+def test_a_score_alone_needs_no_positive_value():
+    rows = {"p": [0.2, 0.7, 0.9, 0.4] * 5, "g": ["a", "b", "b", "a"] * 5}
+    frame = pd.DataFrame(rows)
+    alone, said = (
+        fg.audit(frame, score="p", sensitive="g", positive=positive) for positive in (None, 1)
+    )
+    assert alone.estimates == said.estimates
+    assert any(each.value is not None for each in alone.estimates)
 
 
 def test_mistakes_of_cuts_and_bounds():

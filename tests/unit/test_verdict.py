@@ -30,7 +30,7 @@ def verdict(report, group="a"):
 def made(**fields):
     given = {
         "metric": "selection_rate.difference", "set": "native", "feature": "g", "group": "a",
-        "reference": "rest", "value": 0.1, "low": 0.05, "high": 0.15, "says": "a: 10 points",
+        "reference": "others", "value": 0.1, "low": 0.05, "high": 0.15, "says": "a: 10 points",
     }  # fmt: skip
     return Estimate(**given | fields)
 

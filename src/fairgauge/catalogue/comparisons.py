@@ -1,7 +1,7 @@
 """The few ways to compare a group with its reference: the kinds of metric.
 
-A ``ComparisonMetric`` turns two `ConfusionCounts` values into one number per comparison. Vendors disagree on the
-sign of the same comparison, so every row carries its orientation.
+A ``ComparisonMetric`` turns two `ConfusionCounts` into one number per comparison. Vendors disagree
+on the sign of the same comparison, so every row carries its orientation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The few shapes that a number of one group can have.
 
-A ``Statistic`` turns a `ConfusionCounts` into one number per group. Which interval, formula and edge rule it
-has follows from its shape, never from its name.
+A ``Statistic`` turns a `ConfusionCounts` into one number per group. Which interval, formula and edge
+rule it has follows from its shape, never from its name.
 """
 
 from __future__ import annotations

@@ -37,13 +37,13 @@ class Where:
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
 
+    @click.option("--table", metavar="NAME", help="Table of a database, whose URL is DATA; of files, the table of the report to print.")
+    @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
     @click.option(
-        "--table",
-        metavar="NAME",
-        help="Table of the database that DATA is the URL of; audit of files: table to print.",
+        "--spark",
+        metavar="MASTER",
+        help="Spark master that counts the files (for example local[*]).",
     )
-    @click.option("--query", metavar="SELECT", help="DATA is the URL of a database: these rows.")
-    @click.option("--spark", metavar="MASTER", help="Spark counts the files (local[*]).")
     @wraps(command)
     def located(
         *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any

@@ -15,6 +15,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 from fairgauge.report.results import OVERALL
+from fairgauge.spec.options import BY_NAME, OPTIONS
 from fairgauge.values import matches, name_of
 from fairgauge.version import __version__
 
@@ -25,30 +26,6 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 _MAKE = "fairgauge audit DATA ... -o report.json makes one"
-_INCOMPARABLE = ("profile", "reference", "confidence")
-_CONSEQUENCES = {
-    "profile": "the two profiles compute some metrics differently",
-    "reference": "the groups are compared with somebody else",
-    "confidence": "the intervals of the two reports are of different width",
-    "method": "the intervals are made differently",
-    "threshold": "scores decide differently",
-    "missing": "rows without a group are treated differently",
-    "weight": "the rows count for different amounts",
-    "count": "the rows stand for different numbers of cases",
-    "cluster": "the intervals are made differently",
-    "strata": "different things are held fixed",
-    "population": "the groups' shares are held against a different population",
-    "label": "one of the reports has no label",
-    "positive": "",
-    "prediction": "",
-    "score": "",
-    "score_of": "",
-    "score_range": "",
-    "sensitive": "",
-    "intersections": "",
-}
-"""What was asked differently, in the order of telling, and what follows from it; others follow."""
-
 Key = tuple[object, ...]
 
 
@@ -95,7 +72,7 @@ def compare(
     _refuse_unlike(before, after)
     differences = tuple(_differences(before, after))
     same, refused = _rows(before, after, same_rows)
-    asked = [each.key for each in differences if each.key in _INCOMPARABLE]
+    asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
     if asked:
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     pairs, lonely = _paired(before.estimates, after.estimates)
@@ -172,14 +149,30 @@ def _positive(asked: Any) -> str:
 
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
+    """Yield what was asked differently: first what intervals of changes cannot bridge."""
     specs = (dict(old.spec), dict(new.spec))
-    keys = [*_CONSEQUENCES, *(key for key in specs[0] | specs[1] if key not in _CONSEQUENCES)]
+    options = [option for option in OPTIONS if not option.described]
+    ranked = sorted(options, key=lambda option: (option.comparable, not option.effect))
+    keys = [option.name for option in ranked]
+    keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
     for key in keys:
-        before, after = (spec.get(key) for spec in specs)
+        before, after = (_asked(spec, key) for spec in specs)
         if before != after and not (key == "positive" and _alike(before, after)):
-            yield Difference(key, before, after, _CONSEQUENCES.get(key, ""))
+            yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
     if old.version != new.version:
         yield Difference("fairgauge", old.version, new.version)
+
+
+def _asked(spec: Mapping[str, Any], key: str) -> Any:
+    """Return what a report asked, in the words of today: a report may be older than an option."""
+    value, option = spec.get(key), BY_NAME.get(key)
+    if option is None:
+        return value
+    if value is None:
+        return option.type.plain(option.default)
+    problems: list[Problem] = []
+    meaning = option.type.read(value, key, problems)
+    return value if problems else option.type.plain(meaning)
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:

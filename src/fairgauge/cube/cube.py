@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
-from fairgauge.cube.plan import Axis, Plan
+from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.values import Value, name_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from fairgauge.spec.specification import Spec
 
     Codes = NDArray[np.int64]
     Sums = NDArray[np.float64]
@@ -62,6 +64,8 @@ class Cube:
     tables : the counts.
     rows : physical rows read, excluded ones with them.
     excluded : rows that could not be counted at all, by reason.
+    question : the whole specification that they were counted for, None where only what decides the
+        counts is known.
     """
 
     plan: Plan
@@ -69,6 +73,12 @@ class Cube:
     tables: tuple[Table, ...]
     rows: int
     excluded: Mapping[str, int] = field(default_factory=dict)
+    question: Spec | None = None
+
+    @property
+    def asked(self) -> Spec:
+        """Return the whole question that the counts were made for, rules and metrics included."""
+        return self.question or self.plan.asked
 
     def __add__(self, other: Cube) -> Cube:
         """Add the counts of two cubes of the same plan.
@@ -97,7 +107,8 @@ class Cube:
         )
         reasons = {*self.excluded, *other.excluded}
         excluded = {r: self.excluded.get(r, 0) + other.excluded.get(r, 0) for r in sorted(reasons)}
-        return Cube(self.plan, levels, tables, self.rows + other.rows, excluded)
+        question = common_question(self.asked, other.asked)
+        return Cube(self.plan, levels, tables, self.rows + other.rows, excluded, question)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cube) and self.digest == other.digest
@@ -135,12 +146,15 @@ class Cube:
     @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order."""
-        return _digest(self.to_dict())
+        counts = self.to_dict()
+        del counts["question"]
+        return _digest(counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cube as plain values."""
         return {
             "schema": SCHEMA,
+            "question": self.asked.to_dict(),
             "plan": self.plan.to_dict(),
             "rows": self.rows,
             "excluded": dict(self.excluded),
@@ -201,7 +215,8 @@ def _from_dict(found: Mapping[str, Any]) -> Cube:
         )
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
-    return Cube(plan, levels, tables, found["rows"], found["excluded"])
+    question = read_question(found["question"]) if "question" in found else None
+    return Cube(plan, levels, tables, found["rows"], found["excluded"], question)
 
 
 def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.enums import Profile, Role, Task
-from fairgauge.spec.features import Above, interval_names
+from fairgauge.enums import Closed, Profile, Role, Task, Threshold
+from fairgauge.errors import Problem, SpecError
+from fairgauge.spec.features import Above, Feature, interval_names
+from fairgauge.spec.options import OPTIONS
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.values import Value, name_of
 
@@ -23,10 +25,7 @@ LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
 are kept within it."""
 
-COUNTED = (
-    "label", "prediction", "score", "score_of", "score_range", "threshold", "positive",
-    "sensitive", "intersections", "strata", "count", "weight", "cluster", "profile", "task",
-)  # fmt: skip
+COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
 
 
@@ -48,7 +47,7 @@ class Axis:
     role: Role
     column: str
     cuts: tuple[float, ...] = ()
-    closed: Literal["right", "left"] = "right"
+    closed: Closed = Closed.RIGHT
     bounds: tuple[float, float] | None = None
     grid: int = 0
 
@@ -61,6 +60,16 @@ class Axis:
     def limited(self) -> bool:
         """Return whether the number of values is limited: not of bins, and not of clusters."""
         return not self.bins and self.role is not Role.CLUSTER
+
+    def bins_of(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the position of the interval of every number between the cuts.
+
+        >>> age = Axis(Role.FEATURE, "age", (40.0,), Closed.LEFT)
+        >>> age.bins_of(np.array([39.0, 40.0, 41.0])).tolist()
+        [0, 1, 1]
+        """
+        side: Literal["left", "right"] = "right" if self.closed is Closed.LEFT else "left"
+        return np.searchsorted(np.array(self.cuts), numbers, side=side).astype(np.int64)
 
     def edge(self, k: int) -> float:
         """Return an edge of the grid, computed as every engine does."""
@@ -83,7 +92,7 @@ class Axis:
         """Return the names of levels as people see them."""
         if not self.cuts:
             return [name_of(level) for level in levels]
-        every = interval_names(self.cuts)
+        every = interval_names(self.cuts, self.closed)
         return [every[int(level)] for level in levels if isinstance(level, int)]
 
 
@@ -186,7 +195,7 @@ class Plan:
                 Role(a["role"]),
                 a["column"],
                 tuple(a["cuts"]),
-                a["closed"],
+                Closed(a["closed"]),
                 None if a["bounds"] is None else (a["bounds"][0], a["bounds"][1]),
                 a["grid"],
             )
@@ -196,8 +205,7 @@ class Plan:
         moments = tuple(
             Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
         )
-        asked = {key: value for key, value in found["asked"].items() if value != []}
-        return cls(axes, tables, ask(**asked), moments)
+        return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
         """Say in what two plans differ; empty when they count the same."""
@@ -208,17 +216,37 @@ class Plan:
         return "" if self == other else "they were counted by another version of fairgauge"
 
 
-def plan(spec: Spec) -> Plan:
+def read_question(options: Mapping[str, Any]) -> Spec:
+    """Read the options that a cube holds, as `Spec.to_dict` wrote them."""
+    given = {key: value for key, value in options.items() if value not in ([], {})}
+    if given.get("prediction") is not None:
+        given.pop("threshold", None)  # the threshold of a given prediction decides nothing
+    return ask(**given)
+
+
+def common_question(one: Spec, other: Spec) -> Spec:
+    """Return the question of counts added up: where the two differ, an option has its default.
+
+    Options that decide the counts are the same in both.
+    """
+    default = Spec()
+    differing = [f.name for f in fields(Spec) if getattr(one, f.name) != getattr(other, f.name)]
+    return replace(one, **{name: getattr(default, name) for name in differing})
+
+
+def plan(spec: Spec, median: float | None = None) -> Plan:
     """Return what must be counted to answer a specification.
+
+    ``median`` is the median of the scores, where that is the threshold.
 
     A few features are counted together, so that every intersection comes from one table; many are
     counted in one table for each margin that is asked for. Scores are counted in fine bins, in a
     table of their own for each margin, and so are clusters.
     """
-    outcome = _outcome_axes(spec)
+    outcome = _outcome_axes(spec, median)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
-    features = {c: Axis(Role.FEATURE, c, spec.feature(c).cuts) for c in dict.fromkeys(columns)}
+    features = {c: _feature_axis(spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
     tables = [[*(features[c] for c in margin), *outcome] for margin in margins]
@@ -242,7 +270,11 @@ def plan(spec: Spec) -> Plan:
     return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
 
 
-def _outcome_axes(spec: Spec) -> list[Axis]:
+def _feature_axis(feature: Feature) -> Axis:
+    return Axis(Role.FEATURE, feature.column, feature.cuts, feature.closed)
+
+
+def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
         cuts = (0.0,)  # any cut will do: it tells only which rows have a number
@@ -254,13 +286,23 @@ def _outcome_axes(spec: Spec) -> list[Axis]:
     if spec.prediction:
         axes.append(Axis(Role.PREDICTION, spec.prediction, cuts))
     elif spec.score:
-        closed: Literal["right", "left"] = (
-            "right" if spec.profile is Profile.CLARIFY else "left"
-        )  # Clarify: score > t; documented: score >= t
-        axes.append(
-            Axis(Role.PREDICTION, spec.score, spec.threshold, closed, bounds=spec.score_range)
-        )
+        axes.append(_decision_axis(spec, spec.score, median))
     return axes
+
+
+def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
+    """Return the axis of the decisions that a score makes at its thresholds.
+
+    A score is positive strictly above the median, and in the profile of Clarify above a threshold;
+    otherwise at a threshold too.
+    """
+    if isinstance(spec.threshold, Threshold):
+        if median is None:
+            message = "the median of the scores is not known; count the rows with fairgauge.count"
+            raise SpecError(Problem("threshold", message))
+        return Axis(Role.PREDICTION, score, (median,), Closed.RIGHT, bounds=spec.score_range)
+    closed = Closed.RIGHT if spec.profile is Profile.CLARIFY else Closed.LEFT
+    return Axis(Role.PREDICTION, score, spec.threshold, closed, bounds=spec.score_range)
 
 
 def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:

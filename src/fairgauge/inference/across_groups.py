@@ -24,7 +24,7 @@ from fairgauge.inference.interval import RATIO_MAY_BE_ZERO, Methods, NoInterval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
-from fairgauge.stats.dispersion import gini_limits, noise_beyond, variance_limits
+from fairgauge.stats.dispersion import error_dispersion_quantile, gini_limits, variance_limits
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import tukey_critical
 from fairgauge.stats.resampling import dirichlet_cells, quantile_interval
@@ -159,7 +159,7 @@ def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: fl
     of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
     error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
     z = np.full(len(rows), critical(confidence))
-    far = quotient(noise_beyond(error, weight, z), every) / np.sqrt(2)
+    far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2

@@ -22,7 +22,7 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, CountsBySide, with_others
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.blocks import deal
+from fairgauge.stats.blocks import assign_blocks
 from fairgauge.stats.effective import Clustered, clustered_correlation, clustered_n
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class ClustersBySide:
             raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
         shape = self._tally.counts["rows"].shape
         cluster, ranks = self._cells.ranks
-        block = deal(ranks, self.blocks, self._seed)[cluster]
+        block = assign_blocks(ranks, self.blocks, self._seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
         alone = replace(self._tally, strata=strata, counts=counts, histogram=None, clusters=None)

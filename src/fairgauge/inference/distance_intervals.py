@@ -18,7 +18,7 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
-    noise_floor,
+    expected_distance,
     norm_interval,
 )
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
@@ -122,8 +122,8 @@ class _Alone:
         """Return the distance that sampling variation alone gives under no difference."""
         by, sides = self._metric.by, (self._a[None], self._d[None])
         if by == "kl" or by == "js":
-            return float(noise_floor(*sides, by)[0])
-        return float(noise_floor(*sides, by, self._rng, self._spec.replicates)[0])
+            return float(expected_distance(*sides, by)[0])
+        return float(expected_distance(*sides, by, self._rng, self._spec.replicates)[0])
 
 
 def _gap(metric: Distance) -> Callable[[Array], Array]:

@@ -12,7 +12,6 @@ from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind
 from fairgauge.inference.bounds import bounds
 from fairgauge.inference.draws import generator
-from fairgauge.report.estimates import Estimate
 from fairgauge.report.results import Diagnostic
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.pairwise import FeatureGroups
+    from fairgauge.report.estimates import Estimate
     from fairgauge.spec.specification import Spec
 
 _PAIR = 2

@@ -27,7 +27,7 @@ from fairgauge.inference.pooled import THIN, are_thin
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.jackknife import ball, deviations
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _distance(
     metric: Distance, compared: Comparisons, behind: Array, said: list[Reason | None], spec: Spec
 ) -> Intervals:
     """Return the ball of a norm, around the shares of both sides without some clusters."""
-    if metric.by in ("kl", "js"):
+    if metric.by == "kl" or metric.by == "js":
         raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
     sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
     shares = [_shares(side.classes[metric.of]) for side in sides]
@@ -139,7 +139,7 @@ def _distance(
     moved = deviations(gaps.reshape(-1, len(behind), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
     degrees = np.where(behind < FEWEST_CLUSTERS, 0.0, np.minimum(behind, len(moved)) - 1)
-    limits = ball(
+    limits = jackknife_norm_interval(
         here[1] - here[0],
         np.where(behind[:, None] < FEWEST_CLUSTERS, np.nan, moved),
         metric.by,

@@ -83,7 +83,7 @@ def _values(
                 interval=Interval(low, high, level, tuple(sure.methods[i])) if known else None,
                 reason=None if known else sure.reason,
                 partially_pooled=as_number(pooled[i]),
-                error=None if error is None else as_number(error[i]),
+                error=None if error is None else as_number(error[i]) or None,
             )
             found.append(each)
     return found

@@ -1,4 +1,4 @@
-"""Reversals: differences whose direction changes when adjusted for strata (Simpson's paradox)."""
+"""Reversals: what becomes of a difference when it is adjusted for strata (Simpson's paradox)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import DiagnosticCode, ScopeKind
+from fairgauge.enums import DiagnosticCode, ScopeKind, Status
 from fairgauge.report.results import Diagnostic
 
 if TYPE_CHECKING:
@@ -26,34 +26,36 @@ def reverses(overall: float, adjusted: float, neutral: float) -> bool:
     return (overall - neutral) * (adjusted - neutral) < 0
 
 
-def simpson_reversals(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
-    """Yield a warning for every difference or ratio that reverses when strata are adjusted for.
+def adjustment_notes(estimates: Sequence[Estimate]) -> Iterator[Diagnostic]:
+    """Yield what adjusting for the strata does to statistically significant differences.
 
-    Both directions must be statistically significant: a small adjusted difference of the other sign
-    is a difference that disappears.
+    A reversal is stated only where both directions are statistically significant after adjustment
+    for multiple comparisons; otherwise a difference that is no longer significant disappears.
     """
     pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
     for each in estimates:
         adjusted = pooled.get(_subject(each))
-        metric = find_metric(each.metric)
         if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
             continue
-        if not isinstance(metric, Contrast) or each.value is None or adjusted.value is None:
+        metric = find_metric(each.metric)
+        if not isinstance(metric, Contrast) or not _significant(each) or adjusted.value is None:
             continue
-        significant = all(_excludes(side, metric.neutral) for side in (each, adjusted))
-        if significant and reverses(each.value, adjusted.value, metric.neutral):
-            yield Diagnostic.warning(
-                DiagnosticCode.SIMPSON,
-                each.feature,
-                group=each.group,
-                metric=each.metric,
-                overall=each.value,
-                adjusted=adjusted.value,
+        assert each.value is not None
+        values = {"overall": each.value, "adjusted": adjusted.value}
+        subject = {"group": each.group, "metric": each.metric}
+        if not _significant(adjusted):
+            yield Diagnostic.note(
+                DiagnosticCode.DISAPPEARS, each.feature, **subject, **values, p=adjusted.p_adjusted
             )
+        elif reverses(each.value, adjusted.value, metric.neutral):
+            yield Diagnostic.warning(DiagnosticCode.SIMPSON, each.feature, **subject, **values)
 
 
-def _excludes(each: Estimate, neutral: float) -> bool:
-    return each.interval is not None and neutral not in each.interval
+def _significant(each: Estimate) -> bool:
+    """Return whether an estimate differs statistically significantly from "no difference"."""
+    level, p = each.confidence, each.p_adjusted
+    known = each.value is not None and level is not None and p is not None
+    return known and each.status is Status.OK and p <= 1 - level  # type: ignore[operator]
 
 
 def _subject(each: Estimate) -> tuple[object, ...]:

@@ -15,8 +15,8 @@ from fairgauge.inference.contrast_intervals import few
 from fairgauge.inference.draws import generator, precedes
 from fairgauge.inference.interval import Intervals
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.cumulative import cumulative_floor, cumulative_p, cumulative_radius
-from fairgauge.stats.roc import area_radius, areas_by_chance
+from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
+from fairgauge.stats.roc import area_radius, null_areas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         rng, draws = generator(spec, metric.name, *sides), spec.replicates
         one, two = (each[None] for each in sides)
         far[i] = cumulative_radius(one, two, widths, metric.by, spec.confidence, rng, draws)[0]
-        floor[i] = cumulative_floor(one, two, widths, metric.by, rng, draws)[0]
+        floor[i] = expected_cumulative_distance(one, two, widths, metric.by, rng, draws)[0]
         p[i] = cumulative_p(one, two, widths, metric.by, rng, draws)[0]
     if compared.rest is not None:  # the whole lies between the group and its rest
         apart = 1 - quotient(
@@ -75,7 +75,7 @@ def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         one, two = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
         rng = generator(spec, metric.name, one, two)
         far[i] = area_radius(one, two, spec.confidence, rng, draws)
-        areas = areas_by_chance(one, two, rng, draws)
+        areas = null_areas(one, two, rng, draws)
         floor[i] = np.nanmean(areas)
         p[i] = (1 + np.count_nonzero(areas >= value[i])) / (1 + draws)
     rows = np.minimum(a.sum(axis=-1).min(axis=1), d.sum(axis=-1).min(axis=1))

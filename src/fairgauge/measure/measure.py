@@ -21,12 +21,13 @@ from fairgauge.catalogue.distributions import Distance
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.enums import ClassKind, DiagnosticCode, Method, Profile, Role, Status, Task
+from fairgauge.cube.plan import GRID
+from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
 from fairgauge.inference.clusters import clusters_spanning_groups
 from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.pairwise import pairs_not_listed, pairwise
-from fairgauge.inference.reversals import simpson_reversals
+from fairgauge.inference.reversals import adjustment_notes
 from fairgauge.measure.slices import Slice
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
@@ -60,8 +61,8 @@ class ByRows(Protocol):
     ) -> tuple[list[Estimate], list[Diagnostic]]:
         """Compute the metrics of rows."""
 
-    def histograms(self, resolution: Resolution) -> tuple[tuple[GroupCounts, ...], Diagnostic]:
-        """Return the counts of every feature with exact score histograms."""
+    def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
+        """Return the counts of every feature with exact scores; None where there are too many."""
 
 
 def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
@@ -77,11 +78,14 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         asked for with continuous labels.
     """
     resolution = resolve(cube, spec)
+    binned = resolution.features
     diagnostics: list[Diagnostic] = []
-    if by_rows and spec.method is Method.EXACT and cube.plan.axis(Role.SCORE):
-        features, note = by_rows.histograms(resolution)
-        resolution = replace(resolution, features=features)
-        diagnostics.append(note)
+    if any("score" in asked.metric.needs for asked in resolution.metrics):
+        exact = by_rows.exact_scores(resolution) if by_rows else None
+        if exact is None:
+            diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
+        else:
+            resolution = replace(resolution, features=exact)
     rates = _rates(resolution, applicable_rates(cube, spec, resolution.task))
     parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
@@ -102,10 +106,12 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         groups=tuple(group for part in parts for group in part.groups),
         totals=tuple(group for part in parts for group in part.totals),
         estimates=tested.estimates,
-        diagnostics=(*diagnostics, *tested.diagnostics),
-        scores=tuple(
-            counts for each in resolution.features for counts in score_counts(each, first)
+        diagnostics=(
+            *diagnostics,
+            *adjustment_notes(tested.estimates),
+            *tested.diagnostics,
         ),
+        scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pair for part in parts for pair in part.pairs),
         worst_cases=worst,
     )
@@ -139,14 +145,13 @@ class _Feature:
             self.diagnostics += homogeneity_notes(central(rates), groups, spec)
             self.diagnostics += pairs_not_listed(groups)
             self.pairs += pairwise(central(rates), groups, spec)
-        self.diagnostics += simpson_reversals(self.estimates)
 
 
 def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
     """Return the rates to compute for every group: those that the asked metrics are made of."""
     if _EVERY_RATE in resolution.spec.metrics:
         return applicable
-    wanted = {
+    wanted = {rule.metric for rule in resolution.spec.rules} | {
         statistic.name
         for asked in resolution.metrics
         if asked.obstacle is None

@@ -352,7 +352,9 @@ class Slice:
         if metric.scope == "table":
             return Compared(groups, groups, np.zeros_like(groups), [None])
         references = self.references(None if obstacle else metric)
-        which = groups[references.sides != groups]
+        compared = references.sides != groups
+        compared &= ~np.isin(self.counts.groups, self.spec.exclude_groups)
+        which = groups[compared]
         if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted overall
             slots = np.zeros_like(which)
         else:
@@ -428,7 +430,7 @@ class _Completed:
         return replace(
             estimate,
             value=value,
-            error=None if self.error is None else as_number(self.error[i]),
+            error=None if self.error is None else as_number(self.error[i]) or None,
             **certainty(self.intervals, i, self.of.spec.confidence),
         )
 

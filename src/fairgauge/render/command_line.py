@@ -4,97 +4,89 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.spec.options import OPTIONS, Spec
+from fairgauge.values import canonical, name_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from fairgauge.errors import Problem
     from fairgauge.report.report import Report
+    from fairgauge.spec.options import Option
 
-_COLUMNS = ("label", "prediction", "score", "strata", "count", "weight", "cluster")
-_USUAL = {
-    "confidence": 0.95, "method": "default", "seed": 0, "replicates": 2000,
-    "profile": "documented", "missing": "exclude", "max_groups": 1000,
-}  # fmt: skip
-_MEANS_SOMETHING = re.compile(r"([\\=:*,])")
 _FILE = re.compile(r"[./]")
 
 
 def command(report: Report) -> str | None:
-    """Return the command line of a report; None where only a specification file says it all."""
-    spec = report.spec
-    rules: Sequence[Mapping[str, Any]] = spec.get("rules", ())
-    if any(r.get("features") or r.get("groups") or r.get("decide") == "point" for r in rules):
+    """Return the command line of a report; None where only a specification file asks all of it."""
+    flags = flags_of(report.spec)
+    if flags is None:
         return None
     source = report.data.source
     data = source if _FILE.search(source) and " " not in source else "DATA"
-    words = ["fairgauge", "audit", data, *(word for pair in _pairs(spec) for word in pair)]
-    return shlex.join(words)
+    return shlex.join(["fairgauge", "audit", data, *flags])
 
 
-def _pairs(spec: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    for key in _COLUMNS:
-        if spec.get(key) is not None:
-            yield f"--{key}", str(spec[key])
-    if spec.get("score") is not None:
-        yield from (("--threshold", _text(each)) for each in spec.get("threshold", ()))
-    yield from _positive(spec.get("positive"))
-    for feature in spec.get("sensitive", ()):
-        yield from _feature(feature)
-    for parts in spec.get("intersections", ()):
-        yield "--intersect", "*".join(map(_escaped, parts))
-    yield from _reference(spec.get("reference", "others"))
-    if list(spec.get("metrics", ())) != ["standard"]:
-        yield "--metrics", ",".join(spec["metrics"])
-    if spec.get("features"):
-        yield "--features", ",".join(map(_escaped, spec["features"]))
-    if spec.get("task"):
-        yield "--task", str(spec["task"])
-    for key, usual in _USUAL.items():
-        if spec.get(key, usual) != usual:
-            yield f"--{key.replace('_', '-')}", _text(spec[key])
-    for each in spec.get("rules", ()):
-        yield "--rule", _rule(each)
+def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
+    """Return the flags of what a specification asks beyond the defaults; None if flags cannot.
+
+    Parameters
+    ----------
+    spec : mapping
+        The keys and values of a specification file.
+
+    Examples
+    --------
+    >>> flags_of({"label": "y", "sensitive": [{"column": "age", "cuts": [40]}], "seed": 0})
+    ['--label', 'y', '--sensitive', 'age:40']
+    >>> flags_of({"rules": [{"metric": "DI", "at_least": 0.8, "groups": ["F"]}]}) is None
+    True
+    """
+    usual = Spec().to_dict()
+    words: list[str] = []
+    for option in OPTIONS:
+        value = spec.get(option.name)
+        if value is None or value == []:  # not asked; reports of version 1 have empty lists
+            continue
+        problems: list[Problem] = []
+        value = option.type.plain(option.type.read(value, option.name, problems))
+        if problems:
+            return None
+        if value != usual[option.name]:
+            flags = _flags(option, value)
+            if flags is None:
+                return None
+            words += flags
+    return words
 
 
-def _positive(asked: Any) -> Iterator[tuple[str, ...]]:
-    if isinstance(asked, Mapping):
-        yield "--positive", f">{_text(asked['above'])}"
-    elif asked:
-        yield "--positive", ",".join(_escaped(_text(each)) for each in asked)
+def _flags(option: Option, value: Any) -> list[str] | None:
+    """Return the flags of one option, if parsing them gives its value again."""
+    if len(option.flags) > 1:  # a table, with a flag for each key
+        return [word for key, text in value.items() for word in (f"--{key}", text)]
+    (flag,) = option.flags
+    texts = option.type.write(value)
+    if _as_text(_parsed(option, texts)) != _as_text(value):
+        return None
+    if option.type.arguments > 1:
+        return [flag, *texts]
+    return [word for text in texts for word in (flag, text)]
 
 
-def _feature(feature: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    column = _escaped(feature["column"])
-    if feature.get("cuts"):
-        yield "--sensitive", f"{column}:{','.join(map(_text, feature['cuts']))}"
-    for values in feature.get("values", ()):
-        yield "--sensitive", f"{column}={','.join(_escaped(_text(each)) for each in values)}"
-    if not feature.get("cuts") and not feature.get("values"):
-        yield "--sensitive", column
+def _parsed(option: Option, texts: Sequence[str]) -> Any:
+    problems: list[Problem] = []
+    value = option.type.parse(texts, option.name, problems)
+    meaning = option.type.read(value, option.name, problems)
+    return None if problems else option.type.plain(meaning)
 
 
-def _reference(asked: Any) -> Iterator[tuple[str, ...]]:
-    if isinstance(asked, Mapping):
-        for column, value in asked.items():
-            yield "--reference", f"{_escaped(column)}={_escaped(_text(value))}"
-    elif asked not in ("others", "rest"):
-        yield "--reference", str(asked)
-
-
-def _rule(rule: Mapping[str, Any]) -> str:
-    low, high = rule.get("at_least"), rule.get("at_most")
-    if low is not None and high is not None:
-        return f"{low:g} <= {rule['metric']} <= {high:g}"
-    return f"{rule['metric']} >= {low:g}" if high is None else f"{rule['metric']} <= {high:g}"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def _escaped(name: str) -> str:
-    return _MEANS_SOMETHING.sub(r"\\\1", str(name))
+def _as_text(value: Any) -> Any:
+    """Return values as the command line has them: 1, 1.0 and "1" are one text."""
+    if isinstance(value, Mapping):
+        return {str(key): _as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_as_text(each) for each in value]
+    return name_of(canonical(value))

@@ -130,10 +130,21 @@ def _simpson(d: Diagnostic) -> str:
     )
 
 
-def _exact(d: Diagnostic) -> str:
+def _disappears(d: Diagnostic) -> str:
+    p = d.get("p")
+    shown = "" if p is None else f", adjusted p = {p:.3f}"
     return (
-        f"{d['scores']:,} distinct scores of {d['rows']:,} rows were read one by one for exact "
-        f"score metrics ({d['seconds']:.2g} s)"
+        f"{d['group']}: the difference disappears when adjusted for the strata: {d['metric']} "
+        f"{amount(d['overall'])} overall, {amount(d['adjusted'])} adjusted (not statistically "
+        f"significant{shown})"
+    )
+
+
+def _binned(d: Diagnostic) -> str:
+    return (
+        f"score metrics are computed from a histogram of {d['bins']:,} bins; the error of each is "
+        "at most its error in the JSON report. From at most a million rows, instead of counts, "
+        "they are exact"
     )
 
 
@@ -146,6 +157,10 @@ def _sampled(d: Diagnostic) -> str:
         f"{d['metric']} looks up the neighbours of a random sample of {d['rows']:,} rows of larger "
         f"groups (seed {d['seed']})"
     )
+
+
+def _overrides(d: Diagnostic) -> str:
+    return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
 
 
 def _text(d: Diagnostic) -> str:
@@ -164,8 +179,10 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.PAIRS_LIMITED: _pairs,
     DiagnosticCode.REVERSED_SCORES: _reversed_scores,
     DiagnosticCode.SIMPSON: _simpson,
-    DiagnosticCode.EXACT_SCORES: _exact,
+    DiagnosticCode.DISAPPEARS: _disappears,
+    DiagnosticCode.BINNED_SCORES: _binned,
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
+    DiagnosticCode.OVERRIDES: _overrides,
     DiagnosticCode.TEXT: _text,
 }

@@ -132,14 +132,18 @@ def _subject(estimate: Estimate) -> str:
         of_feature = False
     if of_feature:
         return ""
-    scope = estimate.class_scope
+    scope, parts = estimate.class_scope, [estimate.group]
+    if estimate.stratum is not None:
+        parts.append(f"in stratum {estimate.stratum}")
     if scope.kind is ClassKind.CLASS:
-        return f"{estimate.group}, class {scope.name}"
+        parts.append(f"class {scope.name}")
     if scope.kind is ClassKind.WORST:
-        return f"{estimate.group}, class furthest from no difference ({scope.name})"
+        parts.append(f"class furthest from no difference ({scope.name})")
     if scope.kind is ClassKind.AVERAGE:
-        return f"{estimate.group}, {scope.average} average over classes"
-    return estimate.group
+        parts.append(f"{scope.average} average over classes")
+    if estimate.threshold is not None:
+        parts.append(f"threshold {estimate.threshold:g}")
+    return ", ".join(parts)
 
 
 @singledispatch

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Profile, Task
+from fairgauge.enums import Closed, Profile, Task, Threshold
 from fairgauge.render.display_names import called
 from fairgauge.render.numbers import count, listing, plural
 
@@ -140,7 +140,10 @@ def _cut(report: Report) -> str:
         sign = "<=" if turned else ">"
     else:
         sign = "<" if turned else ">="
-    return f"{sign} {listing([_text(t) for t in report.spec.get('threshold', ())], 'or')}"
+    threshold = report.spec.get("threshold") or ()
+    if threshold == Threshold.MEDIAN:
+        return f"{sign} the median of the scores"
+    return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
 
 
 def _features(spec: Mapping[str, Any]) -> list[str]:
@@ -148,7 +151,8 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
     for feature in spec.get("sensitive", ()):
         column = called(feature["column"])
         if feature.get("cuts"):
-            column += f" (cut at {listing([_text(cut) for cut in feature['cuts']])})"
+            closed = ", left edges closed" if feature.get("closed") == Closed.LEFT else ""
+            column += f" (cut at {listing([_text(cut) for cut in feature['cuts']])}{closed})"
         if feature.get("values"):
             sets = [", ".join(map(_text, each)) for each in feature["values"]]
             column += f" ({'; '.join(sets[:8])})"

@@ -1,7 +1,7 @@
 """Reports that version 1 saved, read into the plain values of version 2.
 
-Version 1 wrote "pooled", "worst", "macro", "rest" into the fields that hold names of users; what they
-meant is inferred here. Its sentences and names of methods are kept as texts.
+Version 1 wrote "pooled", "worst", "macro", "rest" into the fields that hold names of users; what
+they meant is inferred here. Its sentences and names of methods are kept as texts.
 """
 
 from __future__ import annotations

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 
+_RATE_NAMES = frozenset(rate.name for rate in RATES)
+
+
 @dataclass(frozen=True, slots=True)
 class AskedMetric:
     """A metric that is asked for, and what stands against computing it, if anything does."""
@@ -44,7 +47,11 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     asked: dict[str, AskedMetric] = {}
     problems = []
     named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
-    named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
+    named += [
+        (f"rules[{i}].metric", rule.metric)
+        for i, rule in enumerate(spec.rules)
+        if rule.metric not in _RATE_NAMES
+    ]
     for path, name in named:
         for metric in expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)

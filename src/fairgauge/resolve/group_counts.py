@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, qu
 from fairgauge.report.estimates import EVERYONE
 from fairgauge.report.results import OVERALL, Scope, stratum
 from fairgauge.stats.blocks import content_ranks
-from fairgauge.values import MISSING_NAME, Value, match, name_of
+from fairgauge.values import MISSING_NAME, Value, match, matches, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,6 +133,21 @@ class GroupCounts:
         return bool(self.counts["rows"].shape[3] > 1)
 
     @property
+    def cases(self) -> Array:
+        """Return the cases of every group over all strata, without weights."""
+        return self._overall("n")
+
+    @property
+    def shares(self) -> Array:
+        """Return the share of every group in all cases whose group is known, without weights."""
+        every = self.counts["n"][:, 0].sum()
+        return self.cases / every if every else np.zeros(len(self.groups))
+
+    def _overall(self, measure: str) -> Array:
+        held: Array = self.counts[measure][:-1, 0].sum(axis=(1, 2))
+        return held
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         """Return the scope of every slot: overall, then each stratum."""
         return (OVERALL, *map(stratum, self.strata))
@@ -180,9 +195,8 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
 def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.int64]:
     """Return the position of every value in the levels of an axis, -1 where missing."""
     if axis.cuts:
-        numbers = [float(v) if isinstance(v, (int, float)) else np.nan for v in values]
-        bins = np.searchsorted(np.array(axis.cuts), numbers, side="left")
-        return np.where(np.isnan(numbers), -1, bins)
+        numbers = np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+        return np.where(np.isnan(numbers), -1, axis.bins_of(numbers))
     position = {name_of(level): i for i, level in enumerate(cube.levels[axis])}
     return np.array([-1 if v is None else position[name_of(v)] for v in values], dtype=np.int64)
 
@@ -210,15 +224,35 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
         names, group_of = _value_sets(feature.values, levels, axis.column, problems)
     else:
         group_of = np.arange(len(levels))
+    unknown = unknown_levels(axis, levels, spec)
+    if unknown.any():
+        group_of, names = _without(unknown, group_of, names)
     reference = _named_reference(axis, spec, levels, names, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
         missing = _OTHER  # smclarify counts a missing facet with the reference
     elif spec.missing is Missing.GROUP:
         missing = len(names)
-        has_missing = (cube.marginal([axis]).codes < 0).any()
+        has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
         names = [*names, MISSING_NAME] if has_missing else names
+    group_of = np.where(unknown, missing, group_of)
     return Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+
+
+def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
+    """Return which levels of a sensitive feature mean that the group is missing."""
+    asked = spec.unknown if axis.role is Role.FEATURE and not axis.cuts else ()
+    return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
+
+
+def _without(
+    unknown: NDArray[np.bool_], group_of: NDArray[np.int64], names: Sequence[str]
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the groups without those that hold unknown levels alone."""
+    held = np.unique(group_of[~unknown & (group_of >= 0)])
+    position = np.full(len(names) + 1, _OTHER)
+    position[held] = np.arange(len(held))
+    return position[group_of], [names[i] for i in held.tolist()]
 
 
 def _value_sets(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
 
+FEWEST_ROWS = 20
+"""A smaller group is sparse: it is not chosen as a reference unless a smaller size is asked for."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class References:
@@ -53,9 +56,9 @@ def resolve_references(
     """Return the reference of every group under a metric.
 
     A named value is the reference of the features that have it, and all others elsewhere. ``best``
-    is the group that the metric's statistic favours; for a metric without one, that of the
-    selection rate, or without predictions of the base rate. Where nothing is favoured, it is the
-    largest group.
+    is the admissible group that the metric's statistic favours; for a metric without one, that of
+    the selection rate, or without predictions of the base rate. Where nothing is favoured, it is
+    the largest admissible group.
     """
     rule, size = spec.reference, len(counts.groups)
     groups = np.arange(size)
@@ -69,16 +72,32 @@ def resolve_references(
         overall = Reference(ReferenceKind.OVERALL)
         return References(np.full(size, sides.whole), (overall,) * size)
     every = sides.pick(groups, np.zeros_like(groups))
-    chosen, kind = int(np.argmax(every.size)), ReferenceKind.LARGEST
+    admissible = admissible_groups(counts, spec)
+    if not admissible.any():
+        admissible = every.size == every.size.max(initial=0.0)
+    chosen, kind = int(np.argmax(np.where(admissible, every.size, -1.0))), ReferenceKind.LARGEST
     if rule is ReferenceRule.BEST:
         kind = ReferenceKind.BEST
         statistic = _favouring(metric, counts)
         values = None if statistic is None else statistic.value(every, spec.profile)
-        if statistic is not None and values is not None and not np.isnan(values).all():
-            lower = statistic.better is Better.LOWER
-            chosen = int(np.nanargmin(values) if lower else np.nanargmax(values))
+        if statistic is not None and values is not None:
+            values = np.where(admissible, values, np.nan)
+            if not np.isnan(values).all():
+                lower = statistic.better is Better.LOWER
+                chosen = int(np.nanargmin(values) if lower else np.nanargmax(values))
     reference = Reference(kind, counts.groups[chosen])
     return References(np.full(size, chosen), (reference,) * size)
+
+
+def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
+    """Return which groups may be chosen as the best or the largest.
+
+    A sparse group may not, nor one that is below the smallest size asked for or excluded.
+    """
+    minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
+    excluded = np.array([name in spec.exclude_groups for name in counts.groups], dtype=bool)
+    large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))
+    return np.asarray(large & ~excluded)
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:

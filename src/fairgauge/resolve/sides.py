@@ -1,4 +1,4 @@
-"""CountsBySide: picks the two sides of many comparisons out of a tally, under one reading."""
+"""The counts of both sides of many comparisons, picked out of the counts of a feature."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 
 class CountsBySide:
-    """Makes `ConfusionCounts` values out of a tally, for one measure and one reading.
+    """Picks the `ConfusionCounts` of the sides of comparisons, for one measure and one outcome.
 
-    CountsBySide are picked by number: groups come first, then the known values of no group, then the
-    whole (`whole`), then all others of every group (``others + group``). A tally may hold its slots
+    Sides are picked by number: groups come first, then the known values of no group, then all rows
+    (`whole`), then all others of every group (``others + group``). The counts may hold their slots
     several times over, one copy after another.
     """
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import DiagnosticCode, Role
-from fairgauge.report.results import Diagnostic
+from fairgauge.enums import Role
 from fairgauge.resolve.group_counts import Histogram, level_codes
 from fairgauge.scan.row_access import numbers_of, read_rows
 from fairgauge.scan.source import LEAST_LOG
@@ -28,23 +26,29 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+MOST_ROWS = 1_000_000
+"""Rows that are read for their scores; of more, scores are counted in fine bins."""
+MOST_CELLS = 3_000_000
+"""Groups times labels times distinct scores that are held; beyond, scores stay in fine bins."""
+
+
 def exact_histograms(
     source: Source, cube: Cube, spec: Spec, features: Sequence[GroupCounts]
-) -> tuple[tuple[GroupCounts, ...], Diagnostic]:
-    """Return counts with the histogram of every single score, and what it cost.
+) -> tuple[GroupCounts, ...] | None:
+    """Return the counts with every distinct score counted as it is; None beyond `MOST_CELLS`.
 
     Raises
     ------
     DataError
         The rows cannot be read.
     """
-    begun = time.perf_counter()
     assert spec.score is not None
     wanted = [axis.column for axis in cube.plan.axes if axis.role is Role.FEATURE]
     wanted += [c for c in (spec.label, spec.score, spec.count, spec.weight) if c]
     columns = read_rows(source, wanted)
     scores = numbers_of(columns[spec.score])
     values = np.unique(scores[~np.isnan(scores)])
+    most_groups = max((len(each.groups) for each in features), default=0) + 1
     factors = _factors(columns, spec, len(scores))
     label = cube.plan.axis(Role.LABEL)
     labels = 0 if label is None else len(cube.levels[label])
@@ -53,7 +57,9 @@ def exact_histograms(
         if label is None
         else level_codes(label, cube, columns[label.column])
     )
-    found = []
+    if most_groups * (labels + 1) * len(values) > MOST_CELLS:
+        return None
+    exact = []
     for each in features:
         groups, group_of = each.groups, each.codes_of_rows(cube, columns)
         kept = ~np.isnan(scores) & (group_of >= -1) & (factors["n"] > 0)
@@ -68,15 +74,8 @@ def exact_histograms(
         }
         weights = counts.get("w", counts["n"])
         counts |= {name: weights * of for name, of in _moments(values).items()}
-        found.append(replace(each, histogram=Histogram(values, values, counts)))
-    note = Diagnostic.note(
-        DiagnosticCode.EXACT_SCORES,
-        spec.score,
-        scores=len(values),
-        rows=len(scores),
-        seconds=time.perf_counter() - begun,
-    )
-    return tuple(found), note
+        exact.append(replace(each, histogram=Histogram(values, values, counts)))
+    return tuple(exact)
 
 
 def _factors(columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int) -> dict[str, Array]:

@@ -16,12 +16,24 @@ from fairgauge.inference.contrast_intervals import few
 from fairgauge.inference.draws import generator, precedes
 from fairgauge.inference.interval import Intervals, Methods, NoInterval, no_intervals
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.stats.cumulative import Cells, cumulative_floor, cumulative_p, cumulative_radius
+from fairgauge.stats.cumulative import (
+    Cells,
+    cumulative_p,
+    cumulative_radius,
+    expected_cumulative_distance,
+)
 from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import jackknifed_share
 from fairgauge.stats.paired import paired_difference, paired_p
-from fairgauge.stats.rankings import Ranking, Tops, divergence_interval, top_p, top_ratio, top_skew
+from fairgauge.stats.rankings import (
+    Ranking,
+    Tops,
+    ranking_divergence_interval,
+    top_p,
+    top_ratio,
+    top_skew,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +114,7 @@ def distant(
     draws = _draws(spec, len(cells.values))
     radius = cumulative_radius(*sides, steps, kind, spec.confidence, rng, draws)
     p = cumulative_p(*sides, steps, kind, rng, draws)
-    floor = (1 - part) * cumulative_floor(*sides, steps, kind, rng, draws)
+    floor = (1 - part) * expected_cumulative_distance(*sides, steps, kind, rng, draws)
     value = every.distance(kind)
     limits = ((1 - part) * (value - radius), (1 - part) * (value + radius))
     rows = min(len(ours), len(theirs))
@@ -178,7 +190,7 @@ def even_tops(
         raise NoInterval(ReasonCode.ONE_RANK)
     tops = Tops.of(ranking, codes, groups)
     draws, rng = _draws(spec, tops.cost), generator(spec, key)
-    low, high, p, floor = divergence_interval(value, tops, spec.confidence, rng, draws)
+    low, high, p, floor = ranking_divergence_interval(value, tops, spec.confidence, rng, draws)
     method = (IntervalMethod.ROOT_BALL, IntervalMethod.PERMUTATION)
     return _one((low, high), p, method, len(codes), floor=floor)
 

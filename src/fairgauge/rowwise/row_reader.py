@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import DiagnosticCode, Role
 from fairgauge.measure.slices import Slice
 from fairgauge.report.results import Diagnostic
-from fairgauge.rowwise.exact_scores import exact_histograms
+from fairgauge.rowwise.exact_scores import MOST_ROWS, exact_histograms
 from fairgauge.rowwise.row_arrays import as_arrays, repeated
 from fairgauge.rowwise.row_slices import RowSlice, consistency
 from fairgauge.scan.row_access import read_rows
@@ -66,6 +66,8 @@ class RowReader:
                 estimates.append(consistency(metric, rows, spec))
         return estimates, notes
 
-    def histograms(self, resolution: Resolution) -> tuple[tuple[GroupCounts, ...], Diagnostic]:
-        """Return the counts of every feature with exact score histograms."""
+    def exact_scores(self, resolution: Resolution) -> tuple[GroupCounts, ...] | None:
+        """Return the counts of every feature with exact scores; None where there are too many."""
+        if self.cube.rows > MOST_ROWS:
+            return None
         return exact_histograms(self.source, self.cube, self.spec, resolution.features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError
 from fairgauge.scan.sql_query import Query
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 
-def open_source(data: Any) -> Source:
+def open_source(data: object) -> Source:
     """Open data of any kind: a frame, a path, a glob, a list of paths, or rows of a database.
 
     Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.scan.duckdb_connection import reason
@@ -11,6 +11,8 @@ from fairgauge.scan.frames import open_frame
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pyarrow as pa
 
     from fairgauge.scan.source import Source
 
@@ -38,7 +40,7 @@ def open_arrow(paths: list[Path], name: str) -> Source:
         raise DataError(f"cannot read {quote(name)} together: {reason(error)}") from None
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path) -> pa.Table:
     import pyarrow as pa
     from pyarrow import ipc
 

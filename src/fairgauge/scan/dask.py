@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.scan.pandas import PandasFrame, Scanned, joined
 
 if TYPE_CHECKING:
+    import dask.dataframe as dd
     import pandas as pd
 
     from fairgauge.cube.cube import Cube
@@ -20,7 +21,7 @@ class DaskFrame:
     """A frame of Dask."""
 
     name: str
-    frame: Any
+    frame: dd.DataFrame
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -29,7 +30,7 @@ class DaskFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan, all parts at once."""
-        dask: Any = import_module("dask")
+        dask = import_module("dask")
         wanted = [c for c in self.frame.columns if str(c) in plan.columns]
         count = dask.delayed(_scanned)
         parts = [count(part, plan, limit) for part in self.frame[wanted].to_delayed()]

@@ -6,7 +6,7 @@ import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, quote
@@ -16,9 +16,12 @@ from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ibis.backends import BaseBackend
+    from ibis.expr.types import Table
+
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.source import Source
+    from fairgauge.scan.source import Record, Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
 
@@ -60,7 +63,7 @@ def open_database(url: str, rows: str) -> Source:
         return source
 
 
-def open_table(table: Any, name: str | None = None) -> Source:
+def open_table(table: Table, name: str | None = None) -> Source:
     """Open a table expression of ibis."""
     import ibis
 
@@ -94,7 +97,7 @@ class Database:
     """A table or a query of PostgreSQL or SQLite, reached through ibis."""
 
     name: str
-    table: Any
+    table: Table
     rows: str
 
     @property
@@ -138,7 +141,7 @@ class Database:
             identifier, number, double=double, sets=self._engine != "sqlite", looks=False
         )
 
-    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+    def _run(self, query: str) -> Iterator[Record]:
         connection = self.table.get_backend().con
         with _told(self.name, self.name):
             if self._engine == "sqlite":
@@ -150,7 +153,7 @@ class Database:
                     yield from records
 
 
-def _rows_of(backend: Any, rows: str) -> Any:
+def _rows_of(backend: BaseBackend, rows: str) -> Table:
     if _is_query(rows):
         return backend.sql(rows)
     schema, _, table = rows.rpartition(".")

@@ -7,17 +7,18 @@ import tempfile
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.scan_progress import watched
+from fairgauge.scan.scan_progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.scan.scan_progress import Rows
+    from fairgauge.scan.source import Record
 
 
 def unknown() -> None:
@@ -36,7 +37,7 @@ _CSV_ERRORS = {
 }
 
 
-def run(query: str, name: str, rows: Rows = unknown) -> Iterator[tuple[Any, ...]]:
+def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     """Run a query and fetch its records, some at a time.
 
     Parameters
@@ -53,7 +54,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[tuple[Any, ...]
         The person at the terminal does not want to wait.
     """
     with told(name), _connection().cursor() as cursor:
-        with watched(lambda: cursor.query_progress() / 100, rows):
+        with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
             cursor.execute(query)
         while records := cursor.fetchmany(FETCHED):
             yield from records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.duckdb_connection import run, unknown
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
     from fairgauge.scan.scan_progress import Rows
-    from fairgauge.scan.source import Fetched
+    from fairgauge.scan.source import Fetched, Record
 
 
 def listed(paths: Iterable[Path]) -> str:
@@ -46,7 +46,7 @@ class DuckFiles:
         limit = "" if most is None else f" LIMIT {most}"
         records = list(run(f"SELECT {keys} FROM {self.relation}{limit}", self.name))
         read = self.written.decode or _as_it_is
-        found: list[Sequence[Any]] = [
+        found: list[Sequence[object]] = [
             [read(record[i]) for record in records] for i in range(len(columns))
         ]
         return found, bool(self.written.texts)
@@ -55,11 +55,11 @@ class DuckFiles:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
 
-    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+    def _run(self, query: str) -> Iterator[Record]:
         return run(query, self.name, self.rows)
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> object:
     return value
 
 

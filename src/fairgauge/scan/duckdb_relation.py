@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.duckdb_connection import FETCHED, told
@@ -12,9 +12,11 @@ from fairgauge.scan.sql import Columns, count_by_sql, identifier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from duckdb import DuckDBPyRelation
+
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
-    from fairgauge.scan.source import Fetched, Source
+    from fairgauge.scan.source import Fetched, Record, Source
 
 _VIEW = "fairgauge_rows"
 _WHOLE = {
@@ -24,7 +26,7 @@ _WHOLE = {
 _UTC = "TIMESTAMP WITH TIME ZONE"
 
 
-def open_relation(relation: Any, name: str | None = None) -> Source:
+def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source:
     """Open a DuckDB relation.
 
     Raises
@@ -95,7 +97,7 @@ class Relation:
 
     name: str
     columns: tuple[str, ...]
-    relation: Any
+    relation: DuckDBPyRelation
 
     @property
     def at_hand(self) -> bool:
@@ -117,7 +119,7 @@ class Relation:
         }
         return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
 
-    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+    def _run(self, query: str) -> Iterator[Record]:
         with told(self.name):
             found = self.relation.query(_VIEW, query)
             while records := found.fetchmany(FETCHED):

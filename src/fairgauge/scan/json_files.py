@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_files import DuckFiles, check_no_twins, listed
@@ -120,11 +120,11 @@ def _columns(path: Path) -> tuple[str, ...]:
     return tuple(keys)
 
 
-class _Pairs(list[tuple[str, Any]]):
+class _Pairs(list[tuple[str, object]]):
     """The keys and values of an object, as they were written."""
 
 
-def _objects(head: str) -> Iterator[Any]:
+def _objects(head: str) -> Iterator[object]:
     """Read whole values from the start of a file, in or out of a list."""
     decoder, at = json.JSONDecoder(object_pairs_hook=_Pairs), 0
     body = head.lstrip().removeprefix("[")
@@ -138,7 +138,7 @@ def _objects(head: str) -> Iterator[Any]:
         yield found
 
 
-def _decoded(text: str | None) -> Any:
+def _decoded(text: str | None) -> object:
     """Return texts and numbers as their text, true and false as they are."""
     if text is None or text == "null":
         return None

@@ -27,6 +27,9 @@ from fairgauge.scan.source import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import pyarrow as pa
+    from narwhals.stable.v2.dtypes import DType
+
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
     from fairgauge.scan.source import Fetched
@@ -100,7 +103,7 @@ def _ready(frame: Frame, columns: Sequence[str]) -> Frame:
     return chosen
 
 
-def _groupable(table: Any) -> Any:
+def _groupable(table: pa.Table) -> pa.Table:
     """Give chunks one dictionary, and columns of no type or of string views one that groups."""
     import pyarrow as pa
 
@@ -110,7 +113,7 @@ def _groupable(table: Any) -> Any:
     return (table if schema == table.schema else table.cast(schema)).unify_dictionaries()
 
 
-def check_numeric(column: str, dtype: Any) -> None:
+def check_numeric(column: str, dtype: DType) -> None:
     """Check that a type is one of numbers.
 
     Raises
@@ -122,7 +125,7 @@ def check_numeric(column: str, dtype: Any) -> None:
         raise DataError(f"column {quote(column)} must hold numbers, but has the type {dtype}")
 
 
-def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[Any]]:
+def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[object]]:
     """Return the different values that each axis has in the first rows."""
     head = frame.head(rows)
     read = head.collect() if isinstance(head, nw.LazyFrame) else head

@@ -141,9 +141,7 @@ def _binned(axis: Axis, values: Floats) -> Cells:
     if axis.grid and axis.bounds:
         bins = _grid_codes(values, axis.grid, *axis.bounds)
     else:
-        bins = np.searchsorted(
-            np.array(axis.cuts), values, side="right" if axis.closed == "left" else "left"
-        )
+        bins = axis.bins_of(values)
     return np.where(np.isnan(values), 0, bins + 1)
 
 
@@ -205,7 +203,7 @@ class Totals:
                 factors.append(np.where(known, numbers[column], 0.0))
         ones = None if counted is None else counted.astype(np.float64)
         measures: dict[str, Floats | None] = {"rows": ones}
-        times: Any = 1.0 if ones is None else ones
+        times: Floats | float = 1.0 if ones is None else ones
         if plan.count:
             cases = factors[0]
             fractions = cases[cases != np.floor(cases)]
@@ -230,7 +228,7 @@ class _Sums:
     def __init__(self, plan: Plan, table: tuple[int, ...], plain: Mapping[int, Factor]) -> None:
         self._table = table
         self._measures = plan.measures
-        self._values: list[Sequence[Any]] = [
+        self._values: list[Sequence[object]] = [
             plain[i].values if i in plain else [None, *range(plan.axes[i].bins)] for i in table
         ]
         self._sizes = [max(len(values), 1) for values in self._values]

@@ -40,7 +40,7 @@ class Factor:
 
     codes: Codes
     low: int
-    values: Sequence[Any]
+    values: Sequence[object]
 
     def digits(self, part: slice) -> Codes:
         """Return the codes of some rows, counted from 0, in the smallest type that holds them."""
@@ -82,7 +82,7 @@ class _Levels:
         self._limit = limit
         self._codes: dict[tuple[bool, Value], int] = {}
 
-    def code(self, raw: Any) -> int:
+    def code(self, raw: object) -> int:
         """Return the code of a value, a new one if it was not met before."""
         try:
             hash(raw)
@@ -93,7 +93,7 @@ class _Levels:
             return -1
         return self._codes.setdefault((isinstance(value, bool), value), len(self._codes))
 
-    def coded(self, raw: Iterable[Any]) -> NDArray[np.int32]:
+    def coded(self, raw: Iterable[object]) -> NDArray[np.int32]:
         """Return the codes of different values."""
         found = np.fromiter((self.code(value) for value in raw), dtype=np.int32)
         check_values({self._axis: self.values()}, (), self._limit)

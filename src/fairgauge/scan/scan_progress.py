@@ -1,12 +1,18 @@
-"""A bar on standard error for scans that take longer than a second, if a person is watching."""
+"""A progress bar on standard error for work that takes longer than a second, on a terminal only.
+
+There is one bar at a time: work within work shares the bar that is there and tells it how far it
+is, so that two bars never draw on one line.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,59 +20,124 @@ if TYPE_CHECKING:
     Share = Callable[[], float]
     Rows = Callable[[], int | None]
 
+ERASE = "\r\x1b[2K"
 _PATIENCE = 1.0
+"""Seconds before anything is shown."""
+_STEP = 0.1
 _WIDTH = 24
-_ERASE = "\r\x1b[K"
+_BLOCK = 6
+
+
+@dataclass(slots=True)
+class _Work:
+    """Work that knows the share of it that is done, and perhaps its number of rows."""
+
+    share: Share
+    rows: Rows | None
+    start: float = field(default_factory=time.monotonic)
+    most: float = 0.0
+
+    def shown(self, doing: str) -> str:
+        self.most = max(self.most, min(self.share(), 1.0))
+        rows = self.rows() if self.rows else None
+        return line(doing, self.most, time.monotonic() - self.start, rows)
+
+
+@dataclass(slots=True, eq=False)
+class _Bar:
+    """The bar: what it is called, where it is drawn, and the work whose share it shows."""
+
+    doing: str
+    stream: TextIO
+    work: _Work | None
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def draw(self) -> None:
+        start = time.monotonic()
+        if self.done.wait(_PATIENCE):
+            return
+        with contextlib.suppress(OSError, ValueError):  # standard error was closed meanwhile
+            while not self.done.wait(_STEP):
+                work, seconds = self.work, time.monotonic() - start
+                moved = f"{self.doing} [{moving(seconds)}] {seconds:.0f} s"
+                self.stream.write(ERASE + (work.shown(self.doing) if work else moved))
+                self.stream.flush()
+            self.stream.write(ERASE)
+            self.stream.flush()
+
+
+_bar: _Bar | None = None
 
 
 @contextmanager
-def watched(share: Share, rows: Rows) -> Iterator[None]:
-    """Show how far the work inside has come.
+def progress(doing: str, share: Share | None = None, rows: Rows | None = None) -> Iterator[None]:
+    """Show that the work inside goes on, and how far it is if that is known.
 
     Parameters
     ----------
-    share : function
+    doing : str
+        The work, such as "Counting rows"; of work within work, the outer one is shown.
+    share : function, optional
         Returns the share that is done, from 0 to 1; called from another thread.
-    rows : function
+    rows : function, optional
         Returns the number of rows there are, or None where it is not known.
     """
-    if not sys.stderr.isatty():
+    global _bar
+    work = _Work(share, rows) if share else None
+    if _bar is not None:
+        bar, before = _bar, _bar.work
+        bar.work = work or before
+        try:
+            yield
+        finally:
+            bar.work = before
+        return
+    stream = _terminal()
+    if stream is None:
         yield
         return
-    over = threading.Event()
-    start = time.monotonic()
-    watcher = threading.Thread(target=_watch, args=(share, rows, over, start), daemon=True)
-    watcher.start()
+    _bar = bar = _Bar(doing, stream, work)
+    drawing = threading.Thread(target=bar.draw, daemon=True)
+    drawing.start()
     try:
         yield
     finally:
-        over.set()
-        watcher.join()
+        bar.done.set()
+        drawing.join()
+        _bar = None
 
 
-def _watch(share: Share, rows: Rows, over: threading.Event, start: float) -> None:
-    if over.wait(_PATIENCE):
-        return
-    most = 0.0
-    known = rows()
-    while not over.wait(0.1):
-        most = max(most, min(share(), 1.0))
-        sys.stderr.write(_ERASE + line(most, time.monotonic() - start, known))
-        sys.stderr.flush()
-    sys.stderr.write(_ERASE)
-    sys.stderr.flush()
+def _terminal() -> TextIO | None:
+    """Return standard error if a person reads it; a program without a console has none."""
+    stream = sys.stderr
+    try:
+        return stream if stream is not None and stream.isatty() else None
+    except ValueError:  # it is closed
+        return None
 
 
-def line(share: float, seconds: float, rows: int | None) -> str:
+def line(doing: str, share: float, seconds: float, rows: int | None) -> str:
     """Return the bar, the rows a second and the time left, as far as they are known.
 
-    >>> line(0.25, 2.0, 80_000_000)
-    'counting [######                  ]  25 %  10.0 M rows/s  6 s left'
+    >>> line("Counting", 0.25, 2.0, 80_000_000)
+    'Counting [######                  ]  25 %  10.0 M rows/s  6 s left'
     """
     done = "#" * round(share * _WIDTH)
-    parts = [f"counting [{done:<{_WIDTH}}] {share:4.0%}".replace("%", " %")]
-    if rows is not None and share > 0:
+    parts = [f"{doing} [{done:<{_WIDTH}}] {share:4.0%}".replace("%", " %")]
+    if rows is not None and share > 0 and seconds > 0:
         parts.append(f"{rows * share / seconds / 1e6:.1f} M rows/s")
     if share > 0:
         parts.append(f"{seconds / share - seconds:.0f} s left")
     return "  ".join(parts)
+
+
+def moving(seconds: float) -> str:
+    """Return a block that moves to and fro, for work of unknown length.
+
+    >>> moving(0)
+    '######                  '
+    """
+    way = _WIDTH - _BLOCK
+    place = int(seconds / 0.1) % (2 * way)
+    place = min(place, 2 * way - place)
+    return f"{' ' * place}{'#' * _BLOCK}{' ' * (way - place)}"

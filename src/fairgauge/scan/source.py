@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis, Plan
 
 
-Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[Any]]]
+Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
 
 ROWS_PER_VALUE = 20
@@ -40,7 +40,10 @@ class Source(Protocol):
         """Count the rows once; at most ``limit`` values on an axis."""
 
 
-Fetched: TypeAlias = tuple[list[Sequence[Any]], bool]
+Record: TypeAlias = tuple[Any, ...]
+"""A row of a query's result; the query determines the types of its values."""
+
+Fetched: TypeAlias = tuple[list[Sequence[object]], bool]
 """The values of columns, and whether they are untyped text."""
 
 
@@ -87,7 +90,9 @@ def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> No
         check_values(dict(zip(axes, found, strict=True)), texts, limit)
 
 
-def check_values(found: Mapping[Axis, Sequence[Any]], texts: Collection[str], limit: int) -> None:
+def check_values(
+    found: Mapping[Axis, Sequence[object]], texts: Collection[str], limit: int
+) -> None:
     """Check that no axis has too many values; ``found`` may leave out those of few.
 
     Raises

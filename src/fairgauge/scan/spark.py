@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan.duckdb_connection import reason
@@ -13,8 +13,11 @@ from fairgauge.scan.sql import Columns, count_by_sql, select
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pyspark.sql import DataFrame
+
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
+    from fairgauge.scan.source import Record
 
 _VIEW = "fairgauge_rows"
 _WHOLE = {"byte", "short", "integer", "long", "boolean", "decimal", "void"}
@@ -32,7 +35,7 @@ class SparkFrame:
     """A frame of Spark, classic or behind Spark Connect."""
 
     name: str
-    frame: Any
+    frame: DataFrame
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,7 +83,7 @@ class SparkFrame:
 
         return Columns(key, number, looks=False)
 
-    def _run(self, query: str) -> Iterator[tuple[Any, ...]]:
+    def _run(self, query: str) -> Iterator[Record]:
         from pyspark.errors import PySparkException
 
         try:
@@ -89,7 +92,7 @@ class SparkFrame:
             raise DataError(f"cannot count the {self.name}: {reason(error)}") from None
 
 
-def read_files(master: str, paths: Sequence[str]) -> Any:
+def read_files(master: str, paths: Sequence[str]) -> DataFrame:
     """Read files by a Spark session of a master (``local[*]``, ``spark://host:7077``, ``sc://...``).
 
     Raises

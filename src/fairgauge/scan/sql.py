@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
+    Record,
     Seen,
     check_counts,
     check_head,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
 
-Run = Callable[[str], Iterator[tuple[Any, ...]]]
+Run: TypeAlias = Callable[[str], Iterator[Record]]
 
 _FEW_CELLS = 100_000
 
@@ -53,7 +54,7 @@ class Columns:
     number: Callable[[str], str]
     wrong: Callable[[str], str] | None = None
     texts: frozenset[str] = frozenset()
-    decode: Callable[[Any], Any] | None = None
+    decode: Callable[[Any], object] | None = None
     double: str = "DOUBLE"
     sets: bool = True
     looks: bool = True
@@ -83,7 +84,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
         anything grows large), or values that the plan does not allow.
     """
 
-    def head(axes: Sequence[Axis], rows: int) -> list[list[Any]]:
+    def head(axes: Sequence[Axis], rows: int) -> list[list[object]]:
         return _head(axes, rows, relation, columns, run)
 
     if columns.looks:
@@ -223,7 +224,7 @@ def _within(value: str, columns: Columns) -> str:
 
 def _head(
     axes: Sequence[Axis], rows: int, relation: str, columns: Columns, run: Run
-) -> list[list[Any]]:
+) -> list[list[object]]:
     """Return the different values that each axis has in the first rows."""
     keys = ", ".join(f"{columns.key(axis.column)} AS k{i}" for i, axis in enumerate(axes))
     head = f"(SELECT {keys} FROM {relation} LIMIT {rows}) AS head"
@@ -237,11 +238,9 @@ def _head(
     return found
 
 
-def _fetched(
-    plan: Plan, records: Iterator[tuple[Any, ...]], columns: Columns, limit: int
-) -> list[tuple[Any, ...]]:
+def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
     """Fetch the cells; a column of too many values is told before they fill the memory."""
-    cells: list[tuple[Any, ...]] = []
+    cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more
         if len(cells) > _FEW_CELLS:
@@ -254,7 +253,7 @@ def _fetched(
     return cells
 
 
-def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: int) -> Cube:
+def _cube(plan: Plan, records: list[Record], columns: Columns, limit: int) -> Cube:
     axes = len(plan.axes)
     masks = [sum(1 << i for i in range(axes) if i not in table) for table in plan.tables]
     apart = _in_sets(plan, columns)
@@ -280,7 +279,7 @@ def _cube(plan: Plan, records: list[tuple[Any, ...]], columns: Columns, limit: i
     return build(plan, counted, rows=rows, excluded=excluded, texts=columns.texts, limit=limit)
 
 
-def _seen(plan: Plan, records: list[tuple[Any, ...]], at: int) -> Iterator[Seen]:
+def _seen(plan: Plan, records: list[Record], at: int) -> Iterator[Seen]:
     """Return the range of every numeric column, and a text that is not a number."""
     for i, column in enumerate(plan.numeric_columns):
         low, high, wrong = ([r[at + 3 * i + j] for r in records] for j in range(3))
@@ -292,7 +291,7 @@ def _seen(plan: Plan, records: list[tuple[Any, ...]], at: int) -> Iterator[Seen]
         )
 
 
-def _keys(axis: Axis, fetched: list[Any], columns: Columns) -> list[Any]:
+def _keys(axis: Axis, fetched: list[object], columns: Columns) -> list[object]:
     if axis.bins or columns.decode is None:
         return fetched
     return [columns.decode(value) for value in fetched]

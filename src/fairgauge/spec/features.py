@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.enums import Closed
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.spec.readers import is_finite, items, read_values, read_word, unknown_keys
 from fairgauge.values import Value, canonical, name_of
+
+_KEYS = ("column", "values", "cuts", "closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +23,26 @@ class Feature:
     ----------
     column : name of the column.
     values : value sets, each one group; empty means every value is a group.
-    cuts : ascending cut points of a numeric column: groups (-inf, c1], (c1, c2], ..., (ck, inf).
+    cuts : ascending cut points of a numeric column, whose intervals are groups.
+    closed : the edge that belongs to an interval: "right" makes (-inf, c1], (c1, c2], ...,
+        (ck, inf), "left" makes [-inf, c1), [c1, c2), ..., [ck, inf).
     """
 
     column: str
     values: tuple[tuple[Value, ...], ...] = ()
     cuts: tuple[float, ...] = ()
+    closed: Closed = Closed.RIGHT
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys of a specification file."""
-        found: dict[str, Any] = {"column": self.column}
+        keys: dict[str, Any] = {"column": self.column}
         if self.values:
-            found["values"] = [list(each) for each in self.values]
+            keys["values"] = [list(each) for each in self.values]
         if self.cuts:
-            found["cuts"] = list(self.cuts)
-        return found
+            keys["cuts"] = list(self.cuts)
+        if self.closed is not Closed.RIGHT:
+            keys["closed"] = str(self.closed)
+        return keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ class Above:
         return {"above": self.threshold}
 
 
-def cut(column: str, points: Sequence[float] | float) -> Feature:
+def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") -> Feature:
     """Cut a numeric column into groups.
 
     Parameters
@@ -57,11 +65,13 @@ def cut(column: str, points: Sequence[float] | float) -> Feature:
         Name of a numeric column.
     points : float or list of float
         Cut points; ``[40, 60]`` makes (-inf, 40], (40, 60] and (60, inf).
+    closed : {"right", "left"}
+        The edge that belongs to an interval; "left" makes [-inf, 40), [40, 60) and [60, inf).
 
     Raises
     ------
     SpecError
-        No points, or a point that is not a finite number.
+        No points, a point that is not a finite number, or an edge that is neither.
 
     Examples
     --------
@@ -71,9 +81,10 @@ def cut(column: str, points: Sequence[float] | float) -> Feature:
     """
     problems: list[Problem] = []
     cuts = _cuts(points, "cut", problems)
+    edge = read_word(Closed)(closed, "cut.closed", problems)
     if problems:
         raise SpecError(problems)
-    return Feature(column, cuts=cuts)
+    return Feature(column, cuts=cuts, closed=edge)
 
 
 def above(threshold: float) -> Above:
@@ -90,33 +101,35 @@ def above(threshold: float) -> Above:
     >>> fg.above(50_000)
     Above(threshold=50000.0)
     """
-    if not is_number(threshold):
-        raise SpecError(Problem("above", f"must be a finite number, not {quote(threshold)}"))
+    if not is_finite(threshold):
+        raise SpecError(Problem("above", f"must be a finite number, not {shown(threshold)}"))
     return Above(float(threshold))
 
 
-def interval_names(cuts: Sequence[float]) -> list[str]:
+def interval_names(cuts: Sequence[float], closed: str = "right") -> list[str]:
     """Return the names of the groups that cut points make.
 
     >>> interval_names([40, 60.5])
     ['(-inf, 40]', '(40, 60.5]', '(60.5, inf)']
+    >>> interval_names([40], "left")
+    ['[-inf, 40)', '[40, inf)']
     """
-    names = [name_of(canonical(c)) for c in cuts]
-    edges = ["-inf", *names, "inf"]
-    closed = [f"({low}, {high}]" for low, high in pairwise(edges[:-1])]
-    return [*closed, f"({edges[-2]}, inf)"]
+    edges = ["-inf", *(name_of(canonical(c)) for c in cuts), "inf"]
+    if closed == Closed.LEFT:
+        return [f"[{low}, {high})" for low, high in pairwise(edges)]
+    inner = [f"({low}, {high}]" for low, high in pairwise(edges[:-1])]
+    return [*inner, f"({edges[-2]}, inf)"]
 
 
-def check_features(asked: Any, path: str) -> tuple[tuple[Feature, ...], list[Problem]]:
-    """Read every form in which sensitive features are asked for; value sets of a column join."""
-    problems: list[Problem] = []
-    items = [asked] if isinstance(asked, (str, Feature, Mapping)) else asked
-    if not isinstance(items, Sequence):
-        return (), [Problem(path, f"must be a list of columns, not {quote(asked)}")]
-    found: list[Feature] = []
-    for i, item in enumerate(items):
-        found += _features_of(item, f"{path}[{i}]", problems)
-    return _joined(found, path, problems), problems
+def read_features(value: Any, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+    """Read every form of sensitive features; value sets of one column become one feature."""
+    if not isinstance(value, (str, Feature, Mapping, Sequence)):
+        problems.append(Problem(path, f"must be a list of columns, not {shown(value)}"))
+        return ()
+    features: list[Feature] = []
+    for i, item in enumerate(items(value)):
+        features += _features_of(item, f"{path}[{i}]", problems)
+    return _joined(features, path, problems)
 
 
 def _features_of(item: Any, path: str, problems: list[Problem]) -> list[Feature]:
@@ -125,33 +138,48 @@ def _features_of(item: Any, path: str, problems: list[Problem]) -> list[Feature]
     if isinstance(item, str):
         return [Feature(item)]
     if not isinstance(item, Mapping):
-        problems.append(Problem(path, f"must be a column name, not {quote(item)}"))
+        problems.append(Problem(path, f"must be the name of a column, not {shown(item)}"))
         return []
-    if not isinstance(item.get("column"), str):
-        return [Feature(str(c), values=_value_sets(v)) for c, v in item.items()]
-    unknown = set(item) - {"column", "values", "cuts"}
-    problems += [
-        Problem(f"{path}.{key}", "unknown key; say column, values, cuts") for key in unknown
+    if set(_KEYS) & set(item):
+        return _feature_of_table(item, path, problems)
+    return [
+        Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
+        for column, values in item.items()
     ]
-    values, cuts = item.get("values"), item.get("cuts")
-    if values and cuts:
-        problems.append(Problem(path, "say either values or cuts"))
-    points = _cuts(cuts, f"{path}.cuts", problems) if cuts else ()
-    return [Feature(item["column"], _value_sets(values) if values else (), points)]
 
 
-def _value_sets(values: Any) -> tuple[tuple[Value, ...], ...]:
+def _feature_of_table(
+    table: Mapping[str, Any], path: str, problems: list[Problem]
+) -> list[Feature]:
+    problems += unknown_keys(table, _KEYS, path)
+    column, values, cuts = (table.get(key) for key in ("column", "values", "cuts"))
+    closed = table.get("closed")
+    if not isinstance(column, str):
+        message = f"must be the name of a column, not {shown(column)}"
+        problems.append(Problem(f"{path}.column", "is missing" if column is None else message))
+    if values is not None and cuts is not None:
+        problems.append(Problem(path, "takes either values or cuts"))
+    if closed is not None and cuts is None:
+        message = "is the closed edge of intervals and needs cuts, such as cuts = [40]"
+        problems.append(Problem(f"{path}.closed", message))
+    sets = () if values is None else _value_sets(values, f"{path}.values", problems)
+    points = () if cuts is None else _cuts(cuts, f"{path}.cuts", problems)
+    edge = Closed.RIGHT if closed is None else read_word(Closed)(closed, f"{path}.closed", problems)
+    return [Feature(column, sets, points, edge)] if isinstance(column, str) else []
+
+
+def _value_sets(values: Any, path: str, problems: list[Problem]) -> tuple[tuple[Value, ...], ...]:
     """Read one value, one set, or several sets."""
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        return ((canonical(values),),)
-    if values and all(isinstance(v, Sequence) and not isinstance(v, str) for v in values):
-        return tuple(tuple(canonical(v) for v in each) for each in values)
-    return (tuple(canonical(v) for v in values),) if values else ()
+    every = items(values)
+    if every and all(isinstance(each, Sequence) and not isinstance(each, str) for each in every):
+        return tuple(read_values(each, f"{path}[{i}]", problems) for i, each in enumerate(every))
+    values_read = read_values(values, path, problems)
+    return (values_read,) if values_read else ()
 
 
-def _joined(found: list[Feature], path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tuple[Feature, ...]:
     columns: dict[str, Feature] = {}
-    for feature in found:
+    for feature in features:
         before = columns.get(feature.column)
         if before is None:
             columns[feature.column] = feature
@@ -172,20 +200,8 @@ def _joined(found: list[Feature], path: str, problems: list[Problem]) -> tuple[F
 
 
 def _cuts(points: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
-    every = (
-        list(points) if isinstance(points, Sequence) and not isinstance(points, str) else [points]
-    )
-    if not every or not all(is_number(p) for p in every):
-        problems.append(Problem(path, f"must be finite numbers, not {quote(points)}"))
+    every = items(points)
+    if not every or not all(is_finite(p) for p in every):
+        problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
         return ()
     return tuple(sorted({float(p) for p in every}))
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a value is a finite number (true and false are none)."""
-    if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "item")):
-        return False
-    try:
-        return math.isfinite(float(value))
-    except (TypeError, ValueError, OverflowError):
-        return False

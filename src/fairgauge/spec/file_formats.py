@@ -11,7 +11,7 @@ import datetime as dt
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_LARGEST = 1_000_000  # bytes; a specification is written by hand
+_LARGEST = 256_000
+"""Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""
 
 
 def parse(path: Path) -> Any:
@@ -32,37 +33,56 @@ def parse(path: Path) -> Any:
     SpecError
         The file cannot be read, or is not what its suffix says.
     """
-    readers: dict[str, Callable[[str], Any]] = {
-        ".toml": tomllib.loads,
-        ".yaml": _read_yaml,
-        ".yml": _read_yaml,
-        ".json": _read_json,
-    }
-    read = readers.get(path.suffix.lower())
-    if read is None:
-        message = f"a specification is a {', '.join(readers)} file, by its suffix"
+    kind = _KINDS.get(path.suffix.lower())
+    if kind is None:
+        message = f"a specification is a {', '.join(_KINDS)} file, by its suffix"
         raise SpecError(Problem(str(path), message))
     try:
-        text = path.read_text(encoding="utf-8-sig") if _is_small_file(path) else None
-        if text is not None:
-            return _dates_as_text(read(text))
+        if path.stat().st_size > _LARGEST or not path.is_file():
+            message = "is not a specification: it is a folder, a device, or larger than 256 kB"
+            raise SpecError(Problem(str(path), message))
+        return loads(path.read_text(encoding="utf-8-sig"), kind)
     except OSError as error:
         raise SpecError(Problem(str(path), f"cannot be read: {error.strerror}")) from None
     except UnicodeDecodeError:
         raise SpecError(Problem(str(path), "is not UTF-8 text")) from None
+    except Unreadable as error:
+        raise SpecError(Problem(str(path), str(error))) from None
+
+
+class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to the file's name
+    """A text is not in its format; the message says why, as the predicate of a sentence."""
+
+
+def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> Any:
+    """Read a text in a format; however it is made, in a time that its length bounds.
+
+    Raises
+    ------
+    Unreadable
+        It is not in the format, a key stands twice, or it is nested too deeply.
+    """
+    read: dict[str, Callable[[str], Any]] = {
+        "TOML": tomllib.loads,
+        "YAML": _read_yaml,
+        "JSON": _read_json,
+    }
+    try:
+        return _dates_as_text(read[kind](text))
     except RecursionError:
-        raise SpecError(Problem(str(path), "is nested too deeply")) from None
+        raise Unreadable("is nested too deeply") from None
     except (ValueError, yaml.YAMLError) as error:
-        what = path.suffix.lower().removeprefix(".").upper().replace("YML", "YAML")
         reason = _yaml_reason(error) if isinstance(error, yaml.MarkedYAMLError) else str(error)
         reason = " ".join(reason.split())[:300]
-        raise SpecError(Problem(str(path), f"is not valid {what}: {reason}")) from None
-    message = "is not a specification: it is a folder, a device, or larger than 1 MB"
-    raise SpecError(Problem(str(path), message))
+        raise Unreadable(f"is not valid {kind}: {reason}") from None
 
 
-def _is_small_file(path: Path) -> bool:
-    return path.stat().st_size <= _LARGEST and path.is_file()
+_KINDS: dict[str, Literal["TOML", "YAML", "JSON"]] = {
+    ".toml": "TOML",
+    ".yaml": "YAML",
+    ".yml": "YAML",
+    ".json": "JSON",
+}
 
 
 def _yaml_reason(error: yaml.MarkedYAMLError) -> str:

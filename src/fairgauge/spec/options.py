@@ -1,26 +1,248 @@
-"""Options: how each part of a specification may be written, and what it then means.
+"""The table of options: what may be asked of an audit, and how each option is written.
 
-A reader takes what is written and its path, returns what it means, and adds to the problems what is
-wrong with it.
+`Spec` is the table. The fields of that class are the options: each has its type, its default and,
+as metadata, an `Option`: what it describes, how its values are read and written, and what depends
+on it. The keys and the JSON Schema of specification files, the flags of the command line with their
+help, the command that repeats an audit, the page of documentation and what a comparison of two
+reports calls "asked differently" are derived from the table. `Options`, which has the types that
+the keywords of `fairgauge.audit` accept, cannot be derived for type checkers: a test holds it to
+the table.
 """
+
+# ruff: noqa: E501, RUF009 - an option is one row, so that the table reads as a table; `option` is
+# `dataclasses.field` with metadata
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import Any, TypedDict, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from fairgauge.catalogue.lookup import expand
-from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task
-from fairgauge.errors import Problem, nearest, quote
-from fairgauge.spec.features import Above, Feature, check_features, is_number
-from fairgauge.spec.rules import Rule, check_rule
-from fairgauge.values import Value, canonical
+from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
+from fairgauge.spec import argument_syntax as syntax
+from fairgauge.spec.document import DESCRIPTIONS, Document
+from fairgauge.spec.features import Above, Feature
+from fairgauge.spec.option_types import (
+    COLUMN,
+    COLUMNS,
+    DOCUMENT,
+    FEATURES,
+    INTERSECTIONS,
+    METRICS,
+    NAMES,
+    POPULATION,
+    POSITIVE,
+    RANGE,
+    REFERENCE,
+    RULES,
+    THRESHOLD,
+    VALUE,
+    VALUES,
+    OptionType,
+    Population,
+    number,
+    word,
+)
 
-Word = TypeVar("Word", bound=StrEnum)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairgauge.spec.rules import Rule
+    from fairgauge.values import Value
+
+Default = TypeVar("Default")
 Column = str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Option:
+    """An option of an audit.
+
+    Attributes
+    ----------
+    name : the keyword of `fairgauge.audit` and the key of a specification file.
+    default : the meaning where it is not given; None means not asked.
+    type : how its values are read and written.
+    description : a noun phrase, for help, documentation and JSON Schema.
+    flags : its flags on the command line, each with its description; several only where the option
+        is a table, whose keys they then give.
+    syntax : the forms that the values of its flag have, for help.
+    counted : whether it decides what is counted, so that a cube must be asked for it.
+    effect : what follows if two reports differ in it, for their comparison.
+    comparable : whether changes between two reports that differ in it can have intervals.
+    described : whether it only describes the audit, so that no number depends on it.
+    """
+
+    name: str = ""
+    default: Any = None
+    type: OptionType
+    description: str
+    flags: Mapping[str, str]
+    syntax: str = ""
+    counted: bool = False
+    effect: str = ""
+    comparable: bool = True
+    described: bool = False
+
+    @property
+    def usual(self) -> str:
+        """Return the default as its flag takes it; empty where nothing is asked by default."""
+        value = self.type.plain(self.default)
+        asked = bool(value) or isinstance(value, (int, float))
+        return " ".join(self.type.write(value)) if asked else ""
+
+    def help(self, flag: str | None = None) -> str:
+        """Return its description, or that of one of its flags, with choices and default."""
+        notes = [f"one of {', '.join(self.type.words)}"] if self.type.words else []
+        notes += [f"default {self.usual}"] if self.usual else []
+        noted = f" ({'; '.join(notes)})" if notes else ""
+        description = self.description if flag is None else self.flags[flag]
+        return f"{description}{noted}. {self.syntax if flag else ''}".strip()
+
+
+def option(
+    default: Default,
+    type_: OptionType,
+    description: str,
+    *,
+    flag: str = "",
+    flags: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Default:
+    """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
+    named = {flag: description} if flags is None else flags
+    row = Option(type=type_, description=description, flags=named, **more)
+    return field(default=default, metadata={"option": row})
+
+
+# fmt: off
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """Everything that is asked of an audit, defaults included; see `fairgauge.audit`."""
+
+    label: Column = option(
+        None, COLUMN, "Column of the observed outcome",
+        counted=True, effect="one of the reports has no label")
+    prediction: Column = option(
+        None, COLUMN, "Column of the model's decision",
+        counted=True)
+    score: Column = option(
+        None, COLUMN, "Column of the number behind the decision, a probability unless score_range is given",
+        counted=True)
+    score_of: Value = option(
+        None, VALUE, "Label value whose probability the score gives, if not the positive one",
+        counted=True)
+    score_range: tuple[float, float] = option(
+        (0.0, 1.0), RANGE, "Range of the score",
+        counted=True)
+    threshold: tuple[float, ...] | Threshold = option(
+        (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given",
+        syntax="Several: 0.3,0.5. The median of all rows: median.",
+        counted=True, effect="scores decide differently")
+    positive: tuple[Value, ...] | Above = option(
+        (), POSITIVE, "Favourable label values (default 1 and true), or the number above which a label is favourable",
+        syntax="A cut of numbers: '>50000'.",
+        counted=True)
+    sensitive: tuple[Feature, ...] = option(
+        (), FEATURES, "Columns whose values define groups",
+        syntax="COL=V1,V2: these values as one group. COL:40,60: intervals cut at 40 and 60, COL:40:left with closed left edges. Repeatable.",
+        counted=True)
+    intersections: tuple[tuple[str, ...], ...] = option(
+        (), INTERSECTIONS, "Columns whose combined values define groups",
+        flag="--intersect", syntax="Repeatable.",
+        counted=True)
+    strata: Column = option(
+        None, COLUMN, "Column that comparisons are stratified by",
+        counted=True, effect="the comparisons are stratified differently")
+    count: Column = option(
+        None, COLUMN, "Column of whole numbers of cases that a row stands for",
+        counted=True, effect="the rows stand for different numbers of cases")
+    weight: Column = option(
+        None, COLUMN, "Column of sampling weights",
+        counted=True, effect="the rows have different weights")
+    cluster: Column = option(
+        None, COLUMN, "Column identifying clusters of non-independent rows (for example user or session)",
+        counted=True, effect="the intervals are computed differently")
+    reference: ReferenceRule | tuple[tuple[str, Value], ...] = option(
+        ReferenceRule.OTHERS, REFERENCE, "Reference that a group is compared with: all other groups, all rows, the largest group, the group that fares best, or a named group",
+        syntax="One of others, overall, largest, best, or COL=VALUE. Repeatable.",
+        effect="the groups are compared with another reference", comparable=False)
+    min_n: int | None = option(
+        None, replace(number(1, whole=True), parse=syntax.parse_count), "Smallest number of cases of a group that is a reference or has a verdict",
+        flag="--min-group", syntax="2%: smallest share of all cases. Repeatable.")
+    min_share: float | None = option(
+        None, replace(number(0, 1, inside=True, metavar="P%"), parse=syntax.parse_percentage, write=syntax.write_percentage),
+        "Smallest share of all cases of a group that is a reference or has a verdict",
+        flag="--min-group")
+    unknown: tuple[Value, ...] = option(
+        (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
+        effect="rows without a group are treated differently")
+    exclude_groups: tuple[str, ...] = option(
+        (), NAMES, "Groups excluded from comparisons, verdicts and references",
+        effect="other groups are compared")
+    metrics: tuple[str, ...] = option(
+        ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
+        syntax="See: fairgauge metrics.")
+    features: tuple[str, ...] = option(
+        (), COLUMNS, "Columns for the metrics that compare rows")
+    task: Task | None = option(
+        None, word(Task, "T"), "Task of the model, otherwise inferred from the labels",
+        counted=True)
+    confidence: float = option(
+        0.95, number(0, 1, inside=True, metavar="C"), "Confidence level",
+        effect="the intervals of the two reports have different confidence levels", comparable=False)
+    method: Method = option(
+        Method.DEFAULT, word(Method, "M"), "Method of the confidence intervals",
+        effect="the intervals are computed differently")
+    multiplicity: Multiplicity = option(
+        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "Error rate that verdicts and tests control",
+        effect="the verdicts control different error rates")
+    seed: int = option(
+        0, number(0, whole=True), "Random seed for resampling methods")
+    replicates: int = option(
+        2_000, number(1, 10_000_000, whole=True, metavar="R"), "Number of replicates of resampling methods")
+    profile: Profile = option(
+        Profile.DOCUMENTED, word(Profile, "P"), "Formulas of the metrics: as documented, or as smclarify computes them",
+        counted=True,
+        effect="the two profiles compute some metrics differently", comparable=False)
+    missing: Missing = option(
+        Missing.EXCLUDE, word(Missing, "M"), "Treatment of rows without a group: excluded, a group of their own, or an error",
+        effect="rows without a group are treated differently")
+    population: Population = option(
+        (), POPULATION, "Shares or counts of a population that the shares of the groups are compared with",
+        syntax="Repeatable.",
+        effect="the shares of the groups are compared with another population")
+    rules: tuple[Rule, ...] = option(
+        (), RULES, "Limits that metrics, or rates of groups, must keep to",
+        flag="--rule", syntax="'DI >= 0.8' or '-0.1 <= RD <= 0.1'. Repeatable.")
+    max_groups: int = option(
+        1_000, number(1, whole=True), "Largest number of values of a column")
+    document: Document = option(
+        Document(), DOCUMENT, "Title, author and other descriptions of the audit",
+        flags={f"--{key}": text for key, text in DESCRIPTIONS.items()}, described=True)
+# fmt: on
+
+    def columns(self) -> list[tuple[str, str]]:
+        """Return every column asked for, with the path of the question: (path, column)."""
+        single = [each.name for each in OPTIONS if each.type is COLUMN]
+        asked = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
+        asked += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
+        asked += [
+            (f"intersections[{i}][{j}]", part)
+            for i, parts in enumerate(self.intersections)
+            for j, part in enumerate(parts)
+            if part not in {f.column for f in self.sensitive}
+        ]
+        return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
+
+    def feature(self, column: str) -> Feature:
+        """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
+        return next((f for f in self.sensitive if f.column == column), Feature(column))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the specification with the keys and values of a specification file."""
+        values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
+        # a given prediction leaves nothing for a threshold to decide
+        return values | ({} if self.prediction is None else {"threshold": None})
 
 
 class Options(TypedDict, total=False):
@@ -31,7 +253,7 @@ class Options(TypedDict, total=False):
     score: str | None
     score_of: Value
     score_range: tuple[float, float]
-    threshold: float | Sequence[float]
+    threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, float]
     sensitive: str | Feature | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
@@ -40,216 +262,38 @@ class Options(TypedDict, total=False):
     weight: str | None
     cluster: str | None
     reference: str | Mapping[str, Value]
+    min_n: int | None
+    min_share: float | None
+    unknown: Value | Sequence[Value]
+    exclude_groups: str | Sequence[str]
     metrics: str | Sequence[str]
     features: Sequence[str] | None
     task: str | None
     confidence: float
     method: str
+    multiplicity: str
     seed: int
     replicates: int
     profile: str
     missing: str
     population: Mapping[str, Mapping[Any, float]]
-    rules: Sequence[Rule | Mapping[str, Any]]
+    rules: str | Rule | Mapping[str, Any] | Sequence[str | Rule | Mapping[str, Any]]
     max_groups: int
+    document: Document | Mapping[str, str]
 
 
-def _column(value: Any, path: str, problems: list[Problem]) -> Column:
-    if not isinstance(value, str):
-        problems.append(Problem(path, f"must be the name of a column, not {quote(value)}"))
-        return None
-    return value
+def _options() -> tuple[Option, ...]:
+    rows = []
+    for each in fields(Spec):
+        row: Option = each.metadata["option"]
+        usual = f"--{each.name.replace('_', '-')}"
+        flags = {flag or usual: text for flag, text in row.flags.items()}
+        rows.append(replace(row, name=each.name, default=each.default, flags=flags))
+    return tuple(rows)
 
 
-def _names(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
-    every = [value] if isinstance(value, str) else value
-    if not isinstance(every, Sequence) or not all(isinstance(v, str) for v in every):
-        problems.append(Problem(path, f"must be a name or a list of names, not {quote(value)}"))
-        return ()
-    return tuple(every)
+OPTIONS = _options()
+"""The rows of the table, in its order."""
 
-
-def _metrics(value: Any, path: str, problems: list[Problem]) -> tuple[str, ...]:
-    names = _names(value, path, problems)
-    for i, name in enumerate(names):
-        try:
-            expand([name])
-        except LookupError as error:
-            problems.append(Problem(f"{path}[{i}]", str(error)))
-    if not names:
-        problems.append(Problem(path, "name at least one metric"))
-    return names
-
-
-def _positive(value: Any, path: str, problems: list[Problem]) -> tuple[Value, ...] | Above:
-    if isinstance(value, Above):
-        return value
-    if isinstance(value, Mapping):
-        if set(value) != {"above"} or not is_number(value["above"]):
-            problems.append(Problem(path, "must be values, or {above = NUMBER}"))
-            return ()
-        return Above(float(value["above"]))
-    several = isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, str)
-    every = tuple(canonical(v) for v in (value if several else [value]))
-    if not every or None in every:
-        problems.append(Problem(path, "must name at least one value, and none may be missing"))
-    return every
-
-
-def _sensitive(value: Any, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
-    found, wrong = check_features(value, path)
-    problems += wrong
-    return found
-
-
-def _intersections(value: Any, path: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    every = [value] if isinstance(value, str) else value
-    if isinstance(every, Sequence) and every and all(isinstance(v, str) for v in every):
-        if not any("*" in v for v in every):
-            every = [every]  # one pair, without its list
-        else:
-            every = [[part.strip() for part in v.split("*")] for v in every]
-    found = []
-    for i, parts in enumerate(every if isinstance(every, Sequence) else [every]):
-        names = _names(parts, f"{path}[{i}]", problems)
-        if len(set(names)) < 2 or len(set(names)) < len(names):
-            problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
-        found.append(names)
-    return tuple(dict.fromkeys(found))
-
-
-def _reference(
-    value: Any, path: str, problems: list[Problem]
-) -> ReferenceRule | tuple[tuple[str, Value], ...]:
-    if isinstance(value, Mapping):
-        return tuple((str(column), canonical(v)) for column, v in value.items())
-    value = ReferenceRule.OTHERS if value == "rest" else value
-    if not isinstance(value, str) or value not in list(ReferenceRule):
-        allowed = f"{', '.join(ReferenceRule)}, or {{column: value}}"
-        problems.append(Problem(path, f"{quote(value)} is not allowed; say {allowed}"))
-        return ReferenceRule.OTHERS
-    return ReferenceRule(value)
-
-
-def _word(words: type[Word]) -> Any:
-    def read(value: Any, path: str, problems: list[Problem]) -> Word | None:
-        if value not in list(words):
-            message = (
-                f"{quote(value)} is not allowed.{nearest(value, words)} Say {', '.join(words)}"
-            )
-            problems.append(Problem(path, message))
-            return None
-        return words(value)
-
-    return read
-
-
-def _number(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Any:
-    def read(value: Any, path: str, problems: list[Problem]) -> float | int:
-        kind = (int,) if whole else (int, float)
-        fits = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
-        if fits and not whole:
-            fits = abs(value) <= sys.float_info.max
-        if not fits or (inside and value in (low, high)):
-            what = "a whole number" if whole else "a number"
-            limits = _limits(low, high)
-            problems.append(Problem(path, f"must be {what} {limits}, not {quote(value)}"))
-            return 1 if whole else 0.5
-        return int(value) if whole else float(value)
-
-    return read
-
-
-def _population(
-    value: Any, path: str, problems: list[Problem]
-) -> tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]:
-    """Read shares or counts of a population; each feature's are brought to a sum of 1."""
-    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
-        problems.append(Problem(path, "must be {column: {value: share}}"))
-        return ()
-    found = []
-    for column, shares in value.items():
-        numbers = list(shares.values())
-        fit = all(isinstance(n, (int, float)) and 0 <= n < float("inf") for n in numbers)
-        if not numbers or not fit or not sum(numbers) > 0:
-            problems.append(Problem(f"{path}.{column}", "shares must be numbers from 0 up"))
-            continue
-        total = 1.0 if math.isclose(sum(numbers), 1.0) else float(sum(numbers))
-        each = tuple((canonical(v), float(n) / total) for v, n in shares.items())
-        found.append((str(column), each))
-    return tuple(found)
-
-
-def _limits(low: float, high: float) -> str:
-    if high < float("inf"):
-        return f"between {low:,.10g} and {high:,.10g}"
-    return f"from {low:g} up" if low > float("-inf") else "that is finite"
-
-
-def _range(value: Any, path: str, problems: list[Problem]) -> tuple[float, float]:
-    try:
-        low, high = (float(v) for v in value)
-    except (TypeError, ValueError, OverflowError):
-        low = high = 0.0
-    if not low < high:
-        problems.append(Problem(path, f"must be two rising numbers, not {quote(value)}"))
-        return (0.0, 1.0)
-    return low, high
-
-
-def _thresholds(value: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    read = _number(float("-inf"), float("inf"), inside=True)
-    found = [read(v, path, problems) for v in (value if several else [value])]
-    if not found:
-        problems.append(Problem(path, "name at least one threshold"))
-    return tuple(sorted(set(found)))
-
-
-def _rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
-    found = []
-    items = [value] if isinstance(value, (Rule, Mapping)) else value
-    if not isinstance(items, Sequence) or isinstance(items, str):
-        problems.append(Problem(path, f"must be a list of rules, not {quote(value)}"))
-        return ()
-    for i, item in enumerate(items):
-        if isinstance(item, Rule):
-            found.append(item)
-            continue
-        if not isinstance(item, Mapping):
-            problems.append(Problem(f"{path}[{i}]", "must be a rule; see fairgauge.rule"))
-            continue
-        made, wrong = check_rule(dict(item), f"{path}[{i}]")
-        problems += wrong
-        found += [made] if made else []
-    return tuple(found)
-
-
-READERS: dict[str, Any] = {
-    "label": _column,
-    "prediction": _column,
-    "score": _column,
-    "score_of": lambda value, _path, _problems: canonical(value),
-    "score_range": _range,
-    "threshold": _thresholds,
-    "positive": _positive,
-    "sensitive": _sensitive,
-    "intersections": _intersections,
-    "strata": _column,
-    "count": _column,
-    "weight": _column,
-    "cluster": _column,
-    "reference": _reference,
-    "metrics": _metrics,
-    "features": _names,
-    "task": _word(Task),
-    "confidence": _number(0, 1, inside=True),
-    "method": _word(Method),
-    "seed": _number(0, float("inf"), whole=True),
-    "replicates": _number(1, 10_000_000, whole=True),
-    "profile": _word(Profile),
-    "missing": _word(Missing),
-    "population": _population,
-    "rules": _rules,
-    "max_groups": _number(1, float("inf"), whole=True),
-}
+BY_NAME = {each.name: each for each in OPTIONS}
+"""The rows of the table by the names of the options."""

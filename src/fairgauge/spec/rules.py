@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairgauge.catalogue.lookup import find_metric
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.enums import Decide, Insufficient
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.spec.readers import items, read_names, read_word, unknown_keys
+from fairgauge.values import canonical, name_of
 
+_KEYS = (
+    "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
+)  # fmt: skip
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 _ONE_SIDED = re.compile(rf"(?P<metric>.+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
 _TWO_SIDED = re.compile(
@@ -19,9 +25,15 @@ _TWO_SIDED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A metric must lie in [low, high] for every group of the named features (all if none).
+    """A metric, or the rate of a group, must lie in [low, high].
 
-    ``decide`` is "interval" (pass and fail only when the whole interval agrees) or "point".
+    Attributes
+    ----------
+    metric : catalogue name of a metric, or of a rate (``accuracy``) of the groups themselves.
+    low, high : the limits; -inf and inf where there is none.
+    features, groups : the sensitive features and the groups that the rule is for; empty for all.
+    decide : whether the whole confidence interval decides, or the value alone.
+    insufficient : what the rule comes to where the data are insufficient to decide it.
     """
 
     metric: str
@@ -29,15 +41,17 @@ class Rule:
     high: float = math.inf
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    decide: str = "interval"
+    decide: Decide = Decide.INTERVAL
+    insufficient: Insufficient = Insufficient.REPORT
 
     def __str__(self) -> str:
-        """Return the rule as it is written: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
+        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
+        low, high = name_of(canonical(self.low)), name_of(canonical(self.high))
         if math.isinf(self.high):
-            return f"{self.metric} >= {self.low:g}"
+            return f"{self.metric} >= {low}"
         if math.isinf(self.low):
-            return f"{self.metric} <= {self.high:g}"
-        return f"{self.low:g} <= {self.metric} <= {self.high:g}"
+            return f"{self.metric} <= {high}"
+        return f"{low} <= {self.metric} <= {high}"
 
     def allows(self, value: float) -> bool:
         """Tell whether a value lies inside the limits."""
@@ -52,7 +66,8 @@ class Rule:
         kept = {key: value for key, value in bounds.items() if value is not None}
         more = {"features": list(self.features), "groups": list(self.groups)}
         named = {key: value for key, value in more.items() if value}
-        return {"metric": self.metric, **kept, **named, "decide": self.decide}
+        decided = {"decide": str(self.decide), "insufficient": str(self.insufficient)}
+        return {"metric": self.metric, **kept, **named, **decided}
 
 
 def rule(
@@ -64,13 +79,14 @@ def rule(
     features: str | list[str] | tuple[str, ...] = (),
     groups: str | list[str] | tuple[str, ...] = (),
     decide: str = "interval",
+    insufficient: str = "report",
 ) -> Rule:
-    """Set a limit on a metric.
+    """Set a limit on a metric, or on a rate of every group.
 
     Parameters
     ----------
     metric : str
-        Name or synonym of a metric of the catalogue.
+        Name or synonym of a metric, or of a rate, of the catalogue.
     at_least, at_most : float, optional
         The smallest and the largest value allowed.
     between : pair of float, optional
@@ -78,7 +94,10 @@ def rule(
     features, groups : str or list of str, optional
         Only these sensitive features or groups are held to the rule; default all.
     decide : {"interval", "point"}
-        Whether the whole interval decides, or the value alone.
+        Whether the whole confidence interval decides, or the value alone.
+    insufficient : {"report", "pass", "fail", "ignore"}
+        What the rule comes to where the data are insufficient to decide it: inconclusive
+        ("report"), one of the two verdicts, or no verdict at all.
 
     Raises
     ------
@@ -100,6 +119,7 @@ def rule(
             "features": features,
             "groups": groups,
             "decide": decide,
+            "insufficient": insufficient,
         },
         "rule",
     )
@@ -128,44 +148,106 @@ def parse_rule(text: str) -> Rule:
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
 
 
-def check_rule(asked: dict[str, Any], path: str) -> tuple[Rule | None, list[Problem]]:
-    """Make a rule from the keys of a specification, or say everything that is wrong with it."""
-    problems: list[Problem] = []
-    name = asked.get("metric")
-    try:
-        name = find_metric(str(name)).name
-    except LookupError as error:
-        problems.append(Problem(f"{path}.metric", str(error)))
-    low, high = _bounds(asked, path, problems)
-    decide = asked.get("decide", "interval")
-    if decide not in ("interval", "point"):
-        problems.append(
-            Problem(f"{path}.decide", f"{quote(decide)} is not allowed; say 'interval' or 'point'")
+def read_rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+    """Read rules, their keys or their texts, in a list or alone."""
+    rules: list[Rule] = []
+    for i, item in enumerate(items(value)):
+        at = f"{path}[{i}]"
+        rule = _read_rule(item, at, problems)
+        if rule is not None and rule in rules:
+            message = f"is the same rule as {path}[{rules.index(rule)}]; remove one of them"
+            problems.append(Problem(at, message))
+        if rule is not None:
+            rules.append(rule)
+    return tuple(rules)
+
+
+def _read_rule(item: Any, path: str, problems: list[Problem]) -> Rule | None:
+    if isinstance(item, Rule):
+        return item
+    if isinstance(item, str):
+        try:
+            return parse_rule(item)
+        except SpecError as error:
+            problems += [
+                Problem(p.path.replace("rule", path, 1), p.message) for p in error.problems
+            ]
+            return None
+    if not isinstance(item, Mapping):
+        message = (
+            f"must be a rule, such as {quote('selection_rate.ratio >= 0.8')}, not {shown(item)}"
         )
-    if problems:
-        return None, problems
-    return Rule(
-        str(name), low, high, _names(asked.get("features")), _names(asked.get("groups")), decide
-    ), []
+        problems.append(Problem(path, message))
+        return None
+    unknown = unknown_keys(item, _KEYS, path)
+    rule, wrong = check_rule(item, path)
+    # a misspelt limit is one mistake, not also a rule without a limit
+    problems += unknown + [problem for problem in wrong if not (unknown and problem.path == path)]
+    return rule
 
 
-def _bounds(asked: dict[str, Any], path: str, problems: list[Problem]) -> tuple[float, float]:
+def check_rule(keys: Mapping[str, Any], path: str) -> tuple[Rule | None, list[Problem]]:
+    """Make a rule from the keys of a specification, or return everything that is wrong with it."""
+    problems: list[Problem] = []
+    metric = _metric(keys.get("metric"), f"{path}.metric", problems)
+    low, high = _bounds(keys, path, problems)
+
+    def given(key: str, reader: Any, default: Any) -> Any:
+        value = keys.get(key)
+        return default if value is None else reader(value, f"{path}.{key}", problems)
+
+    rule = Rule(
+        metric,
+        low,
+        high,
+        given("features", read_names, ()),
+        given("groups", read_names, ()),
+        given("decide", read_word(Decide), Decide.INTERVAL),
+        given("insufficient", read_word(Insufficient), Insufficient.REPORT),
+    )
+    return (None if problems else rule), problems
+
+
+def _metric(name: Any, path: str, problems: list[Problem]) -> str:
+    """Return the catalogue name of a metric, or of a rate."""
+    from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate  # not for --help
+
+    if not isinstance(name, str):
+        message = (
+            "is missing" if name is None else f"must be the name of a metric, not {shown(name)}"
+        )
+        problems.append(Problem(path, message))
+        return ""
+    try:
+        return find_metric(name).name
+    except AmbiguousName as error:
+        problems.append(Problem(path, str(error)))
+    except LookupError as unknown:
+        try:
+            return find_rate(name).name
+        except LookupError as error:
+            of_rate = isinstance(error, AmbiguousName)
+            problems.append(Problem(path, str(error if of_rate else unknown)))
+    return ""
+
+
+def _bounds(asked: Mapping[str, Any], path: str, problems: list[Problem]) -> tuple[float, float]:
     low, high = asked.get("at_least"), asked.get("at_most")
     between = asked.get("between")
     if between is not None:
         if low is not None or high is not None:
-            problems.append(Problem(path, "say either between, or at_least and at_most"))
+            problems.append(Problem(path, "takes either between, or at_least and at_most"))
         try:
             low, high = between
         except (TypeError, ValueError):
             problems.append(Problem(f"{path}.between", "must be two numbers: [low, high]"))
             return -math.inf, math.inf
     if low is None and high is None:
-        problems.append(Problem(path, "has no limit; say at_least, at_most or between"))
+        problems.append(Problem(path, "has no limit; give at_least, at_most or between"))
         return -math.inf, math.inf
     for key, bound in (("at_least", low), ("at_most", high)):
         if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, float))):
-            problems.append(Problem(f"{path}.{key}", f"must be a number, not {quote(bound)}"))
+            problems.append(Problem(f"{path}.{key}", f"must be a number, not {shown(bound)}"))
             return -math.inf, math.inf
         if isinstance(bound, float) and math.isnan(bound):
             problems.append(Problem(f"{path}.{key}", "must be a number, not NaN"))
@@ -183,9 +265,3 @@ def _bounds(asked: dict[str, Any], path: str, problems: list[Problem]) -> tuple[
     if math.isinf(lowest) and math.isinf(highest):
         problems.append(Problem(path, "allows every value; give a finite limit"))
     return lowest, highest
-
-
-def _names(asked: Any) -> tuple[str, ...]:
-    if asked is None:
-        return ()
-    return (asked,) if isinstance(asked, str) else tuple(str(name) for name in asked)

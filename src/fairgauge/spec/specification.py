@@ -1,93 +1,31 @@
-"""Spec: what is asked. A frozen value, and the one verb that makes it: `ask`."""
+"""The question of an audit: `ask` makes a `Spec`, or reports everything that is wrong with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Method, Missing, Profile, ReferenceRule, Task
+from fairgauge.enums import Method, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
-from fairgauge.spec.features import Above, Feature
-from fairgauge.spec.options import READERS
-from fairgauge.spec.rules import Rule
-from fairgauge.values import Value, name_of
+from fairgauge.spec.options import BY_NAME, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-Column = str | None
-MOST_GROUPS = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
-    """Everything that is asked of an audit, defaults included; see `fairgauge.audit`."""
-
-    label: Column = None
-    prediction: Column = None
-    score: Column = None
-    score_of: Value = None
-    score_range: tuple[float, float] = (0.0, 1.0)
-    threshold: tuple[float, ...] = (0.5,)
-    positive: tuple[Value, ...] | Above = ()
-    sensitive: tuple[Feature, ...] = ()
-    intersections: tuple[tuple[str, ...], ...] = ()
-    strata: Column = None
-    count: Column = None
-    weight: Column = None
-    cluster: Column = None
-    reference: ReferenceRule | tuple[tuple[str, Value], ...] = ReferenceRule.OTHERS
-    metrics: tuple[str, ...] = ("standard",)
-    features: tuple[str, ...] = ()
-    task: Task | None = None
-    confidence: float = 0.95
-    method: Method = Method.DEFAULT
-    seed: int = 0
-    replicates: int = 2_000
-    profile: Profile = Profile.DOCUMENTED
-    missing: Missing = Missing.EXCLUDE
-    population: tuple[tuple[str, tuple[tuple[Value, float], ...]], ...] = ()
-    rules: tuple[Rule, ...] = ()
-    max_groups: int = MOST_GROUPS
-
-    def columns(self) -> list[tuple[str, str]]:
-        """Return every column asked for, with the path of the question: (path, column)."""
-        single = ("label", "prediction", "score", "strata", "count", "weight", "cluster")
-        found = [(name, getattr(self, name)) for name in single if getattr(self, name) is not None]
-        found += [(f"sensitive[{i}]", f.column) for i, f in enumerate(self.sensitive)]
-        found += [
-            (f"intersections[{i}][{j}]", part)
-            for i, parts in enumerate(self.intersections)
-            for j, part in enumerate(parts)
-            if part not in {f.column for f in self.sensitive}
-        ]
-        return found + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
-
-    def feature(self, column: str) -> Feature:
-        """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
-        return next((f for f in self.sensitive if f.column == column), Feature(column))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the specification with the keys and values of a specification file."""
-        found = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        if isinstance(self.reference, tuple):
-            found["reference"] = dict(self.reference)
-        found["population"] = {c: {name_of(v): s for v, s in each} for c, each in self.population}
-        return found
+__all__ = ["Spec", "ask"]
 
 
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: Any) -> Spec:
-    """Make a specification, or say everything that is wrong with it at once.
+    """Make a specification, or report everything that is wrong with it at once.
 
     Parameters
     ----------
     columns : list of str, optional
-        The columns that the data have; asked columns are held against them.
+        The columns that the data have, of which all that are asked for must be.
     base : Spec, optional
-        What holds where an option is not given.
+        The specification that holds where an option is not given.
     **options
-        The options of `fairgauge.audit`, but for its data.
+        The options of `fairgauge.audit`, but for its data; None is an option that is not given.
 
     Raises
     ------
@@ -95,56 +33,85 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         With a path, what is allowed and the nearest name for every mistake.
     """
     problems: list[Problem] = []
-    made: dict[str, Any] = {}
-    for key, value in options.items():
-        if key not in READERS:
-            message = f"unknown option.{nearest(key, READERS)} Allowed: {', '.join(READERS)}"
-            problems.append(Problem(key, message))
+    given: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in BY_NAME:
+            message = f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}"
+            problems.append(Problem(name, message))
         elif value is not None:
-            made[key] = READERS[key](value, key, problems)
-    spec = replace(base or Spec(), **made)
-    problems += _contradictions(spec)
+            given[name] = BY_NAME[name].type.read(value, name, problems)
+    misread = {problem.path.split(".")[0].split("[")[0] for problem in problems}
+    spec = replace(base or Spec(), **given)
+    if spec.prediction is not None and "threshold" not in given:
+        spec = replace(spec, threshold=BY_NAME["threshold"].default)  # the base's decides nothing
+    problems += [p for p in _contradictions(spec, given) if p.path.split(".")[0] not in misread]
     problems += _unknown_columns(spec, columns)
     if problems:
         raise SpecError(problems)
     return spec
 
 
-def _contradictions(spec: Spec) -> list[Problem]:
-    found = []
+def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong with options that are right one by one."""
     if not spec.sensitive and not spec.intersections:
-        found.append(Problem("sensitive", "name at least one sensitive feature"))
-    if isinstance(spec.reference, tuple):
-        named = {f.column for f in spec.sensitive} | {c for i in spec.intersections for c in i}
-        found += [
-            Problem(f"reference.{column}", f"is not a sensitive feature.{nearest(column, named)}")
-            for column, _ in spec.reference
-            if column not in named
-        ]
-    found += [
-        Problem(f"population.{c}", f"is not a sensitive feature.{nearest(c, columns)}")
-        for columns in [{f.column for f in spec.sensitive}]
-        for c, _ in spec.population
-        if c not in columns
-    ]
-    known = {f.column for f in spec.sensitive} | {"*".join(i) for i in spec.intersections}
-    found += [
-        Problem(f"rules[{i}].features", f"{quote(name)} is not audited.{nearest(name, known)}")
-        for i, rule in enumerate(spec.rules)
-        for name in rule.features
-        if name not in known
-    ]
+        yield Problem("sensitive", "name at least one sensitive feature")
+    yield from _unaudited(spec)
     if spec.weight is not None and spec.weight == spec.count:
-        found.append(Problem("weight", f"{quote(spec.weight)} is already the count column"))
+        yield Problem("weight", f"{quote(spec.weight)} is already the count column")
     if spec.cluster is not None and spec.method is not Method.DEFAULT:
         message = (
-            f"{spec.method} takes rows as independent; with a cluster only 'default' is allowed, "
+            f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, "
             "whose intervals are cluster-robust"
         )
-        found.append(Problem("method", message))
-    if spec.positive == () and spec.score and not spec.prediction and not spec.label:
-        found.append(Problem("score", "needs a label, or say which value is positive"))
-    return found
+        yield Problem("method", message)
+    if spec.score_of is not None and (spec.positive, spec.label, spec.prediction) == (
+        (),
+        None,
+        None,
+    ):
+        message = "needs a label, or the positive value (positive), to be compared with"
+        yield Problem("score_of", message)
+    if "threshold" in given:
+        yield from _wrong_threshold(spec)
+
+
+def _unaudited(spec: Spec) -> Iterator[Problem]:
+    """Yield the references, populations and rules of features that are not audited."""
+    single = {feature.column for feature in spec.sensitive}
+    parts = single | {column for columns in spec.intersections for column in columns}
+    tables = single | {"*".join(columns) for columns in spec.intersections}
+    if isinstance(spec.reference, tuple):
+        for column, _ in spec.reference:
+            if column not in parts:
+                message = f"is not a sensitive feature.{nearest(column, parts)}"
+                yield Problem(f"reference.{column}", message)
+    for column, _ in spec.population:
+        if column not in single:
+            message = f"is not a sensitive feature.{nearest(column, single)}"
+            yield Problem(f"population.{column}", message)
+    for i, rule in enumerate(spec.rules):
+        for name in rule.features:
+            if name not in tables:
+                message = f"{quote(name)} is not audited.{nearest(name, tables)}"
+                yield Problem(f"rules[{i}].features", message)
+
+
+def _wrong_threshold(spec: Spec) -> Iterator[Problem]:
+    if spec.prediction is not None:
+        message = (
+            f"has no effect: the prediction is given by the column {quote(spec.prediction)}; "
+            "remove one of the two"
+        )
+        yield Problem("threshold", message)
+    elif not isinstance(spec.threshold, Threshold):
+        low, high = spec.score_range
+        for value in spec.threshold:
+            if not low <= value <= high:
+                message = (
+                    f"{value:g} is outside the range of the score, {low:g} to {high:g}; "
+                    "score_range (--score-range LOW HIGH) sets another"
+                )
+                yield Problem("threshold", message)
 
 
 def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]:
@@ -158,18 +125,8 @@ def _unknown_columns(spec: Spec, columns: Sequence[str] | None) -> list[Problem]
 
 
 def _instead(name: str, columns: Sequence[str]) -> str:
-    """Say which column may have been meant, or which there are."""
+    """Name the column that may have been meant, or the columns that there are."""
     parts = name.split(",")
     if len(parts) > 1 and all(part.strip() in columns for part in parts):
         return f" Name {listing(part.strip() for part in parts)} one by one"
     return nearest(name, columns) or f" It has {listing(columns)}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (Feature, Above, Rule)):
-        return value.to_dict()
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
-    return value

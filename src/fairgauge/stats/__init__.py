@@ -1,7 +1,6 @@
-"""Numbers in, numbers out: the statistics, which know no frames, groups or metrics.
+"""Statistical functions of numbers, independent of data frames, groups and metrics.
 
-Every function takes array-likes that broadcast against each other and returns arrays of the
-broadcast shape, so two thousand strata cost little more than one.  Counts may be real numbers
-(effective sample sizes).  Undefined is nan, an infinite limit is a legitimate answer, randomness
-comes in as a ``numpy.random.Generator``.
+Functions take array-likes that broadcast against each other and return arrays of the broadcast
+shape.  Counts may be real numbers (effective sample sizes).  Undefined is nan, confidence limits
+may be infinite, and random methods take a ``numpy.random.Generator``.
 """

@@ -1,4 +1,4 @@
-"""The shared vocabulary of arrays: types, broadcasting and division without warnings."""
+"""Array types, broadcasting, division without warnings and blockwise evaluation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[np.float64]
 Limits: TypeAlias = tuple[Array, Array]
+"""Lower and upper limits of confidence intervals."""
+
+BLOCK = 4_000_000
+"""Random numbers drawn at once; more strata are worked off in blocks."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def quiet(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function whose divisions by zero give inf or nan in silence.
+    """Decorate a function so that divisions by zero return inf or nan without a warning.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def floats(*values: ArrayLike) -> tuple[Array, ...]:
 
 @quiet
 def quotient(numerator: ArrayLike, denominator: ArrayLike) -> Array:
-    """Divide in silence: x/0 is inf, 0/0 is nan.
+    """Divide without warnings: x/0 is inf, 0/0 is nan.
 
     Examples
     --------
@@ -70,15 +74,50 @@ def quotient(numerator: ArrayLike, denominator: ArrayLike) -> Array:
 
 
 def whole(name: str, *values: ArrayLike) -> tuple[Array, ...]:
-    """Return the values as `floats` does, insisting on whole numbers that are not negative.
+    """Return the values as `floats` does, after checking that they are counts.
+
+    Parameters
+    ----------
+    name : str
+        The method that needs counts, for the error.
+    values : array-like
 
     Raises
     ------
     ValueError
-        When a value is negative, fractional or not finite: exact methods need counts.
+        When a value is negative, fractional or not finite.
     """
     arrays = floats(*values)
     for array in arrays:
         if not np.all((array >= 0) & (array == np.floor(array)) & np.isfinite(array)):
             raise ValueError(f"{name} needs whole, non-negative counts; found {array!r}")
     return arrays
+
+
+def in_blocks(function: Callable[..., Array], draws: int, *arrays: Array) -> Array:
+    """Apply a resampling function along the strata, few enough at a time to fit in memory.
+
+    Parameters
+    ----------
+    function : callable
+        From arrays of shape (strata, ...) to an array of shape (strata,).
+    draws : int
+        Tables that it draws for every stratum.
+    arrays : array
+        The first has shape (..., K), its leading axes being those of the strata, which the others
+        share.
+
+    Returns
+    -------
+    values : array of shape (...)
+
+    Examples
+    --------
+    >>> in_blocks(lambda a: a.sum(axis=-1), 2000, np.ones((2, 3, 4))).tolist()
+    [[4.0, 4.0, 4.0], [4.0, 4.0, 4.0]]
+    """
+    strata = arrays[0].shape[:-1]
+    flat = [array.reshape(-1, *array.shape[len(strata) :]) for array in arrays]
+    step = max(1, BLOCK // (draws * arrays[0].shape[-1]))
+    parts = [function(*(x[i : i + step] for x in flat)) for i in range(0, len(flat[0]), step)]
+    return np.concatenate([np.empty(0), *parts]).reshape(strata)

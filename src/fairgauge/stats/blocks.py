@@ -1,4 +1,4 @@
-"""Blocks of clusters: dealt out by chance, yet the same whatever clusters are called."""
+"""Random assignment of clusters to blocks, independent of their names and of row order."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ _Bits: TypeAlias = NDArray[np.uint64]
 
 
 def content_ranks(names: Index, cells: Sequence[Index], counts: Array) -> tuple[Index, Index]:
-    """Rank clusters by what they hold, not by their names or the order of their rows.
+    """Rank clusters by their contents, not by their names or the order of their rows.
 
     Parameters
     ----------
     names : array of shape (n,)
         The cluster of each entry.
     cells : sequence of arrays of shape (n,)
-        Codes of the cell that the entry is, each cell once for a cluster.
+        Codes of the cell of each entry; a cell occurs once per cluster.
     counts : array of shape (n,)
-        What the cell holds.
+        Count, or sum of weights, of the cell.
 
     Returns
     -------
     cluster : array of shape (n,)
         The clusters as 0 ... C - 1.
     ranks : array of shape (C,)
-        Clusters with the same cells and counts stand side by side, so that it does not matter
-        which of them has which rank.
+        Clusters with equal cells and counts have adjacent ranks and are interchangeable.
 
     Examples
     --------
@@ -44,35 +43,47 @@ def content_ranks(names: Index, cells: Sequence[Index], counts: Array) -> tuple[
     >>> cluster.tolist(), abs(int(ranks[1] - ranks[2])), sorted(ranks.tolist())
     ([1, 1, 0, 2, 2], 1, [0, 1, 2])
     """
-    every, cluster = np.unique(names, return_inverse=True)
+    distinct, cluster = np.unique(names, return_inverse=True)
     cell = np.ravel_multi_index(tuple(cells), [1 + int(code.max(initial=0)) for code in cells])
     amounts = counts.astype(np.float32).view(np.uint32)  # sums of weights differ in the last digits
     mixed = _mixed(_mixed(cell.astype(np.uint64)) ^ amounts.astype(np.uint64))
     order = np.argsort(cluster, kind="stable")
-    start = np.searchsorted(cluster[order], np.arange(len(every)))
+    start = np.searchsorted(cluster[order], np.arange(len(distinct)))
     # sums modulo 2^64, whatever the order of the cells
     content = np.add.reduceat(mixed[order], start) if len(start) else mixed
-    ranks = np.empty(len(every), dtype=np.int64)
-    ranks[np.argsort(content, kind="stable")] = np.arange(len(every))
+    ranks = np.empty(len(distinct), dtype=np.int64)
+    ranks[np.argsort(content, kind="stable")] = np.arange(len(distinct))
     return cluster, ranks
 
 
-def deal(ranks: Index, blocks: int, seed: int) -> Index:
-    """Return the block of every rank, by chance, each block of as many as any other.
+def assign_blocks(ranks: Index, blocks: int, seed: int) -> Index:
+    """Assign ranks to blocks at random, the blocks being of equal size (up to one).
+
+    Parameters
+    ----------
+    ranks : array of shape (C,)
+        As returned by `content_ranks`.
+    blocks : int
+    seed : int
+
+    Returns
+    -------
+    block : array of shape (C,)
+        Numbers from 0 to ``blocks`` - 1.
 
     Examples
     --------
-    >>> dealt = deal(np.arange(10), 4, seed=0)
-    >>> sorted(np.bincount(dealt).tolist())
+    >>> block = assign_blocks(np.arange(10), 4, seed=0)
+    >>> sorted(np.bincount(block).tolist())
     [2, 2, 3, 3]
     """
     rng = np.random.default_rng([seed, zlib.crc32(b"clusters")])
-    dealt: Index = (rng.permutation(len(ranks)) % blocks)[ranks]
-    return dealt
+    block: Index = (rng.permutation(len(ranks)) % blocks)[ranks]
+    return block
 
 
 def _mixed(bits: _Bits) -> _Bits:
-    """Return bits with every one of them spread over all (the finalizer of splitmix64)."""
+    """Return hashes of numbers (the finaliser of splitmix64)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: _Bits = bits ^ (bits >> np.uint64(31))

@@ -1,7 +1,8 @@
-"""Calibration: limits of calibration errors over bins, and of a recalibration's slope.
+"""Confidence intervals of calibration errors over bins, and variances of a recalibration.
 
-An error of calibration cannot be negative, so limits around its value would miss 0 always: the
-mean over bins gets a ball, the largest of them a limit for every bin at once.
+A calibration error cannot be negative and its estimate is above 0 even for a calibrated score, so
+an interval centred on the estimate would never contain 0.  The mean over bins uses a bound on the
+norm of the sampling error, the maximum over bins simultaneous intervals of the bins.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _STEPS = 8
+"""Fixed-point steps for the degrees of freedom of chi."""
 
 
 class Bins(NamedTuple):
@@ -24,9 +26,12 @@ class Bins(NamedTuple):
 
     Attributes
     ----------
-    rows, positives : of each bin.
-    score : the sum of the scores.
-    squares : the sum of (score - label) squared.
+    rows, positives
+        Rows in each bin, and those with a positive label.
+    score
+        Sum of the scores.
+    squares
+        Sum of (score - label) squared.
     """
 
     rows: Array
@@ -36,13 +41,13 @@ class Bins(NamedTuple):
 
 
 def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
-    """Return limits of the expected calibration error, sum_b n_b / n |score_b - share_b|.
+    """Return the interval of the expected calibration error, sum_b n_b / n |score_b - share_b|.
 
-    It is the norm of the vector of n_b / n (score_b - share_b), and norms obey
-    ``| ||v^|| - ||v|| | <= ||v^ - v||``: the limits lie a quantile of that noise away.  The parts
-    of the noise are nearly independent and normal, each with its bin's variance (half a row of
-    either label at the bin's mean score is added, so that a pure bin is not taken for sure); the
-    sum of their sizes is fitted by a multiple of chi, exact for a single bin.
+    The error is the norm of the vector v of n_b / n (score_b - share_b), and norms obey
+    ``| ||v^|| - ||v|| | <= ||v^ - v||``: the limits are the estimate -/+ a quantile of the right
+    side.  Its terms are nearly independent and normal, each with the variance of its bin (half a
+    row of either label at the bin's mean score is added, so that a bin of one label has a variance
+    too); a multiple of chi approximates the sum of their absolute values, exact for a single bin.
 
     Parameters
     ----------
@@ -63,20 +68,21 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     gap = bins.score - bins.positives
     n = bins.rows.sum(-1)
     mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)
-    held = bins.rows > 0
-    smoothed = bins.squares + np.where(held, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
+    occupied = bins.rows > 0
+    smoothed = bins.squares + np.where(occupied, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
     variance = np.maximum(smoothed - quotient(gap**2, n[..., None]), 0.0)
     deviation = quotient(np.sqrt(variance), n[..., None])
     value = quotient(np.abs(gap).sum(-1), n)
-    far = _sum_of_sizes(deviation, z)
-    return np.maximum(value - far, 0.0), value + far
+    reach = _absolute_sum_quantile(deviation, z)
+    return np.maximum(value - reach, 0.0), value + reach
 
 
 def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
-    """Return limits of the maximum calibration error, max_b |score_b - share_b|.
+    """Return the interval of the maximum calibration error, max_b |score_b - share_b|.
 
-    Every bin's share gets exact limits (Clopper and Pearson), wide enough that all hold at once
-    (Sidak); the largest error then lies between the largest lower and the largest upper one.
+    The share of each bin has a Clopper-Pearson interval at Sidak's level, so that all cover
+    simultaneously; the maximum error then lies between the largest lower and the largest upper
+    limit.
 
     Parameters
     ----------
@@ -100,17 +106,17 @@ def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     """
     from scipy.special import betaincinv, ndtr
 
-    held = bins.rows > 0
+    occupied = bins.rows > 0
     tail = 2 * ndtr(-np.asarray(z, dtype=float))
-    each = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(held.sum(-1), 1))
-    tails, x, other = each[..., None] / 2, bins.positives, bins.rows - bins.positives
+    tail = -np.expm1(np.log1p(-np.minimum(tail, 1 - 1e-16)) / np.maximum(occupied.sum(-1), 1))
+    tails, x, other = tail[..., None] / 2, bins.positives, bins.rows - bins.positives
     with np.errstate(invalid="ignore"):
         below = np.where(x > 0, betaincinv(x, other + 1, tails), 0.0)
         above = np.where(other > 0, betaincinv(x + 1, other, 1 - tails), 1.0)
-    mean = np.where(held, quotient(bins.score, bins.rows), 0.0)
+    mean = np.where(occupied, quotient(bins.score, bins.rows), 0.0)
     low, high = fold(mean - above, mean - below)
-    low, high = (np.where(held, limit, 0.0).max(-1) for limit in (low, high))
-    empty = ~held.any(-1)
+    low, high = (np.where(occupied, limit, 0.0).max(-1) for limit in (low, high))
+    empty = ~occupied.any(-1)
     return np.where(empty, np.nan, low), np.where(empty, np.nan, np.minimum(high, 1.0))
 
 
@@ -121,8 +127,8 @@ def recalibration_variances(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return the variances of intercept and slope of a logistic recalibration.
 
-    The larger of the robust (sandwich) variance, since the model need not hold, and of the model's
-    own, which is the better of the two in small samples; times n / (n - 2).
+    The larger of the robust (sandwich) variance, since the model need not hold, and the
+    model-based one, which is more accurate in small samples; times n / (n - 2).
 
     Parameters
     ----------
@@ -136,7 +142,7 @@ def recalibration_variances(
     Returns
     -------
     intercept, slope : array of shape (...)
-        nan where the fit is, and where the scores do not tell intercept and slope apart.
+        nan where the fit is, and where intercept and slope are not identified.
 
     References
     ----------
@@ -145,15 +151,15 @@ def recalibration_variances(
     Examples
     --------
     >>> pair = recalibration_variances([30, 70], [70, 30], [-1, 1], 0.0, 0.8473)
-    >>> [round(float(each), 4) for each in pair]
+    >>> [round(float(variance), 4) for variance in pair]
     [0.0241, 0.0241]
     """
     pos, neg, x = floats(positives, negatives, logit)
-    a, b = (np.asarray(each, dtype=float)[..., None] for each in (intercept, slope))
+    a, b = (np.asarray(value, dtype=float)[..., None] for value in (intercept, slope))
     p = 1 / (1 + np.exp(-(a + b * x)))
     weight, meat = (pos + neg) * p * (1 - p), pos * (1 - p) ** 2 + neg * p**2
     (h0, h1, h2), (m0, m1, m2) = (
-        tuple((each * x**k).sum(-1) for k in range(3)) for each in (weight, meat)
+        tuple((factor * x**k).sum(-1) for k in range(3)) for factor in (weight, meat)
     )
     determinant = h0 * h2 - h1 * h1
     n = (pos + neg).sum(-1)
@@ -164,7 +170,7 @@ def recalibration_variances(
 
 
 @quiet
-def _sum_of_sizes(deviation: Array, z: ArrayLike) -> Array:
+def _absolute_sum_quantile(deviation: Array, z: ArrayLike) -> Array:
     """Return the quantile of sum |N(0, deviation^2)| that two normal tails beyond `z` exceed."""
     from scipy.special import gammainccinv, gammaln, ndtr
 
@@ -181,5 +187,5 @@ def _sum_of_sizes(deviation: Array, z: ArrayLike) -> Array:
     for _ in range(_STEPS):  # 1 - share is close to 1 / (2 degrees)
         degrees = degrees * (1 - share(degrees)) / (1 - ratio)
     tail = 2 * ndtr(-np.asarray(z, dtype=float))
-    far = np.sqrt(square / degrees * 2 * gammainccinv(degrees / 2, tail))
-    return np.where(square > 0, far, np.where(np.isnan(square), np.nan, 0.0))
+    quantile = np.sqrt(square / degrees * 2 * gammainccinv(degrees / 2, tail))
+    return np.where(square > 0, quantile, np.where(np.isnan(square), np.nan, 0.0))

@@ -1,8 +1,8 @@
-"""Confidence limits of a contrast of two numbers: difference or ratio, by MOVER.
+"""Confidence intervals of a difference or a ratio of two estimates.
 
-MOVER (method of variance estimates recovery) builds the limits of a contrast from the limits of
-its two sides, so whatever interval the sides have carries over, and so does their correlation.  At
-``r = 1`` the ratio and the difference solve the same equation: they always agree on "equal".
+MOVER (method of variance estimates recovery) constructs the interval of a contrast from the
+intervals of its two sides, of any kind, and their correlation.  At a ratio of 1 and a difference of
+0 it solves one equation, so that both intervals agree on equality.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.intervals import critical, critical_t, wilson
+from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.restricted import under_difference, under_ratio
+from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,14 +27,14 @@ def mover_difference(
     e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
     high2: ArrayLike, correlation: ArrayLike = 0.0,
 ) -> Limits:  # fmt: skip
-    """Limits of ``e1 - e2`` from the estimates and limits of both sides.
+    """Return the interval of ``e1 - e2`` from the estimates and intervals of both sides.
 
     Parameters
     ----------
     e1, low1, high1, e2, low2, high2 : array-like
-        Estimates with their limits, in one unit.  Where an estimate is infinite or undefined the
-        limits are the plain ``low1 - high2`` and ``high1 - low2``, so that an infinite estimate
-        keeps a finite far limit.
+        Estimates with their confidence limits, in one unit.  Where an estimate is infinite or
+        undefined, the limits are ``low1 - high2`` and ``high1 - low2``, so that one limit of an
+        infinite estimate remains finite.
     correlation : array-like in [-1, 1]
         Of the two estimates; 0 where the sides are independent.
 
@@ -63,7 +64,7 @@ def mover_ratio(
     e1: ArrayLike, low1: ArrayLike, high1: ArrayLike, e2: ArrayLike, low2: ArrayLike,
     high2: ArrayLike, correlation: ArrayLike = 0.0,
 ) -> Limits:  # fmt: skip
-    """Limits of ``e1 / e2`` from the estimates and limits of both (non-negative) sides.
+    """Return the interval of ``e1 / e2`` from estimates and intervals of non-negative sides.
 
     The lower limit is the ratio R at which the lower limit of ``e1 - R e2`` is 0, which with
     distances ``a = e1 - low1`` and ``b = high2 - e2`` is the smaller root of
@@ -72,8 +73,8 @@ def mover_ratio(
     Parameters
     ----------
     e1, low1, high1, e2, low2, high2 : array-like, >= 0
-        Estimates with their limits.  ``low1 = 0`` gives 0, ``low2 = 0`` gives inf.  Where an
-        estimate is infinite or undefined: ``low1 / high2`` and ``high1 / low2``.
+        Estimates with their confidence limits.  ``low1 = 0`` gives 0, ``low2 = 0`` gives inf.
+        Where an estimate is infinite or undefined: ``low1 / high2`` and ``high1 / low2``.
     correlation : array-like in [-1, 1]
         Of the two estimates; 0 where the sides are independent.
 
@@ -103,12 +104,12 @@ def mover_ratio(
 
 
 def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
-    """Newcombe's limits (his method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson's.
+    """Return Newcombe's interval (method 10) of ``x1/n1 - x2/n2``: MOVER of Wilson intervals.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like
-        Successes and trials of both groups.  An empty group contributes the limits [0, 1].
+        Successes and trials of both groups.  An empty group contributes the interval [0, 1].
     z : array-like, >= 0
 
     Returns
@@ -132,7 +133,7 @@ def newcombe(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: Arra
 def mover_wilson_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
 ) -> Limits:
-    """MOVER limits of ``(x1/n1) / (x2/n2)`` from Wilson's limits.
+    """Return the MOVER interval of ``(x1/n1) / (x2/n2)`` from Wilson intervals.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def score_difference(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
     skewness: bool = True, small_sample: bool = True,
 ) -> Limits:  # fmt: skip
-    """Score limits of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen without `skewness`.
+    """Return the score interval of ``x1/n1 - x2/n2``: SCAS, or Miettinen-Nurminen.
 
     Parameters
     ----------
@@ -171,9 +172,10 @@ def score_difference(
         Successes and trials; an empty group gives [-1, 1].
     confidence : float in (0, 1)
     skewness : bool
-        Correct the score for its skewness (best balance of the two tails).
+        Correct the score for its skewness (SCAS), which balances the two tails; without it the
+        interval is Miettinen and Nurminen's.
     small_sample : bool
-        Use the variance factor N/(N-1); Gart and Nam's own limits go without.
+        Use the variance factor N/(N-1), which Gart and Nam's own interval lacks.
 
     Returns
     -------
@@ -212,14 +214,14 @@ def score_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, confidence: float, *,
     skewness: bool = True, small_sample: bool = True,
 ) -> Limits:  # fmt: skip
-    """Score limits of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen without `skewness`.
+    """Return the score interval of ``(x1/n1) / (x2/n2)``: SCAS, or Miettinen-Nurminen.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like
         Successes and trials.  ``x1 = 0`` gives a lower limit 0, ``x2 = 0`` an upper limit inf,
-        both or an empty group [0, inf].  Where one group has all and the other none the skewness
-        correction breaks down, and is left out.
+        both or an empty group [0, inf].  Where the rates are 1 and 0 the skewness
+        correction diverges and is omitted.
     confidence, skewness, small_sample
         As for `score_difference`.
 
@@ -253,50 +255,8 @@ def score_ratio(
     return low, high
 
 
-@quiet
-def agresti_caffo(
-    x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike
-) -> Limits:
-    """Agresti and Caffo's limits of a difference: Wald after one success and one failure more.
-
-    References
-    ----------
-    Agresti & Caffo (2000), The American Statistician 54, 280-288.
-
-    Examples
-    --------
-    >>> low, high = agresti_caffo(56, 70, 48, 80, 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.0525, 0.3358)
-    """
-    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
-    p1, p2 = (x1 + 1) / (n1 + 2), (x2 + 1) / (n2 + 2)
-    half = z * np.sqrt(p1 * (1 - p1) / (n1 + 2) + p2 * (1 - p2) / (n2 + 2))
-    return np.maximum(p1 - p2 - half, -1.0), np.minimum(p1 - p2 + half, 1.0)
-
-
-@quiet
-def katz(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, z: ArrayLike) -> Limits:
-    """Katz's log limits of a ratio, for comparison with other tools only (nan where x is 0).
-
-    References
-    ----------
-    Katz, Baptista, Azen & Pike (1978), Biometrics 34, 469-474.
-
-    Examples
-    --------
-    >>> low, high = katz(35, 200, 50, 200, 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.4763, 1.0287)
-    """
-    x1, n1, x2, n2, z = floats(x1, n1, x2, n2, z)
-    half = z * np.sqrt(1 / x1 - 1 / n1 + 1 / x2 - 1 / n2)
-    ratio = (x1 / n1) / (x2 / n2)
-    return ratio * np.exp(-half), ratio * np.exp(half)
-
-
 def fold(low: ArrayLike, high: ArrayLike) -> Limits:
-    """Limits of ``|d|`` from limits of ``d``.
+    """Return the interval of ``|d|`` from that of ``d``.
 
     Examples
     --------
@@ -310,40 +270,22 @@ def fold(low: ArrayLike, high: ArrayLike) -> Limits:
 
 
 @quiet
-def welch_difference(
-    mean1: ArrayLike, var1: ArrayLike, n1: ArrayLike, mean2: ArrayLike, var2: ArrayLike,
-    n2: ArrayLike, confidence: float,
-) -> Limits:  # fmt: skip
-    """Welch's limits of a difference of means.
+def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return Welch and Satterthwaite's degrees of freedom of a difference of two means.
 
     Parameters
     ----------
-    mean1, var1, n1, mean2, var2, n2 : array-like
-        Sample means, sample variances (divisor n - 1) and sizes; a group of fewer than two gives
-        [-inf, inf].
-    confidence : float in (0, 1)
+    var1, n1, var2, n2 : array-like
+        Sample variances (divisor n - 1) and sizes.
+
+    Returns
+    -------
+    degrees : array
+        inf where both variances are 0.
 
     References
     ----------
     Welch (1947), Biometrika 34, 28-35.
-
-    Examples
-    --------
-    >>> low, high = welch_difference(5.0, 4.0, 30, 4.0, 9.0, 20, 0.95)
-    >>> round(float(low), 3), round(float(high), 3)
-    (-0.559, 2.559)
-    """
-    mean1, var1, n1, mean2, var2, n2 = floats(mean1, var1, n1, mean2, var2, n2)
-    known = (n1 > 1) & (n2 > 1)
-    degrees = welch_degrees(var1, n1, var2, n2)
-    half = critical_t(confidence, degrees) * np.sqrt(var1 / n1 + var2 / n2)
-    gap = mean1 - mean2
-    return np.where(known, gap - half, -np.inf), np.where(known, gap + half, np.inf)
-
-
-@quiet
-def welch_degrees(var1: ArrayLike, n1: ArrayLike, var2: ArrayLike, n2: ArrayLike) -> Array:
-    """Return Welch and Satterthwaite's degrees of freedom, inf where there is no spread at all.
 
     Examples
     --------
@@ -375,16 +317,17 @@ def _inflation(n: Array, small_sample: bool) -> Array:
 
 
 def _corrected(gap: Array, variance: Array, skew: Array, z: float) -> Array:
-    """Return the score less its skewness at `z`; 0/0 is 0 (nothing contradicts that contrast)."""
+    """Return the score less its skewness at `z`; 0/0 is 0 (the data agree with the contrast)."""
     sd = np.sqrt(variance)
     value = gap / sd - (z * z - 1) * skew / (6 * sd**3)
     return np.where(sd > 0, value, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
 
 
 def _crossing(score: Callable[[Array], Array], level: float, low: Array, high: Array) -> Array:
-    """Bisect for where the falling `score` crosses `level` between `low` and `high`."""
-    for _ in range(54):
-        middle = (low + high) / 2
-        above = score(middle) > level
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return high if level > 0 else low
+    """Return where the falling `score` crosses `level` between `low` and `high`.
+
+    By bisection: of tables with few rows the skewness-corrected score of a ratio is not monotone,
+    and scipy's find_root returns crossings far beyond the first.
+    """
+    above, below = bisect(lambda value: score(value) > level, low, high)
+    return below if level > 0 else above

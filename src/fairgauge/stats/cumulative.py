@@ -1,8 +1,8 @@
-"""Distances of two cumulative distributions over ordered cells: Kolmogorov-Smirnov, Wasserstein.
+"""Kolmogorov-Smirnov and Wasserstein distances of two samples over ordered cells.
 
-Both are norms of the difference of the distributions, so that what is said of norms holds: the
-norm moves by no more than the difference does.  How far that moves is drawn as a Gaussian process
-of the empirical covariance (the multiplier bootstrap), which asks for no whole counts.
+Both are norms of the difference of the cumulative distributions, so that the triangle inequality
+bounds their sampling error by the norm of the error of that difference.  The error is simulated as
+a Gaussian process with the empirical covariance (multiplier bootstrap), for real-valued counts too.
 """
 
 from __future__ import annotations
@@ -12,31 +12,28 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.intervals import tail_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
 Cumulative: TypeAlias = Literal["ks", "wasserstein"]
 
-BLOCK = 4_000_000
-"""Numbers drawn at once: more strata are worked off in blocks."""
 _MOST_CELLS = 512
-"""Cells that limits are made from; of more values, cells of about equally many rows."""
+"""Most cells that are simulated; more values are merged into cells of about equal counts."""
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Two samples as counts over ordered cells, each cell standing at the mean of its values.
+    """Two samples as counts over ordered cells, each represented by the mean of its values.
 
     Attributes
     ----------
     a, d : array of shape (B,)
-    values : array of shape (B,), rising
+        Rows of each sample.
+    values : array of shape (B,), increasing
     """
 
     a: Array
@@ -54,11 +51,11 @@ class Cells:
         ([1.0, 2.0, 3.0], [1.0, 0.0, 2.0], [0.0, 1.0, 1.0])
         """
         values, at = np.unique(np.concatenate([a, d]), return_inverse=True)
-        ours, theirs = (
-            np.bincount(each, minlength=len(values)).astype(np.float64)
-            for each in (at[: len(a)], at[len(a) :])
+        of_a, of_d = (
+            np.bincount(cells, minlength=len(values)).astype(np.float64)
+            for cells in (at[: len(a)], at[len(a) :])
         )
-        return cls(ours, theirs, values)
+        return cls(of_a, of_d, values)
 
     @property
     def widths(self) -> Array:
@@ -70,7 +67,7 @@ class Cells:
         return float(cumulative_distance(self.a, self.d, self.widths, kind))
 
     def merged(self, most: int = _MOST_CELLS) -> Cells:
-        """Return at most so many cells: values of neighbouring ranks together.
+        """Return at most so many cells, merging values of neighbouring ranks.
 
         Examples
         --------
@@ -83,8 +80,8 @@ class Cells:
         both = self.a + self.d
         _, cell = np.unique((np.cumsum(both) - 1) * most // both.sum(), return_inverse=True)
         a, d, sums = (
-            np.bincount(cell, each).astype(np.float64)
-            for each in (self.a, self.d, both * self.values)
+            np.bincount(cell, weights).astype(np.float64)
+            for weights in (self.a, self.d, both * self.values)
         )
         return Cells(a, d, sums / (a + d))
 
@@ -93,15 +90,15 @@ class Cells:
 def cumulative_distance(
     a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative
 ) -> Array:  # fmt: skip
-    """Return the largest gap of two cumulative distributions, or the area between them.
+    """Return the largest difference of two cumulative distributions, or the area between them.
 
     Parameters
     ----------
     a, d : array-like of shape (..., B)
-        Rows in each cell, the cells in rising order; an empty side gives nan.
+        Rows in each cell, cells in increasing order; an empty sample gives nan.
     widths : array-like of shape (B - 1,) or (B,)
-        From the value of each cell to that of the next (of bins, from middle to middle), in the
-        units of the values; what stands beyond the last cell is not read.
+        From the value of each cell to that of the next (of bins, from centre to centre), in the
+        units of the values; a width after the last cell is ignored.
     kind : {"ks", "wasserstein"}
 
     Returns
@@ -126,7 +123,7 @@ def cumulative_radius(
     a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, confidence: float,
     rng: np.random.Generator, draws: int = 2000,
 ) -> Array:  # fmt: skip
-    """Return how far the observed difference of the distributions may lie from the true one.
+    """Return a bound on the error of the observed distance, at a confidence level.
 
     The quantile of the norm of a Gaussian process with the covariance that the two empirical
     distributions have, the divisors being n - 1.
@@ -134,7 +131,7 @@ def cumulative_radius(
     Parameters
     ----------
     a, d, widths, kind
-        As for `cumulative_distance`; real numbers are welcome (effective rows).
+        As for `cumulative_distance`; counts may be real numbers (effective sample sizes).
     confidence : float in (0, 1)
     rng : numpy.random.Generator
     draws : int
@@ -142,7 +139,7 @@ def cumulative_radius(
     Returns
     -------
     radius : array of shape (...)
-        inf where a side has one row or none: it says nothing.
+        inf where a sample has fewer than two rows.
 
     References
     ----------
@@ -160,18 +157,18 @@ def cumulative_radius(
     steps = _steps(a, widths)
 
     def radius(a: Array, d: Array) -> Array:
-        moved = _moved(a, rng, draws) - _moved(d, rng, draws)
-        return np.asarray(np.quantile(_norm(moved, steps, kind), level, axis=0))
+        errors = _share_errors(a, rng, draws) - _share_errors(d, rng, draws)
+        return np.asarray(np.quantile(_norm(errors, steps, kind), level, axis=0))
 
     known = np.minimum(a.sum(-1), d.sum(-1)) > 1
-    return np.where(known, _blocks(radius, draws, a, d), np.inf)
+    return np.where(known, in_blocks(radius, draws, a, d), np.inf)
 
 
-def cumulative_floor(
+def expected_cumulative_distance(
     a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, rng: np.random.Generator,
     draws: int = 2000,
 ) -> Array:  # fmt: skip
-    """Return the distance to expect between two groups that do not differ at all.
+    """Return the mean distance of two samples of one distribution: expected under no difference.
 
     Parameters
     ----------
@@ -180,32 +177,32 @@ def cumulative_floor(
 
     Returns
     -------
-    floor : array of shape (...)
-        nan where a side is empty.
+    expected : array of shape (...)
+        nan where a sample is empty.
 
     Examples
     --------
     >>> even = np.full(100, 4)
     >>> rng = np.random.default_rng(0)
-    >>> float(cumulative_floor(even, even, np.ones(99), "ks", rng).round(2))
+    >>> float(expected_cumulative_distance(even, even, np.ones(99), "ks", rng).round(2))
     0.06
     """
     a, d = floats(a, d)
     steps = _steps(a, widths)
 
-    def floor(a: Array, d: Array) -> Array:
-        return np.asarray(_norm(_by_chance(a, d, rng, draws), steps, kind).mean(axis=0))
+    def expected(a: Array, d: Array) -> Array:
+        return np.asarray(_norm(_permuted_gaps(a, d, rng, draws), steps, kind).mean(axis=0))
 
-    return _blocks(floor, draws, a, d)
+    return in_blocks(expected, draws, a, d)
 
 
 def cumulative_p(
     a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, rng: np.random.Generator,
     draws: int = 2000,
 ) -> Array:  # fmt: skip
-    """Return the p-value of "one distribution": how often chance alone gives such a distance.
+    """Return the p-value of "both samples have one distribution".
 
-    Chance moves the difference as permuting the rows' groups would, drawn as a Gaussian process.
+    A permutation test of the distance, simulated as a Gaussian process.
 
     Parameters
     ----------
@@ -215,7 +212,7 @@ def cumulative_p(
     Returns
     -------
     p : array of shape (...)
-        At least ``1 / (draws + 1)``; nan where a side is empty.
+        At least ``1 / (draws + 1)``; nan where a sample is empty.
 
     Examples
     --------
@@ -228,10 +225,10 @@ def cumulative_p(
 
     def extreme(a: Array, d: Array) -> Array:
         observed = cumulative_distance(a, d, steps, kind)
-        chance = _norm(_by_chance(a, d, rng, draws), steps, kind)
-        return np.asarray((chance >= observed * (1 - _ROUNDING)).sum(axis=0), dtype=np.float64)
+        permuted = _norm(_permuted_gaps(a, d, rng, draws), steps, kind)
+        return np.asarray((permuted >= observed * (1 - _ROUNDING)).sum(axis=0), dtype=np.float64)
 
-    p = (1 + _blocks(extreme, draws, a, d)) / (draws + 1)
+    p = (1 + in_blocks(extreme, draws, a, d)) / (draws + 1)
     return np.where(np.minimum(a.sum(-1), d.sum(-1)) > 0, p, np.nan)
 
 
@@ -241,15 +238,15 @@ def _steps(a: Array, widths: ArrayLike) -> Array:
 
 
 def _norm(gaps: Array, steps: Array, kind: Cumulative) -> Array:
-    """Return the norm of a difference of cumulative distributions, of its steps at every cell."""
-    away = np.cumsum(gaps, axis=-1)
-    np.abs(away, out=away)
-    return np.asarray(away.max(axis=-1) if kind == "ks" else away[..., :-1] @ steps)
+    """Return the norm of a difference of cumulative distributions, from gaps of cell shares."""
+    distance = np.cumsum(gaps, axis=-1)
+    np.abs(distance, out=distance)
+    return np.asarray(distance.max(axis=-1) if kind == "ks" else distance[..., :-1] @ steps)
 
 
 @quiet
-def _moved(counts: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Draw how far the shares of a sample may be off; shape (draws, ..., B).
+def _share_errors(counts: Array, rng: np.random.Generator, draws: int) -> Array:
+    """Draw errors of the shares of a sample; shape (draws, ..., B).
 
     Independent normal numbers of variance p / (n - 1), less p times their sum, have the covariance
     (p - p p') / (n - 1) of the cells.
@@ -261,10 +258,10 @@ def _moved(counts: Array, rng: np.random.Generator, draws: int) -> Array:
 
 
 @quiet
-def _by_chance(a: Array, d: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Draw the difference of shares that permuting the rows' groups gives; (draws, ..., B).
+def _permuted_gaps(a: Array, d: Array, rng: np.random.Generator, draws: int) -> Array:
+    """Draw differences of shares under permuted group labels; shape (draws, ..., B).
 
-    Its covariance is (p - p p') N / (N - 1) (1/n_a + 1/n_d), p being the shares of both together.
+    Its covariance is (p - p p') N / (N - 1) (1/n_a + 1/n_d), p being the pooled shares.
     """
     n_a, n_d = a.sum(axis=-1, keepdims=True), d.sum(axis=-1, keepdims=True)
     n = n_a + n_d
@@ -277,12 +274,3 @@ def _by_chance(a: Array, d: Array, rng: np.random.Generator, draws: int) -> Arra
 def _centred(normal: Array, share: Array) -> Array:
     normal -= share * normal.sum(axis=-1, keepdims=True)
     return normal
-
-
-def _blocks(function: Callable[..., Array], draws: int, *arrays: Array) -> Array:
-    """Apply `function` along the strata (leading axes), few enough at a time to fit in memory."""
-    strata = arrays[0].shape[:-1]
-    flat = [x.reshape(-1, x.shape[-1]) for x in arrays]
-    step = max(1, BLOCK // (draws * arrays[0].shape[-1]))
-    parts = [function(*(x[i : i + step] for x in flat)) for i in range(0, len(flat[0]), step)]
-    return np.concatenate([np.empty(0), *parts]).reshape(strata)

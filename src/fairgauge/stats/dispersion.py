@@ -1,10 +1,10 @@
-"""Dispersion: limits of how far the numbers of many groups spread, noise reckoned with.
+"""Confidence intervals of the dispersion of a statistic over groups.
 
-A spread of noisy numbers is above 0 even where all groups are equal, so that limits around its
-value would miss 0 always.  A standard deviation is a norm, which moves by no more than the noise's
-own: ``| sd(x^) - sd(x) | <= sd(x^ - x)``.
+The dispersion of estimates is above 0 even where all groups are equal, so that an interval centred
+on it would never contain 0.  A standard deviation is a norm, whose error is at most that of the
+sampling errors: ``| sd(x^) - sd(x) | <= sd(x^ - x)``.
 
-Groups lie along the last axis; nan takes no part.
+Groups lie along the last axis; nan is excluded.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
 from fairgauge.stats.contrasts import mover_ratio
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 @quiet
-def noise_beyond(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array:
-    """Return the standard deviation over groups that noise alone exceeds as rarely as two tails.
+def error_dispersion_quantile(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array:
+    """Return the upper quantile of the standard deviation of sampling errors over groups.
 
-    The square is a sum of weighted chi-squares, fitted by one of the same mean and variance
+    The square is a weighted sum of chi-squares, approximated by one of the same mean and variance
     (exact for two groups).
 
     Parameters
     ----------
     deviation : array-like of shape (..., G)
-        Standard error of each group's number; nan for groups that take no part.
+        Standard error of each group's statistic; nan excludes a group.
     weight : array-like of shape (..., G)
-        Shares of the groups in the mean, with a sum of 1 over those that take part.
+        Weights of the groups in the mean, with a sum of 1 over those included.
     z : array-like of shape (...), >= 0
-        Normal critical value: 1.96 leaves 5 %.
+        Normal critical value; the quantile is exceeded with the probability of both its tails.
 
     Returns
     -------
@@ -46,7 +46,9 @@ def noise_beyond(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array
 
     Examples
     --------
-    >>> float(noise_beyond([0.03, 0.04], [0.5, 0.5], 1.959964).round(4))  # of |e1 - e2| / 2
+    Of two groups it is that of |e1 - e2| / 2:
+
+    >>> float(error_dispersion_quantile([0.03, 0.04], [0.5, 0.5], 1.959964).round(4))
     0.049
     """
     from scipy.special import gammainccinv, ndtr
@@ -63,12 +65,12 @@ def noise_beyond(deviation: ArrayLike, weight: ArrayLike, z: ArrayLike) -> Array
 
 @quiet
 def variance_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
-    """Return limits of the variance over groups, divisor G.
+    """Return the interval of the variance over groups, divisor G.
 
     Parameters
     ----------
     value, deviation : array-like of shape (..., G)
-        The groups' numbers and their standard errors.
+        The groups' estimates and their standard errors.
     z : array-like of shape (...), >= 0
 
     Returns
@@ -83,25 +85,25 @@ def variance_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Lim
     (0.0107, 0.0559)
     """
     value, deviation = floats(value, deviation)
-    known, weight = _taking_part(value)
+    known, weight = _weights(value)
     mean = (np.where(known, value, 0.0) * weight).sum(-1, keepdims=True)
     spread = np.sqrt((weight * np.where(known, value - mean, 0.0) ** 2).sum(-1))
-    far = noise_beyond(np.where(known, deviation, np.nan), weight, z)
-    far = np.where(known.sum(-1) > 1, far, np.nan)
-    return np.maximum(spread - far, 0.0) ** 2, (spread + far) ** 2
+    reach = error_dispersion_quantile(np.where(known, deviation, np.nan), weight, z)
+    reach = np.where(known.sum(-1) > 1, reach, np.nan)
+    return np.maximum(spread - reach, 0.0) ** 2, (spread + reach) ** 2
 
 
 @quiet
 def gini_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
-    """Return limits of the Gini index over groups, sum |x_g - x_h| / (2 G^2 mean).
+    """Return the interval of the Gini index over groups, sum |x_g - x_h| / (2 G^2 mean).
 
-    The mean difference is a norm as well, at most sqrt((G^2 - 1) / 3) / G of the standard
-    deviation; it and the mean have limits of their own, joined as a ratio.
+    The mean difference is a norm too, at most sqrt((G^2 - 1) / 3) / G times the standard
+    deviation; its interval and that of the mean are combined by MOVER.
 
     Parameters
     ----------
     value, deviation : array-like of shape (..., G)
-        Numbers from 0, and their standard errors.
+        Non-negative estimates and their standard errors.
     z : array-like of shape (...), >= 0
 
     Returns
@@ -120,24 +122,25 @@ def gini_limits(value: ArrayLike, deviation: ArrayLike, z: ArrayLike) -> Limits:
     (0.12, 0.296)
     """
     value, deviation = floats(value, deviation)
-    known, weight = _taking_part(value)
+    known, weight = _weights(value)
     groups = known.sum(-1)
     pairs = np.abs(value[..., :, None] - value[..., None, :])
     both = known[..., :, None] & known[..., None, :]
     half = quotient(np.where(both, pairs, 0.0).sum((-1, -2)), 2.0 * groups**2)
     most = np.sqrt((groups**2 - 1) / 3) / np.maximum(groups, 1)
     deviation = np.where(known, deviation, np.nan)
-    far = most * noise_beyond(deviation, weight, z)
+    reach = most * error_dispersion_quantile(deviation, weight, z)
     mean = (np.where(known, value, 0.0) * weight).sum(-1)
     step = np.asarray(z) * np.sqrt((weight**2 * np.where(known, deviation, 0.0) ** 2).sum(-1))
     low, high = mover_ratio(
-        half, np.maximum(half - far, 0.0), half + far, mean, np.maximum(mean - step, 0.0),
+        half, np.maximum(half - reach, 0.0), half + reach, mean, np.maximum(mean - step, 0.0),
         mean + step,
     )  # fmt: skip
     alone = groups < 2
     return np.where(alone, np.nan, low), np.where(alone, np.nan, high)
 
 
-def _taking_part(value: Array) -> tuple[np.ndarray, Array]:
+def _weights(value: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Return which groups are included, and equal weights of these."""
     known = ~np.isnan(value)
     return known, np.where(known, quotient(1.0, known.sum(-1, keepdims=True)), 0.0)

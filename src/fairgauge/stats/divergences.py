@@ -1,7 +1,7 @@
-"""Distances between two label distributions, with noise floors and honest limits.
+"""Confidence intervals of distances between two distributions over categories.
 
-Every function takes counts of shape (..., K); a category without rows has probability 0 and is
-never dropped, so a category seen in one group only makes KL infinite.
+Functions take counts of shape (..., K); a category without rows has probability 0 and is never
+excluded, so a category seen in one group only makes the Kullback-Leibler divergence infinite.
 """
 
 from __future__ import annotations
@@ -10,103 +10,51 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import Array, Limits, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
 Divergence: TypeAlias = Literal["kl", "js"]
 Norm: TypeAlias = Literal["tvd", "ks", "lp"]
 
-BLOCK = 4_000_000
-"""Numbers drawn at once by a resampling interval: more strata are worked off in blocks."""
 
-
-def kl(a: ArrayLike, d: ArrayLike) -> Array:
-    """Kullback-Leibler divergence of `d` from `a`, in nats: sum of Pa log(Pa / Pd).
+def norm(gaps: Array, kind: Norm) -> Array:
+    """Return a norm of differences of category shares, along the last axis.
 
     Parameters
     ----------
-    a, d : array-like of shape (..., K)
-        Rows per category; an empty group gives nan.
-
-    Returns
-    -------
-    divergence : array of shape (...), in [0, inf]
-        inf when `a` holds a category that `d` lacks.
+    gaps : array of shape (..., K)
+    kind : {"tvd", "ks", "lp"}
+        Half the sum of the absolute values, the largest of them, the root of the sum of squares.
 
     Examples
     --------
-    >>> kl([[50, 30, 20], [1, 1, 0]], [[20, 18, 22], [2, 0, 0]]).round(4).tolist()
-    [0.0815, inf]
+    >>> gaps = np.array([0.3, -0.3, 0.0])
+    >>> float(norm(gaps, "tvd")), float(norm(gaps, "ks")), round(float(norm(gaps, "lp")), 4)
+    (0.3, 0.3, 0.4243)
     """
-    return _kl(*_shares(a, d))
-
-
-def js(a: ArrayLike, d: ArrayLike) -> Array:
-    """Jensen-Shannon divergence, in nats.
-
-    Parameters as for `kl`; the result lies in [0, log 2].
-
-    Examples
-    --------
-    >>> round(float(js([50, 30, 20], [20, 18, 22])), 4)
-    0.0208
-    """
-    return _js(*_shares(a, d))
-
-
-def tvd(a: ArrayLike, d: ArrayLike) -> Array:
-    """Total variation distance: half the sum of the absolute differences, in [0, 1].
-
-    Examples
-    --------
-    >>> round(float(tvd([50, 30, 20], [20, 18, 22])), 4)
-    0.1667
-    """
-    return _norm(*_shares(a, d), "tvd", 1.0)
-
-
-def ks(a: ArrayLike, d: ArrayLike) -> Array:
-    """Largest absolute difference of two category shares, in [0, 1].
-
-    Examples
-    --------
-    >>> round(float(ks([50, 30, 20], [20, 18, 22])), 4)
-    0.1667
-    """
-    return _norm(*_shares(a, d), "ks", 1.0)
-
-
-def lp(a: ArrayLike, d: ArrayLike, p: float = 2.0) -> Array:
-    """p-norm of the difference of the shares, in [0, 2 ** (1 / p)].
-
-    Examples
-    --------
-    >>> round(float(lp([50, 30, 20], [20, 18, 22])), 4)
-    0.2357
-    """
-    return _norm(*_shares(a, d), "lp", p)
+    if kind == "lp":
+        return np.asarray(np.sqrt((gaps**2).sum(axis=-1)))
+    sizes = np.abs(gaps)
+    return np.asarray(sizes.max(axis=-1) if kind == "ks" else sizes.sum(axis=-1) / 2)
 
 
 @quiet
-def noise_floor(
+def expected_distance(
     a: ArrayLike,
     d: ArrayLike,
     kind: Divergence | Norm,
     rng: np.random.Generator | None = None,
     replicates: int = 2000,
-    p: float = 2.0,
 ) -> Array:
-    """Return the value to expect between two groups that do not differ at all.
+    """Return the mean distance of two samples of one distribution: expected under no difference.
 
     KL and JS have closed forms, (K-1)/2 (1/na + 1/nd) and a quarter of it, K counting the
-    categories seen.  The norms are simulated from the pooled distribution.
+    categories observed.  The norms are simulated from the pooled distribution.
 
     Parameters
     ----------
@@ -115,45 +63,47 @@ def noise_floor(
     rng : numpy.random.Generator, optional
         Needed for the norms only.
     replicates : int
-    p : float
-        Order of the norm "lp".
+
+    Returns
+    -------
+    expected : array of shape (...)
 
     Raises
     ------
     ValueError
-        When a norm is asked for without `rng`.
+        When `rng` is missing for a norm.
 
     Examples
     --------
-    >>> round(float(noise_floor([50, 30, 20], [20, 18, 22], "kl")), 4)
+    >>> round(float(expected_distance([50, 30, 20], [20, 18, 22], "kl")), 4)
     0.0267
     """
     a, d = floats(a, d)
     na, nd = a.sum(-1), d.sum(-1)
-    if kind in ("kl", "js"):
+    if kind == "kl" or kind == "js":
         seen = np.count_nonzero(a + d, axis=-1)
         return np.asarray((seen - 1) / (2 if kind == "kl" else 8) * (1 / na + 1 / nd))
     if rng is None:
-        raise ValueError(f"the noise floor of {kind!r} is simulated: pass rng")
+        raise ValueError(f"the expected distance {kind!r} is simulated: pass rng")
     pooled = (a + d) / (na + nd)[..., None]
 
     def expected(share: Array, na: Array, nd: Array) -> Array:
         draws = (multinomial_cells(share * n[..., None], replicates, rng) for n in (na, nd))
-        return np.asarray(_norm(*_shares(*draws), kind, p).mean(0))
+        return np.asarray(norm(np.subtract(*_shares(*draws)), kind).mean(0))
 
-    return _blocks(expected, replicates, pooled, na, nd)
+    return in_blocks(expected, replicates, pooled, na, nd)
 
 
-def bias_corrected(value: ArrayLike, floor: ArrayLike) -> Array:
-    """Return the plug-in value less its noise floor, never below 0.
+def bias_corrected(value: ArrayLike, expected: ArrayLike) -> Array:
+    """Return a plug-in distance less the one expected under no difference, at least 0.
 
     Examples
     --------
     >>> bias_corrected([0.08, 0.01], 0.03).round(2).tolist()
     [0.05, 0.0]
     """
-    value, floor = floats(value, floor)
-    return np.maximum(value - floor, 0.0)
+    value, expected = floats(value, expected)
+    return np.maximum(value - expected, 0.0)
 
 
 @quiet
@@ -165,15 +115,16 @@ def divergence_interval(
     rng: np.random.Generator,
     draws: int = 2000,
 ) -> Limits:
-    """Limits of KL or JS.
+    """Return the interval of the Kullback-Leibler or the Jensen-Shannon divergence, in nats.
 
-    Lower: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per cell; it
-    is above 0 only when equality is rejected.  Upper: a quantile of the Dirichlet posterior.
+    Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
+    cell; above 0 only where equality is rejected.  Upper limit: a quantile of the Dirichlet
+    posterior.
 
     Parameters
     ----------
     a, d : array-like of shape (..., K)
-        An empty group gives the whole range.
+        An empty group gives the full range.
     kind : {"kl", "js"}
     confidence : float in (0, 1)
     rng : numpy.random.Generator
@@ -183,7 +134,7 @@ def divergence_interval(
     Returns
     -------
     low, high : array of shape (...)
-        ``high`` is inf where the plug-in is; the plug-in is always inside.
+        ``high`` is inf where the estimate is; the estimate is always inside.
 
     References
     ----------
@@ -208,7 +159,7 @@ def divergence_interval(
 
     widest = np.inf if kind == "kl" else np.log(2)
     empty = np.isnan(plug_in)
-    high = np.where(empty, widest, _blocks(upper, draws, a, d))
+    high = np.where(empty, widest, in_blocks(upper, draws, a, d))
     return np.where(empty, 0.0, np.fmin(low, plug_in)), np.fmax(high, plug_in)
 
 
@@ -216,28 +167,27 @@ def divergence_interval(
 def norm_interval(
     a: ArrayLike,
     d: ArrayLike,
-    norm: Norm,
+    kind: Norm,
     confidence: float,
     rng: np.random.Generator,
     replicates: int = 2000,
-    p: float = 2.0,
 ) -> Limits:
-    """Limits of TVD, KS or a p-norm: a ball around the observed difference.
+    """Return the interval of a norm of the difference of two distributions.
 
-    The norm moves by no more than the difference does, so ``M -/+ q`` with q the bootstrap
-    quantile of ``||d* - d||`` is valid: calibrated at equality, conservative far from it.  With
-    two categories the distance is a multiple of abs(p1 - p2) and Newcombe's limits are folded.
+    By the triangle inequality a norm changes by no more than the difference does, so ``M -/+ q``
+    with q the bootstrap quantile of ``||d* - d||`` is valid: calibrated at equality, conservative
+    far from it.  With two categories the distance is a multiple of abs(p1 - p2), and Newcombe's
+    interval is folded.
 
     Parameters
     ----------
     a, d : array-like of shape (..., K)
-        An empty group gives the whole range.
-    norm : {"tvd", "ks", "lp"}
+        An empty group gives the full range.
+    kind : {"tvd", "ks", "lp"}
+        As for `norm`.
     confidence : float in (0, 1)
     rng : numpy.random.Generator
     replicates : int
-    p : float
-        Order of the norm "lp".
 
     Returns
     -------
@@ -251,23 +201,22 @@ def norm_interval(
     (0.0, 0.3)
     """
     a, d = floats(a, d)
-    widest = 2 ** (1 / p) if norm == "lp" else 1.0
+    widest = np.sqrt(2) if kind == "lp" else 1.0
     if a.shape[-1] == 2:
         limits = newcombe(a[..., 1], a.sum(-1), d[..., 1], d.sum(-1), critical(confidence))
         low, high = fold(*limits)
         return low * widest, high * widest
-    plug_in = _norm(*_shares(a, d), norm, p)
+    plug_in = norm(np.subtract(*_shares(a, d)), kind)
 
     def radius(a: Array, d: Array) -> Array:
-        moved_a, moved_d = (multinomial_cells(counts, replicates, rng) for counts in (a, d))
-        pa, pd = _shares(a, d)
-        qa, qd = _shares(moved_a, moved_d)
-        return np.asarray(np.quantile(_norm(qa - qd, pa - pd, norm, p), confidence, axis=0))
+        resampled = (multinomial_cells(counts, replicates, rng) for counts in (a, d))
+        gaps = np.subtract(*_shares(*resampled)) - np.subtract(*_shares(a, d))
+        return np.asarray(np.quantile(norm(gaps, kind), confidence, axis=0))
 
-    ball = _blocks(radius, replicates, a, d)
+    reach = in_blocks(radius, replicates, a, d)
     empty = np.isnan(plug_in)
-    low = np.where(empty, 0.0, np.maximum(plug_in - ball, 0.0))
-    return low, np.where(empty, widest, np.minimum(plug_in + ball, widest))
+    low = np.where(empty, 0.0, np.maximum(plug_in - reach, 0.0))
+    return low, np.where(empty, widest, np.minimum(plug_in + reach, widest))
 
 
 def _shares(a: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
@@ -286,17 +235,8 @@ def _js(p: Array, q: Array) -> Array:
     return (_kl(p, middle) + _kl(q, middle)) / 2
 
 
-def _norm(p: Array, q: Array, norm: Norm | Divergence, order: float) -> Array:
-    gap = np.abs(p - q)
-    if norm == "tvd":
-        return np.asarray(gap.sum(-1) / 2)
-    if norm == "ks":
-        return np.asarray(gap.max(-1))
-    return np.asarray((gap**order).sum(-1) ** (1 / order))
-
-
 def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Array:
-    """Lower limit: smoothed M = kappa chi2(K - 1, lambda) solved for kappa lambda."""
+    """Return the lower limit: smoothed M = kappa chi2(K - 1, lambda) solved for kappa lambda."""
     from scipy.special import chdtrc, chndtrinc
 
     na, nd, k = a.sum(-1), d.sum(-1), a.shape[-1]
@@ -306,7 +246,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Arra
         value, along_p, along_q = _kl(p, q), np.log(p / q), p / q
     else:
         value, along_p, along_q = _js(p, q), np.log(p / middle) / 2, np.log(q / middle) / 2
-    variance = _variance(p, along_p) / na + _variance(q, along_q) / nd
+    variance = _weighted_variance(p, along_p) / na + _weighted_variance(q, along_q) / nd
     null = (1 / na + 1 / nd) / (2 if kind == "kl" else 8)
     kappa = np.fmax(variance / (4 * value), null)
     statistic = value / kappa
@@ -315,15 +255,6 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Arra
     return np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
 
 
-def _variance(p: Array, values: Array) -> Array:
+def _weighted_variance(p: Array, values: Array) -> Array:
     mean = (p * values).sum(-1, keepdims=True)
     return np.asarray((p * (values - mean) ** 2).sum(-1))
-
-
-def _blocks(function: Callable[..., Array], replicates: int, *arrays: Array) -> Array:
-    """Apply `function` along the strata (leading axes), few enough at a time to fit in memory."""
-    strata = arrays[0].shape[:-1]
-    flat = [x.reshape(-1, *x.shape[len(strata) :]) for x in arrays]
-    step = max(1, BLOCK // (replicates * arrays[0].shape[-1]))
-    parts = [function(*(x[i : i + step] for x in flat)) for i in range(0, len(flat[0]), step)]
-    return np.concatenate([np.empty(0), *parts]).reshape(strata)

@@ -1,7 +1,7 @@
-"""Rows that are not worth a full row each: weights, clusters, missing group labels.
+"""Effective sample sizes of weighted and clustered rows, and bounds under missing group labels.
 
-Everything here comes from sums that merge: the effective number of rows then stands in for n in
-any interval of `intervals` and `contrasts`, with ``rate * n_eff`` for x.
+All come from mergeable sums.  An effective sample size replaces n in any interval of `intervals`
+and `contrasts`, with ``rate * n_eff`` for x.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Clustered(NamedTuple):
-    """An effective number of rows and the degrees of freedom of its t quantile."""
+    """An effective sample size and the degrees of freedom of its t quantile."""
 
     n: Array
     degrees: Array
@@ -27,7 +27,7 @@ class Clustered(NamedTuple):
 def weighted_n(
     sum_w: ArrayLike, sum_w2: ArrayLike, n: ArrayLike, rate: ArrayLike, sum_w2_of: ArrayLike
 ) -> Array:
-    """Return the effective number of weighted rows: the smaller of Kish's and the linearised.
+    """Return the effective sample size of weighted rows: the smaller of Kish's and the linearised.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def weighted_n(
     Returns
     -------
     n_eff : array
-        Kish's number alone where the rate is 0 or 1 or there is one row; 0 without rows.
+        Kish's alone where the rate is 0 or 1 or there is one row; 0 without rows.
 
     References
     ----------
@@ -71,9 +71,9 @@ def clustered_n(
     sum_xm: ArrayLike,
     sum_mm: ArrayLike,
 ) -> Clustered:
-    """Return the effective number of clustered rows and the degrees of freedom for its t.
+    """Return the effective sample size of clustered rows and the degrees of freedom of its t.
 
-    With x_c successes among the m_c rows of cluster c (or their weights):
+    A cluster c has x_c successes among m_c rows (or sums of their weights).
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def clustered_n(
     -------
     n_eff, degrees : array
         ``clusters - 1`` degrees of freedom, for `intervals.critical_t`.  One cluster gives
-        ``n_eff = 0``: nothing is known.  A rate of 0 or 1 gives the effective number of clusters,
-        for it cannot be told how much the rows of one repeat each other.
+        ``n_eff = 0``.  A rate of 0 or 1 gives the effective number of clusters, because the
+        correlation within clusters cannot be estimated.
 
     References
     ----------
@@ -129,12 +129,12 @@ def clustered_correlation(
     rate1: ArrayLike,
     rate2: ArrayLike,
 ) -> Array:
-    """Return the correlation of two shares whose sides have clusters in common.
+    """Return the correlation of two rates whose sides share clusters.
 
-    With x1_c successes among m1_c rows of the one side in cluster c, and x2_c among m2_c of the
-    other, the covariance is ``C / (C - 1) sum (x1_c - p1 m1_c)(x2_c - p2 m2_c) / (n1 n2)``:
-    clusters of one side alone add nothing to the sum. The factor is the geometric mean of both
-    sides' own, so that the correlation of variances that clusters decide is never above 1.
+    With x1_c successes among m1_c rows of the first side in cluster c, and x2_c among m2_c of the
+    second, the covariance is ``C / (C - 1) sum (x1_c - p1 m1_c)(x2_c - p2 m2_c) / (n1 n2)``:
+    clusters of one side only contribute 0. The factor is the geometric mean of those of both
+    sides, so that the correlation is at most 1 with cluster-robust variances.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def clustered_correlation(
     n1, n2 : array-like
         Rows of both denominators.
     variance1, variance2 : array-like
-        The variances that the limits of both sides are made from.
+        The variances behind the intervals of both sides.
     sum_xx, sum_xm, sum_mx, sum_mm : array-like
         Sums over clusters of x1_c x2_c, x1_c m2_c, m1_c x2_c and m1_c m2_c.
     rate1, rate2 : array-like in [0, 1]
@@ -159,7 +159,7 @@ def clustered_correlation(
 
     Examples
     --------
-    Two sides that are alike in every cluster:
+    Two sides that are equal in every cluster:
 
     >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
     >>> v = clustered_n(4, 10, 0.6, x @ x, x @ m, m @ m)
@@ -182,7 +182,7 @@ def clustered_correlation(
 def missing_bounds(
     x: ArrayLike, n: ArrayLike, unknown_x: ArrayLike, unknown_n: ArrayLike
 ) -> Limits:
-    """Bound a group's rate when some rows have no group label (Manski's worst cases).
+    """Return Manski's worst-case bounds of a group's rate when some rows have no group label.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Exact tests of two rates, for whole counts: Fisher, its mid-p, Boschloo, Barnard.
+"""Boschloo's exact test of two rates, for whole counts.
 
-Each table is enumerated, so these cost milliseconds per comparison where the closed forms of
-`significance` cost microseconds.
+Every table is enumerated: milliseconds per comparison, where the closed forms of `significance`
+take microseconds.  scipy.stats.boschloo_exact returns the same p-value in 2.3 to 8 times as long.
 """
 
 from __future__ import annotations
@@ -13,57 +13,34 @@ import numpy as np
 from fairgauge.stats.arrays import Array, quiet, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 MAX_TABLES = 20_000_000
-"""Tables (n1 + 1)(n2 + 1) that an unconditional test will enumerate."""
+"""Most tables (n1 + 1)(n2 + 1) to enumerate."""
 
 _SLACK = 1 + 1e-7  # tables this close to the observed one count as equally extreme
 
 
-def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Fisher's exact two-sided p: all tables no likelier than the observed one.
+def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
+    """Return Boschloo's exact unconditional p-value: twice the smaller one-sided one, at most 1.
+
+    Its size never exceeds the level, and it is uniformly more powerful than Fisher's test.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like of whole numbers
-        Successes and trials; an empty group gives nan.
+        Successes and trials.
+
+    Returns
+    -------
+    p : array
+        nan where a group is empty.
 
     Raises
     ------
     ValueError
-        When a count is not a whole number: exact tests need counts, not effective sizes.
-
-    Examples
-    --------
-    >>> round(float(fisher(7, 25, 2, 25)), 6)
-    0.138333
-    """
-    return _each(lambda a, m, b, n: _conditional(a, m, b, n, share_of_ties=1.0), x1, n1, x2, n2)
-
-
-def fisher_midp(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Fisher's two-sided mid-p: the tables as likely as the observed one count half.
-
-    Parameters and errors as for `fisher`.
-
-    Examples
-    --------
-    >>> round(float(fisher_midp(7, 25, 2, 25)), 6)
-    0.080774
-    """
-    return _each(lambda a, m, b, n: _conditional(a, m, b, n, share_of_ties=0.5), x1, n1, x2, n2)
-
-
-def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Boschloo's exact unconditional p: twice the smaller one-sided one, at most 1.
-
-    Guarantees its level and is uniformly more powerful than Fisher's test.
-
-    Parameters and errors as for `fisher`; also a ValueError when more than `MAX_TABLES` tables
-    would have to be enumerated (by then the closed forms are exact enough).
+        When a count is not whole (exact tests need counts, not effective sample sizes), when
+        there are more successes than trials, or more than `MAX_TABLES` tables.
 
     References
     ----------
@@ -74,60 +51,23 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
     >>> round(float(boschloo(7, 25, 2, 25)), 4)
     0.0786
     """
-
-    def p_value(x1: int, n1: int, x2: int, n2: int) -> float:
-        greater = _fisher_tail(n1, n2)
-        less = _fisher_tail(n2, n1).T
-        tails = (_supremum(tail <= tail[x1, x2] * _SLACK) for tail in (greater, less))
-        return min(1.0, 2 * min(tails))
-
-    return _each(p_value, x1, n1, x2, n2)
-
-
-def barnard(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Barnard's exact unconditional two-sided p, tables ordered by the pooled z statistic.
-
-    Parameters and errors as for `boschloo`.
-
-    Examples
-    --------
-    >>> round(float(barnard(7, 25, 2, 25)), 4)
-    0.075
-    """
-
-    @quiet
-    def p_value(x1: int, n1: int, x2: int, n2: int) -> float:
-        a, b = np.arange(n1 + 1.0)[:, None], np.arange(n2 + 1.0)
-        pooled = (a + b) / (n1 + n2)
-        z = np.abs(a / n1 - b / n2) / np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-        z = np.where(np.isnan(z), 0.0, z)
-        return _supremum(z * _SLACK >= z[x1, x2])
-
-    return _each(p_value, x1, n1, x2, n2)
-
-
-def _each(p_value: Callable[[int, int, int, int], float], *counts: ArrayLike) -> Array:
-    """Apply `p_value` to every table; equal tables are computed once."""
-    tables = np.stack(whole("an exact test", *counts), axis=-1).astype(np.int64)
+    tables = np.stack(whole("Boschloo's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     if np.any((tables[..., 0] > tables[..., 1]) | (tables[..., 2] > tables[..., 3])):
-        raise ValueError("an exact test needs no more successes than trials")
+        raise ValueError("Boschloo's test needs no more successes than trials")
     distinct, index = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
-    p = [p_value(*row) if row[1] and row[3] else np.nan for row in distinct.tolist()]
+    p = [_boschloo(*row) if row[1] and row[3] else np.nan for row in distinct.tolist()]
     return np.asarray(p, dtype=np.float64)[index.reshape(tables.shape[:-1])]
 
 
-def _conditional(x1: int, n1: int, x2: int, n2: int, share_of_ties: float) -> float:
-    total = x1 + x2
-    support = np.arange(max(0, total - n2), min(n1, total) + 1)
-    chance = np.exp(_log_choose(n1)[support] + _log_choose(n2)[total - support])
-    chance /= chance.sum()
-    observed = chance[x1 - support[0]]
-    below, upto = chance < observed / _SLACK, chance <= observed * _SLACK
-    return min(1.0, float(chance[below].sum() + share_of_ties * chance[upto & ~below].sum()))
+def _boschloo(x1: int, n1: int, x2: int, n2: int) -> float:
+    greater = _fisher_tail(n1, n2)
+    less = _fisher_tail(n2, n1).T
+    tails = (_supremum(tail <= tail[x1, x2] * _SLACK) for tail in (greater, less))
+    return min(1.0, 2 * min(tails))
 
 
 def _log_choose(n: int) -> Array:
-    """Logarithms of the binomial coefficients of `n`, shifted so that the largest is 0."""
+    """Return logarithms of the binomial coefficients of `n`, shifted so that the largest is 0."""
     from scipy.special import gammaln
 
     k = np.arange(n + 1)
@@ -137,30 +77,30 @@ def _log_choose(n: int) -> Array:
 
 @quiet
 def _fisher_tail(n1: int, n2: int) -> Array:
-    """Fisher's p of "group 1 higher" for every table, shape (n1 + 1, n2 + 1)."""
+    """Return Fisher's p of "group 1 is higher" for every table, shape (n1 + 1, n2 + 1)."""
     if (n1 + 1) * (n2 + 1) > MAX_TABLES:
         raise ValueError(f"{n1} and {n2} rows are too many to enumerate; use newcombe_p")
     a, b = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)
-    log_chance = _log_choose(n1)[:, None] + _log_choose(n2)
-    chance = np.zeros((n1 + 1, n1 + n2 + 1))
-    chance[a, a + b] = np.exp(log_chance)
-    tail = np.cumsum(chance[::-1], axis=0)[::-1]
+    log_mass = _log_choose(n1)[:, None] + _log_choose(n2)
+    mass = np.zeros((n1 + 1, n1 + n2 + 1))
+    mass[a, a + b] = np.exp(log_mass)
+    tail = np.cumsum(mass[::-1], axis=0)[::-1]
     return np.asarray((tail / tail[0])[a, a + b])
 
 
-def _supremum(region: np.ndarray) -> float:
-    """Largest probability of the region (n1 + 1, n2 + 1) over all common rates."""
+def _supremum(region: NDArray[np.bool_]) -> float:
+    """Return the largest probability of the region (n1 + 1, n2 + 1) over all common rates."""
     angles = np.linspace(0, np.pi / 2, 257)
     best = 0.0
     for _ in range(4):
-        chances = _probability(region, np.sin(angles) ** 2)
-        top = int(np.argmax(chances))
-        best = max(best, float(chances[top]))
+        probabilities = _probability(region, np.sin(angles) ** 2)
+        top = int(np.argmax(probabilities))
+        best = max(best, float(probabilities[top]))
         angles = np.linspace(angles[max(top - 1, 0)], angles[min(top + 1, len(angles) - 1)], 33)
     return best
 
 
-def _probability(region: np.ndarray, rates: Array) -> Array:
+def _probability(region: NDArray[np.bool_], rates: Array) -> Array:
     n1, n2 = region.shape[0] - 1, region.shape[1] - 1
     first, second = _binomial(n1, rates), _binomial(n2, rates)
     return np.asarray(np.einsum("ri,ri->r", first, second @ region.T.astype(np.float64)))
@@ -168,11 +108,11 @@ def _probability(region: np.ndarray, rates: Array) -> Array:
 
 @quiet
 def _binomial(n: int, rates: Array) -> Array:
-    """Binomial probabilities of shape (rates, n + 1)."""
+    """Return binomial probabilities of shape (rates, n + 1)."""
     from scipy.special import xlog1py, xlogy
 
     k = np.arange(n + 1)
     p = rates[:, None]
     logs = _log_choose(n) + xlogy(k, p) + xlog1py(n - k, -p)
-    chance = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))

@@ -1,7 +1,7 @@
-"""Confidence limits of one number: a rate, an odds, a ratio of paired counts, a mean.
+"""Confidence intervals of a rate, an odds and a ratio of paired counts; critical values.
 
 Closed forms take the critical value ``z``, so that inversion (p-values), Tukey's critical value
-and t quantiles reuse the very same limits.
+and t quantiles apply to the same interval.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
     ----------
     confidence : float in (0, 1)
     degrees : array-like
-        Degrees of freedom; inf gives the normal value, zero or less gives inf (nothing is known).
+        Degrees of freedom; inf gives the normal value, zero or less gives inf.
 
     Examples
     --------
@@ -61,13 +61,13 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
 
 @quiet
 def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
-    """Return the critical value of Student's t that leaves the tails of the normal one `z`.
+    """Return the critical value of Student's t with the tails of the normal one `z`.
 
     Parameters
     ----------
     z : array-like, >= 0
     degrees : array-like
-        Degrees of freedom; zero or less gives inf (nothing is known), nan gives nan.
+        Degrees of freedom; zero or less gives inf, nan gives nan.
 
     Examples
     --------
@@ -84,12 +84,12 @@ def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
 
 @quiet
 def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Wilson's score limits of a rate.
+    """Return Wilson's score interval of a rate.
 
     Parameters
     ----------
     x, n : array-like, 0 <= x <= n
-        Successes and trials; real numbers are welcome.  ``n = 0`` gives [0, 1].
+        Successes and trials, real numbers allowed.  ``n = 0`` gives [0, 1].
     z : array-like, >= 0
         Critical value; inf gives [0, 1].
 
@@ -119,10 +119,9 @@ def wilson(x: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
 
 
 def wilson_odds(over: ArrayLike, under: ArrayLike, z: ArrayLike) -> Limits:
-    """Limits of the odds ``over / under`` of two counts, such as FN/FP.
+    """Return the interval of the odds ``over / under`` of two counts, such as FN/FP.
 
-    Given their sum, ``over`` is binomial with share q; the Wilson limits of q are mapped by
-    q/(1-q).
+    Given their sum, ``over`` is binomial with probability q; q/(1-q) maps the Wilson limits of q.
 
     Parameters
     ----------
@@ -142,15 +141,15 @@ def wilson_odds(over: ArrayLike, under: ArrayLike, z: ArrayLike) -> Limits:
     """
     over, under = floats(over, under)
     low, high = wilson(over, over + under, z)
-    rest_low, rest_high = wilson(under, over + under, z)  # 1 - high and 1 - low, without rounding
-    return quotient(low, rest_high), quotient(high, rest_low)
+    under_low, under_high = wilson(under, over + under, z)  # 1 - high and 1 - low, without rounding
+    return quotient(low, under_high), quotient(high, under_low)
 
 
 @quiet
 def paired_ratio(
     both: ArrayLike, only_over: ArrayLike, only_under: ArrayLike, z: ArrayLike
 ) -> Limits:
-    """Bonett-Price limits of ``(both + only_over) / (both + only_under)``.
+    """Return Bonett and Price's interval of ``(both + only_over) / (both + only_under)``.
 
     The two counts share the rows of `both`, so their ratio is one of *paired* proportions; for
     (TP+FN)/(TP+FP) pass TP, FN, FP, for the rejection form TN, FP, FN.
@@ -185,7 +184,7 @@ def paired_ratio(
 
 
 def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
-    """Jeffreys' limits of a rate: equal tails of the Beta(x + 1/2, n - x + 1/2) posterior.
+    """Return Jeffreys' interval of a rate: equal tails of the Beta(x + 1/2, n - x + 1/2) posterior.
 
     Parameters
     ----------
@@ -212,7 +211,7 @@ def jeffreys(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
 
 
 def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
-    """Clopper and Pearson's exact limits of a rate (coverage never below the level).
+    """Return Clopper and Pearson's exact interval of a rate (coverage never below the level).
 
     Parameters
     ----------
@@ -233,32 +232,19 @@ def clopper_pearson(x: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
     return _beta(x, n, confidence, add_low=0.0, add_high=1.0)
 
 
-@quiet
-def student(mean: ArrayLike, var: ArrayLike, n: ArrayLike, confidence: float) -> Limits:
-    """Student's limits of a mean.
+def tail_of(confidence: float) -> float:
+    """Return the probability of one tail.
 
-    Parameters
-    ----------
-    mean, var : array-like
-        Sample mean and sample variance (divisor n - 1), in the units of the values.
-    n : array-like, >= 0
-        Values; fewer than two give [-inf, inf].
-    confidence : float in (0, 1)
+    Raises
+    ------
+    ValueError
+        When `confidence` is not inside (0, 1).
 
     Examples
     --------
-    >>> low, high = student(2.0, 4.0, 16, 0.95)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.934, 3.066)
+    >>> round(tail_of(0.95), 3)
+    0.025
     """
-    mean, var, n = floats(mean, var, n)
-    half = critical_t(confidence, n - 1) * np.sqrt(var / n)
-    known = n > 1
-    return np.where(known, mean - half, -np.inf), np.where(known, mean + half, np.inf)
-
-
-def tail_of(confidence: float) -> float:
-    """Return the probability of one tail, insisting on a confidence inside (0, 1)."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie inside (0, 1); found {confidence!r}")
     return (1 - confidence) / 2

@@ -1,7 +1,7 @@
-"""The jackknife over clusters: any number, from its values with one block of clusters left out.
+"""The delete-a-group jackknife over clusters, for any statistic.
 
-Leaving out whole clusters keeps what ties their rows together, so the spread of those values tells
-how far the number would move with other clusters, whatever its formula.
+Blocks of whole clusters are omitted in turn.  The variation of the statistic over these replicates
+estimates its variance under clustered observations, whatever its formula.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, quiet
+from fairgauge.stats.divergences import Norm, norm
 from fairgauge.stats.intervals import critical_t
 
 
 def deviations(values: Array) -> Array:
-    """Return how far leaving out each block moves a number, scaled to sum to its variance.
+    """Return the change of a statistic without each block, scaled to sum to its variance.
 
     Parameters
     ----------
     values : array of shape (1 + B, ...)
-        The number with nothing left out, then with each of the B blocks left out.
+        The statistic of all rows, then without each of the B blocks.
 
     Returns
     -------
-    moved : array of shape (B, ...)
+    deviation : array of shape (B, ...)
         The sum of their squares is the jackknife variance ``(B - 1)/B sum (t_b - t)^2``; the sum
-        of products with another number's is their covariance.
+        of products with those of another statistic is their covariance.
 
     References
     ----------
@@ -40,32 +41,32 @@ def deviations(values: Array) -> Array:
     """
     blocks = len(values) - 1
     with np.errstate(invalid="ignore"):
-        moved: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
-    return moved
+        deviation: Array = (values[1:] - values[:1]) * np.sqrt((blocks - 1) / max(blocks, 1))
+    return deviation
 
 
 @quiet
 def scaled_limits(
     estimate: Array, error: Array, critical: Array, least: float, most: float
 ) -> Limits:
-    """Limits a multiple of the standard error off, on a scale that stays in the number's range.
+    """Return the interval from a standard error, on a scale that respects the statistic's range.
 
     The scale is the logit between two finite ends, the logarithm of the distance from one, the
-    number itself without ends; the standard error is carried over by the delta method.
+    statistic itself without ends; the delta method transforms the standard error.
 
     Parameters
     ----------
     estimate, error : array
     critical : array
-        Critical value of t; infinite where nothing is known.
+        Critical value of t; infinite gives the whole range.
     least, most : float
         The ends of the range.
 
     Returns
     -------
     low, high : array
-        nan where the error is unknown or 0, and where the number lies on an end of its range:
-        there no scale tells how far it may move.
+        nan where the error is unknown or 0, and where the estimate lies on an end of its range,
+        where the transformation is infinite.
 
     Examples
     --------
@@ -90,25 +91,25 @@ def scaled_limits(
 
 
 @quiet
-def ball(
-    gaps: Array, moved: Array, norm: str, confidence: float, degrees: Array,
+def jackknife_norm_interval(
+    gaps: Array, deviation: Array, kind: Norm, confidence: float, degrees: Array,
     rng: np.random.Generator, draws: int,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Limits of a norm of the difference of two distributions, from its jackknife deviations.
+    """Return the interval of a norm of the difference of two distributions, from the jackknife.
 
-    A norm moves no further than the difference itself, ``| ||d*|| - ||d|| | <= ||d* - d||``, so
-    that the norm -/+ the quantile of ``||d* - d||`` is valid, and calibrated where the two
-    distributions are one. ``d* - d`` is drawn as a multivariate t of the jackknife covariance: the
-    deviations times independent normal numbers, over the root of a chi-square.
+    By the triangle inequality ``| ||d*|| - ||d|| | <= ||d* - d||``, so that the norm -/+ the
+    quantile of ``||d* - d||`` is valid, and calibrated where the two distributions are equal.
+    ``d* - d`` is drawn as a multivariate t with the jackknife covariance: the deviations times
+    independent normal numbers, over the root of a chi-square.
 
     Parameters
     ----------
     gaps : array of shape (n, K)
         Differences of the shares of K categories.
-    moved : array of shape (B, n, K)
+    deviation : array of shape (B, n, K)
         Their deviations, as `deviations` gives them.
-    norm : {"tvd", "ks", "lp"}
-        Half the sum of the sizes, the largest size, the root of the sum of squares.
+    kind : {"tvd", "ks", "lp"}
+        As for `divergences.norm`.
     confidence : float in (0, 1)
     degrees : array of shape (n,)
         Degrees of freedom of t.
@@ -118,8 +119,9 @@ def ball(
     Returns
     -------
     low, high, p : array of shape (n,)
-        ``p`` is the share of draws as far as what was seen, the level at which `low` is 0. Two
-        categories are one number, and need no draws. nan where a deviation is unknown.
+        ``p`` is the share of draws at least as large as the observed norm, the level at which
+        `low` is 0. Two categories are one number, and need no draws. nan where a deviation is
+        unknown.
 
     References
     ----------
@@ -127,39 +129,34 @@ def ball(
 
     Examples
     --------
-    >>> gaps, moved = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
-    >>> low, high, p = ball(gaps, moved, "tvd", 0.95, np.array([30.0]), np.random.default_rng(0), 9)
+    >>> gaps, deviation = np.array([[0.1, -0.1]]), np.array([[[0.03, -0.03]], [[-0.04, 0.04]]])
+    >>> rng, degrees = np.random.default_rng(0), np.array([30.0])
+    >>> low, high, p = jackknife_norm_interval(gaps, deviation, "tvd", 0.95, degrees, rng, 9)
     >>> low.round(3).tolist(), high.round(3).tolist(), p.round(3).tolist()
     ([0.0], [0.202], [0.055])
     """
     from scipy.special import stdtr
 
-    value = _norm(gaps, norm)
+    value = norm(gaps, kind)
     if gaps.shape[1] == 2:
-        error = _norm(np.sqrt((moved**2).sum(axis=0)), norm)
+        error = norm(np.sqrt((deviation**2).sum(axis=0)), kind)
         reach = critical_t(confidence, degrees) * error
         p = 2 * stdtr(np.maximum(degrees, 1.0), -value / error)
         known = np.isfinite(error) & (error > 0)
     else:
         reach, p = np.full(len(gaps), np.nan), np.full(len(gaps), np.nan)
-        known = np.isfinite(moved).all(axis=(0, 2)) & (moved != 0).any(axis=(0, 2)) & (degrees > 0)
+        known = (
+            np.isfinite(deviation).all(axis=(0, 2))
+            & (deviation != 0).any(axis=(0, 2))
+            & (degrees > 0)
+        )
         for i in np.flatnonzero(known):
-            away = rng.standard_normal((draws, len(moved))) @ moved[:, i]
-            away /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
-            size = _norm(away, norm)
-            reach[i] = np.quantile(size, confidence)
-            p[i] = (1 + np.count_nonzero(size >= value[i])) / (draws + 1)
+            drawn = rng.standard_normal((draws, len(deviation))) @ deviation[:, i]
+            drawn /= np.sqrt(rng.chisquare(degrees[i], (draws, 1)) / degrees[i])
+            sizes = norm(drawn, kind)
+            reach[i] = np.quantile(sizes, confidence)
+            p[i] = (1 + np.count_nonzero(sizes >= value[i])) / (draws + 1)
     low, high = np.maximum(value - reach, 0.0), value + reach
     return (
         np.where(known, low, np.nan), np.where(known, high, np.nan), np.where(known, p, np.nan),
     )  # fmt: skip
-
-
-def _norm(gaps: Array, norm: str) -> Array:
-    """Return the norm along the last axis."""
-    sizes = np.abs(gaps)
-    if norm == "ks":
-        return np.asarray(sizes.max(axis=-1))
-    if norm == "tvd":
-        return np.asarray(sizes.sum(axis=-1) / 2)
-    return np.asarray(np.sqrt((sizes**2).sum(axis=-1)))

@@ -1,48 +1,36 @@
-"""Many groups at once: all pairs, the largest gap, the spread, and what chance alone would show.
+"""Many groups: simultaneous critical values, sampling variation and partial pooling.
 
-Groups lie along the last axis; a group without trials (``n = 0``) takes no part.
+Groups lie along the last axis; groups without trials (``n = 0``) are excluded.
 """
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
-from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.arrays import BLOCK, Array, floats, quiet, quotient
 from fairgauge.stats.intervals import tail_of
-from fairgauge.stats.significance import invert_z
+from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 _FURTHEST, _STEP = 9.0, 1 / 16
-
-Comparison: TypeAlias = Literal["difference", "ratio"]
-
-
-class AllPairs(NamedTuple):
-    """Every pair of groups with simultaneous limits; arrays of shape (..., G (G - 1) / 2)."""
-
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
-    estimate: Array
-    low: Array
-    high: Array
-    p: Array
+_LARGEST_RANGE = 60.0
 
 
 def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
-    """Return the critical value that covers all pairs at once, q / sqrt(2).
+    """Return Tukey's critical value for simultaneous intervals of all pairs, q / sqrt(2).
 
-    q is the quantile of the range of that many independent standard normals.
+    q is the quantile of the range of that many independent standard normals (the studentized range
+    with infinite degrees of freedom).
 
     Parameters
     ----------
     groups : array-like of int
-        Fewer than two give 0: there is no pair to cover.
+        Numbers of groups; fewer than two give 0.
     confidence : float in (0, 1)
 
     References
@@ -56,10 +44,10 @@ def tukey_critical(groups: ArrayLike, confidence: float) -> Array:
     [1.96, 2.728, 3.992]
     """
     tail = tail_of(confidence)
-    counts = np.asarray(groups, dtype=np.int64)
-    sizes, index = np.unique(counts, return_inverse=True)
-    values = np.array([_critical(int(size), 2 * tail) for size in sizes])
-    return np.asarray(values[index.reshape(counts.shape)])
+    groups = np.asarray(groups, dtype=np.int64)
+    distinct, index = np.unique(groups, return_inverse=True)
+    values = np.array([_critical(int(size), 2 * tail) for size in distinct])
+    return np.asarray(values[index.reshape(groups.shape)])
 
 
 def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
@@ -73,114 +61,20 @@ def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
     z, groups = floats(z, groups)
     p = np.empty_like(z)
     for size in np.unique(groups):
-        chosen = groups == size
-        p[chosen] = _range_tail(z[chosen] * np.sqrt(2), int(size))
+        at = groups == size
+        p[at] = _range_tail(z[at] * np.sqrt(2), int(size))
     return p
-
-
-def all_pairs(
-    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison = "difference"
-) -> AllPairs:
-    """Compare every pair of groups with simultaneous limits and adjusted p-values.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-        Probability that all intervals cover at once.
-    comparison : {"difference", "ratio"}
-
-    Returns
-    -------
-    pairs : AllPairs
-        ``first < second`` are positions along the last axis.  Limits at Tukey's critical value
-        and the p at which they touch equality, nan where a group is empty.
-
-    Examples
-    --------
-    >>> pairs = all_pairs([20, 26, 31], [100, 100, 100], 0.95)
-    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.estimate.round(2).tolist()
-    ([0, 0, 1], [1, 2, 2], [-0.06, -0.11, -0.05])
-    """
-    x, n = floats(x, n)
-    first, second = np.triu_indices(x.shape[-1], k=1)
-    limits = newcombe if comparison == "difference" else mover_wilson_ratio
-    sides = x[..., first], n[..., first], x[..., second], n[..., second]
-    p1, p2 = quotient(*sides[:2]), quotient(*sides[2:])
-    groups = np.count_nonzero(n > 0, axis=-1)[..., None]
-    empty = np.isnan(p1) | np.isnan(p2)
-    low, high = limits(*sides, tukey_critical(groups, confidence))
-    z = invert_z(lambda z: newcombe(*sides, z))
-    estimate = p1 - p2 if comparison == "difference" else quotient(p1, p2)
-    undefined = (np.where(empty, np.nan, v) for v in (low, high, tukey_p(z, groups)))
-    return AllPairs(first, second, estimate, *undefined)
-
-
-def range_interval(x: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Array, Array, Array]:
-    """Return the largest gap between two groups' rates, with simultaneous limits.
-
-    All pairs are covered at once with about the stated probability, hence so is the range; the
-    lower limit is 0 exactly when no pair differs.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-
-    Returns
-    -------
-    estimate, low, high : array of shape (...), in [0, 1]
-        nan with fewer than two groups.
-
-    Examples
-    --------
-    >>> estimate, low, high = range_interval([20, 26, 31, 18, 24], 100, 0.95)
-    >>> round(float(estimate), 2), float(low), round(float(high), 4)
-    (0.13, 0.0, 0.2881)
-    """
-    rate, (low, high), alone = _pairwise(x, n, confidence, "difference")
-    estimate = np.nanmax(rate, axis=-1) - np.nanmin(rate, axis=-1)
-    low = np.maximum(np.fmax.reduce(low, axis=(-1, -2)), 0.0)
-    high = np.fmax.reduce(high, axis=(-1, -2))
-    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
-
-
-def worst_ratio_interval(
-    x: ArrayLike, n: ArrayLike, confidence: float
-) -> tuple[Array, Array, Array]:
-    """Return the smallest ratio of two groups' rates, with simultaneous limits.
-
-    Parameters
-    ----------
-    x, n : array-like of shape (..., G)
-    confidence : float in (0, 1)
-
-    Returns
-    -------
-    estimate, low, high : array of shape (...), in [0, 1]
-        nan with fewer than two groups; the estimate is nan where all rates are 0.
-
-    Examples
-    --------
-    >>> estimate, low, high = worst_ratio_interval([20, 26, 31, 18, 24], 100, 0.95)
-    >>> round(float(estimate), 3), round(float(low), 3), float(high)
-    (0.581, 0.289, 1.0)
-    """
-    rate, (low, high), alone = _pairwise(x, n, confidence, "ratio")
-    estimate = quotient(np.nanmin(rate, axis=-1), np.nanmax(rate, axis=-1))
-    low = np.fmin.reduce(low, axis=(-1, -2))
-    high = np.minimum(np.fmin.reduce(high, axis=(-1, -2)), 1.0)
-    return _unless(alone, estimate), _unless(alone, low), _unless(alone, high)
 
 
 def expected_range(
     rate: ArrayLike, n: ArrayLike, rng: np.random.Generator, replicates: int = 2000
 ) -> Array:
-    """Return the mean range of the observed rates if all groups shared `rate`: the noise floor.
+    """Return the mean range of observed rates, expected under no difference between groups.
 
     Parameters
     ----------
     rate : array-like of shape (...), in [0, 1]
+        The rate that all groups share.
     n : array-like of shape (..., G)
         Trials per group, rounded to whole numbers.
     rng : numpy.random.Generator
@@ -198,12 +92,12 @@ def expected_range(
     sizes = np.rint(np.asarray(n, dtype=np.float64))
     shared = np.asarray(rate, dtype=np.float64)[..., None]
     shape = np.broadcast_shapes(sizes.shape, shared.shape)
-    chance = np.broadcast_to(np.nan_to_num(shared), shape)
+    probability = np.broadcast_to(np.nan_to_num(shared), shape)
     total = np.zeros(shape[:-1])
-    done, step = 0, max(1, 4_000_000 // max(1, int(np.prod(shape))))
+    done, step = 0, max(1, BLOCK // max(1, int(np.prod(shape))))
     while done < replicates:
         size = min(step, replicates - done)
-        draws = rng.binomial(sizes.astype(np.int64), chance, size=(size, *shape))
+        draws = rng.binomial(sizes.astype(np.int64), probability, size=(size, *shape))
         rates = quotient(draws, sizes)
         total += (np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)).sum(0)
         done += size
@@ -212,12 +106,12 @@ def expected_range(
 
 @quiet
 def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
-    """Return the variance of the rates between groups, as observed and without sampling noise.
+    """Return the variance of the rates between groups, observed and without sampling variance.
 
     Parameters
     ----------
     x, n : array-like of shape (..., G)
-        Groups with fewer than two trials take no part.
+        Groups with fewer than two trials are excluded.
 
     Returns
     -------
@@ -235,22 +129,22 @@ def between_variance(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     (0.00262, 0.00081)
     """
     x, n = floats(x, n)
-    part = n > 1
-    rate = np.where(part, x / n, 0.0)
-    groups = np.count_nonzero(part, axis=-1)
+    included = n > 1
+    rate = np.where(included, x / n, 0.0)
+    groups = np.count_nonzero(included, axis=-1)
     mean = rate.sum(-1, keepdims=True) / groups[..., None]
-    naive = np.where(part, (rate - mean) ** 2, 0.0).sum(-1) / (groups - 1)
-    noise = np.where(part, rate * (1 - rate) / (n - 1), 0.0).sum(-1) / groups
-    alone = groups < 2
-    return _unless(alone, naive), _unless(alone, naive - noise)
+    naive = np.where(included, (rate - mean) ** 2, 0.0).sum(-1) / (groups - 1)
+    sampling = np.where(included, rate * (1 - rate) / (n - 1), 0.0).sum(-1) / groups
+    single = groups < 2
+    return np.where(single, np.nan, naive), np.where(single, np.nan, naive - sampling)
 
 
 @quiet
 def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
-    """Pull the groups' rates towards their mean by empirical Bayes, for display only.
+    """Return partially pooled estimates of the groups' rates (empirical Bayes).
 
     A normal-normal model with DerSimonian and Laird's variance between groups.  It over-shrinks
-    real differences: never judge by it.
+    true differences and is for display, not for verdicts.
 
     Parameters
     ----------
@@ -271,65 +165,46 @@ def shrunken_rates(x: ArrayLike, n: ArrayLike) -> Array:
     [0.245, 0.288, 0.292]
     """
     x, n = floats(x, n)
-    part = n > 0
-    rate = np.where(part, x / n, 0.0)
+    included = n > 0
+    rate = np.where(included, x / n, 0.0)
     pooled = (x.sum(-1) / n.sum(-1))[..., None]
-    variance = np.where(part, np.maximum(pooled * (1 - pooled), 1e-12) / n, np.inf)
+    variance = np.where(included, np.maximum(pooled * (1 - pooled), 1e-12) / n, np.inf)
     weight = 1 / variance
     mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
     q = (weight * (rate - mean) ** 2).sum(-1, keepdims=True)
     total, square = weight.sum(-1, keepdims=True), (weight**2).sum(-1, keepdims=True)
-    groups = np.count_nonzero(part, axis=-1)[..., None]
+    groups = np.count_nonzero(included, axis=-1)[..., None]
     tau2 = np.fmax((q - (groups - 1)) / (total - square / total), 0.0)
     weight = 1 / (variance + tau2)
     mean = (weight * rate).sum(-1, keepdims=True) / weight.sum(-1, keepdims=True)
-    return np.where(part, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
-
-
-def _pairwise(
-    x: ArrayLike, n: ArrayLike, confidence: float, comparison: Comparison
-) -> tuple[Array, Limits, NDArray[np.bool_]]:
-    """Rates (..., G), limits of every ordered pair (..., G, G) and where there is no pair."""
-    x, n = floats(x, n)
-    groups = np.count_nonzero(n > 0, axis=-1)
-    limits = newcombe if comparison == "difference" else mover_wilson_ratio
-    z = tukey_critical(groups, confidence)[..., None, None]
-    low, high = limits(x[..., :, None], n[..., :, None], x[..., None, :], n[..., None, :], z)
-    takes_part = (n > 0)[..., :, None] & (n > 0)[..., None, :] & ~np.eye(n.shape[-1], dtype=bool)
-    alone = groups < 2
-    rate = np.where(alone[..., None], 0.0, quotient(x, n))
-    return rate, (np.where(takes_part, low, np.nan), np.where(takes_part, high, np.nan)), alone
-
-
-def _unless(undefined: NDArray[np.bool_], value: Array) -> Array:
-    return np.where(undefined, np.nan, value)
+    return np.where(included, mean + tau2 / (tau2 + variance) * (rate - mean), np.nan)
 
 
 @lru_cache(maxsize=512)
 def _critical(groups: int, alpha: float) -> float:
     if groups < 2:
         return 0.0
-    low, high = 0.0, 60.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        inside = float(_range_tail(np.asarray(middle), groups)) > alpha
-        low, high = (middle, high) if inside else (low, middle)
-    return high / float(np.sqrt(2))
+    low, high = np.zeros(()), np.full((), _LARGEST_RANGE)
+    _, q = bisect(lambda q: _range_tail(q, groups) > alpha, low, high)
+    return float(q / np.sqrt(2))
 
 
 @cache
 def _quadrature() -> tuple[Array, Array]:
-    """Return evenly spaced points and the normal density at them, times their distance.
+    """Return evenly spaced points and the normal density at them, times their spacing.
 
-    The trapezoidal rule is as exact as numbers are for what fades out at both ends, and needs no
-    linear algebra, whose threads would wake up for it.
+    The trapezoidal rule is exact to rounding for densities that vanish at both ends, and uses no
+    linear algebra and hence none of its threads.
     """
     points = np.arange(-_FURTHEST, _FURTHEST + _STEP / 2, _STEP)
     return points, np.exp(-(points**2) / 2) * _STEP / np.sqrt(2 * np.pi)
 
 
 def _range_tail(q: Array, groups: int) -> Array:
-    """P(range of `groups` standard normals > q), by quadrature over the smallest of them."""
+    """Return P(range of `groups` standard normals > q), by quadrature over their minimum.
+
+    scipy.stats.studentized_range.sf takes 4 to 7 times as long, besides the import of scipy.stats.
+    """
     from scipy.special import ndtr
 
     if groups < 2:
@@ -337,5 +212,5 @@ def _range_tail(q: Array, groups: int) -> Array:
     points, density = _quadrature()
     beyond = ndtr(-points)
     between = np.maximum(beyond - ndtr(-(points + q[..., None])), 0.0)
-    missed = beyond ** (groups - 1) - between ** (groups - 1)
-    return np.asarray(np.clip((groups * density * missed).sum(-1), 0.0, 1.0))
+    outside = beyond ** (groups - 1) - between ** (groups - 1)
+    return np.asarray(np.clip((groups * density * outside).sum(-1), 0.0, 1.0))

@@ -1,7 +1,7 @@
-"""A difference of two paired shares: the same rows, judged twice.
+"""Score interval and test of a difference of two paired proportions.
 
-Only the rows that the two judgements decide differently count: ``better`` where the second one
-alone says yes, ``worse`` where the first one alone does.
+The same rows are classified twice.  Only discordant rows carry information: ``better`` counts rows
+that only the second classification accepts, ``worse`` those that only the first one accepts.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.roots import bisect
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-_HALVINGS = 60
-
 
 @quiet
 def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Tango's score limits of ``(better - worse) / n``.
+    """Return Tango's score interval of ``(better - worse) / n``.
 
     Parameters
     ----------
     better, worse : array-like, >= 0
-        Rows that the two judgements decide differently, by direction.
+        Discordant rows, by direction.
     n : array-like
         All rows; 0 gives [-1, 1].
     z : array-like, >= 0
@@ -34,7 +33,7 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
     Returns
     -------
     low, high : array in [-1, 1]
-        Of positive width also where no row is decided differently.
+        Of positive width also without discordant rows.
 
     References
     ----------
@@ -59,7 +58,7 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
     Parameters
     ----------
     better, worse : array-like, >= 0
-        As for `paired_difference`; 1 where there are none.
+        As for `paired_difference`; without discordant rows the p-value is 1.
 
     References
     ----------
@@ -76,22 +75,20 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
 
 
 def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
-    """Bisect for the least difference that the score, falling in it, does not reject."""
-    low, high = np.full(n.shape, -1.0), (better - worse) / n
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        rejected = _score(better, worse, n, middle) > z
-        low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
-    return high
+    """Return the smallest difference that the score, which falls in it, does not reject."""
+    _, accepted = bisect(
+        lambda gap: _score(better, worse, n, gap) > z, np.full(n.shape, -1.0), (better - worse) / n
+    )
+    return accepted
 
 
 def _score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
     """Return how many standard deviations the difference lies above ``gap``.
 
-    The chance q of ``worse`` is the most likely one where that of ``better`` is q + gap: the root
-    of 2 n q^2 + b q - worse gap (1 - gap), to which the trinomial likelihood's equation comes down.
+    The probability q of ``worse`` is its maximum likelihood estimate where that of ``better`` is
+    q + gap: the root of 2 n q^2 + b q - worse gap (1 - gap), from the trinomial likelihood.
     """
     b = (2 * n - better + worse) * gap - better - worse
     q = (np.sqrt(b**2 + 8 * n * worse * gap * (1 - gap)) - b) / (4 * n)
-    away = better - worse - n * gap
-    return np.where(away == 0, 0.0, away / np.sqrt(n * (2 * q + gap * (1 - gap))))
+    excess = better - worse - n * gap
+    return np.where(excess == 0, 0.0, excess / np.sqrt(n * (2 * q + gap * (1 - gap))))

@@ -1,4 +1,4 @@
-"""Planning: how many rows an audit needs, and what a table of this size can show."""
+"""Sample sizes and detectable differences, for planning."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.roots import bisect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MAX_DOUBLINGS = 40
-"""An interval that 2**40 times the rows would not decide sits on the bound: it needs inf."""
+"""An interval that 2**40 times the rows would not decide is on the bound: it needs inf."""
 
 
 @quiet
@@ -29,13 +30,17 @@ def detectable_difference(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> Array:
-    """Return the smallest true difference of rates that a test would probably find.
+    """Return the smallest true difference of rates that a test detects with the given power.
 
     Parameters
     ----------
     p1, n1, p2, n2 : array-like
         Rates in [0, 1] and sizes of both groups; an empty group gives inf.
     confidence, power : float in (0, 1)
+
+    Returns
+    -------
+    difference : array
 
     Examples
     --------
@@ -45,7 +50,8 @@ def detectable_difference(
     p1, n1, p2, n2 = floats(p1, n1, p2, n2)
     spread = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2
     known = (n1 > 0) & (n2 > 0)
-    return np.where(known, (critical(confidence) + _quantile(power)) * np.sqrt(spread), np.inf)
+    z = critical(confidence) + _power_quantile(power)
+    return np.where(known, z * np.sqrt(spread), np.inf)
 
 
 @quiet
@@ -77,7 +83,7 @@ def n_to_detect(
     290.41
     """
     p1, p2, share = floats(p1, p2, allocation)
-    z = critical(confidence) + _quantile(power)
+    z = critical(confidence) + _power_quantile(power)
     spread = p1 * (1 - p1) * share + p2 * (1 - p2)
     return np.where(p1 == p2, np.inf, z**2 * spread / (p1 - p2) ** 2)
 
@@ -90,9 +96,9 @@ def n_to_pass_difference(
     power: float = 0.8,
     allocation: ArrayLike = 1.0,
 ) -> Array:
-    """Return the rows of group 2 needed to show equal rates as equal within the tolerance.
+    """Return the rows of group 2 needed to show that equal rates are equal within a tolerance.
 
-    The whole interval must fall inside ``[-tolerance, tolerance]``.  Optimistic where the
+    The whole interval must lie inside ``[-tolerance, tolerance]``.  Optimistic where the
     tolerance is as large as the rate.
 
     Parameters
@@ -114,7 +120,7 @@ def n_to_pass_difference(
     1765.25
     """
     rate, tolerance, share = floats(rate, tolerance, allocation)
-    z = critical(confidence) + _quantile((1 + power) / 2)
+    z = critical(confidence) + _power_quantile((1 + power) / 2)
     return np.where(tolerance > 0, z**2 * (1 + share) * rate * (1 - rate) / tolerance**2, np.inf)
 
 
@@ -126,7 +132,7 @@ def n_to_pass_ratio(
     power: float = 0.8,
     allocation: ArrayLike = 1.0,
 ) -> Array:
-    """Return the rows of group 2 needed to show equal rates as a ratio above `margin`.
+    """Return the rows of group 2 needed to show that the ratio of equal rates exceeds `margin`.
 
     Parameters
     ----------
@@ -143,13 +149,13 @@ def n_to_pass_ratio(
     [2838.0, 736.0, 316.0]
     """
     rate, margin, share = floats(rate, margin, allocation)
-    z = critical(confidence) + _quantile(power)
+    z = critical(confidence) + _power_quantile(power)
     needed = z**2 * (1 + share) * (1 - rate) / rate / np.log(margin) ** 2
     return np.where((margin == 1) | (rate <= 0), np.inf, needed)
 
 
 def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
-    """Return the factor by which clusters raise the rows needed, 1 + (m - 1) ICC.
+    """Return the factor by which clusters raise the sample size needed, 1 + (m - 1) ICC.
 
     Parameters
     ----------
@@ -174,20 +180,20 @@ def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
 def factor_to_decide(
     interval: Callable[[Array], Limits], lower: ArrayLike, upper: ArrayLike
 ) -> Array:
-    """Return how many times the rows would decide a verdict at the same proportions.
+    """Return the multiple of the rows that would decide a verdict at the same proportions.
 
     Parameters
     ----------
     interval : callable
-        From a factor (an array; 1 is the data at hand) to limits that narrow as it grows.
+        From a factor (an array; 1 is the present data) to an interval that narrows as it grows.
     lower, upper : array-like
-        The allowed set; infinite bounds are welcome.
+        The allowed set; bounds may be infinite.
 
     Returns
     -------
     factor : array, >= 1
-        1 where the interval already lies inside or outside, inf where the estimate sits on a
-        bound, nan where the limits are.
+        1 where the interval already lies inside or outside, inf where the estimate is on a
+        bound, nan where the interval is.
 
     Examples
     --------
@@ -198,19 +204,14 @@ def factor_to_decide(
     """
     low, high, lower, upper = floats(*interval(np.asarray(1.0)), lower, upper)
     undefined = np.isnan(low) | np.isnan(high)
-    inner, outer = np.zeros(low.shape), np.full(low.shape, float(MAX_DOUBLINGS))
 
     def decided(doublings: Array) -> NDArray[np.bool_]:
         low, high = interval(2.0**doublings)
         return np.asarray(((low >= lower) & (high <= upper)) | (low > upper) | (high < lower))
 
-    never = ~decided(outer)
-    at_once = decided(np.zeros(low.shape))
-    for _ in range(50):
-        middle = (inner + outer) / 2
-        enough = decided(middle)
-        inner, outer = np.where(enough, inner, middle), np.where(enough, middle, outer)
-    factor = np.where(at_once, 1.0, np.where(never, np.inf, 2.0**outer))
+    none, most = np.zeros(low.shape), np.full(low.shape, float(MAX_DOUBLINGS))
+    _, doublings = bisect(lambda doublings: ~decided(doublings), none, most)
+    factor = np.where(decided(none), 1.0, np.where(decided(most), 2.0**doublings, np.inf))
     return np.where(undefined, np.nan, factor)
 
 
@@ -253,7 +254,7 @@ def n_to_decide(
     return np.where((n1 > 0) & (n2 > 0), np.ceil(factor * (n1 + n2)), np.nan)
 
 
-def _quantile(probability: float) -> float:
+def _power_quantile(probability: float) -> float:
     if not 0 < probability < 1:
         raise ValueError(f"power must lie inside (0, 1); found {probability!r}")
     return NormalDist().inv_cdf(probability)

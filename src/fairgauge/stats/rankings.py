@@ -1,6 +1,6 @@
-"""Rankings: what places are worth, who holds the top of them, and how even every top is.
+"""Rankings: exposure, representation among the top ranks and divergence over all prefixes.
 
-Rows of one score share their places: each holds the mean of what the places are worth.
+Rows of equal score share their ranks: each has the mean of the values of these ranks.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.arrays import BLOCK, Array, Limits, floats, quiet, quotient
 from fairgauge.stats.intervals import wilson, wilson_odds
-from fairgauge.stats.significance import permuted, two_sided
+from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -20,25 +20,23 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
 
 _SINGLE = 256
-"""Tops that are looked at one by one under chance; beyond, they grow by `_GROWTH`."""
+"""Largest of the consecutive prefixes that are simulated; larger ones grow by `_GROWTH`."""
 _GROWTH = 1.02
-_BLOCK = 4_000_000
-"""Numbers drawn at once."""
-_DEARER = 10
-"""How many rows can be shuffled while one cell of a table is drawn, about."""
+_ROWS_PER_CELL = 10
+"""Rows that can be shuffled in the time that drawing one cell of a table takes, about."""
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Rows, the highest score first.
+    """Rows in descending order of their scores.
 
     Attributes
     ----------
     order : array of shape (rows,)
-        Where the row of each place stands.
+        The row at each rank.
     ties : array of shape (rows,)
-        The number of the tie that holds each place, rising from 0.
+        The number of the tie at each rank, increasing from 0.
     """
 
     order: Codes
@@ -57,28 +55,28 @@ class Ranking:
         order = np.argsort(-score, kind="stable")
         return cls(order, np.concatenate([[0], np.cumsum(np.diff(score[order]) != 0)]))
 
-    def shared(self, worth: Array) -> Array:
-        """Return what every row holds where the places are worth so much, ties sharing theirs.
+    def shared(self, values: Array) -> Array:
+        """Return the value of every row from values of the ranks, tied rows having their mean.
 
         Examples
         --------
         >>> Ranking.of(np.array([0.2, 0.9, 0.2])).shared(np.array([4.0, 2.0, 1.0])).tolist()
         [1.5, 4.0, 1.5]
         """
-        found = np.empty(len(self.order))
-        found[self.order] = self._tied(worth)
-        return found
+        shared = np.empty(len(self.order))
+        shared[self.order] = self._tied(values)
+        return shared
 
     def exposure(self) -> Array:
         """Return 1 / log2(rank + 1) of every row."""
         return self.shared(_discount(len(self.order)))
 
     def within(self, places: int) -> Array:
-        """Return how much of each row is among the first places: 1, 0, or a share in a tie."""
+        """Return the fraction of each row among the first ranks: 1, 0, or a share of a tie."""
         return self.shared((np.arange(len(self.order)) < places).astype(np.float64))
 
     def divergence(self, codes: Codes, groups: int) -> float:
-        """Return the normalised discounted KL divergence of the groups in every top from in all.
+        """Return the normalised discounted KL divergence of group shares in prefixes from overall.
 
         Parameters
         ----------
@@ -101,26 +99,26 @@ class Ranking:
             marks = self._tied((codes[self.order] == group).astype(np.float64))
             kl += _divergence(np.cumsum(marks) / np.arange(1, n + 1), marks.sum() / n)
         discount = _discount(n)
-        return max(float((kl * discount).sum() / discount.sum()), 0.0)  # not below by rounding
+        return max(float((kl * discount).sum() / discount.sum()), 0.0)  # rounding errors
 
-    def _tied(self, worth: Array) -> Array:
-        """Return what is worth so much at each place, the mean of its tie."""
-        mean: Array = np.bincount(self.ties, weights=worth) / np.bincount(self.ties)
+    def _tied(self, values: Array) -> Array:
+        """Return the mean of the values of each rank's tie."""
+        mean: Array = np.bincount(self.ties, weights=values) / np.bincount(self.ties)
         return mean[self.ties]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tops:
-    """The tops of a ranking at which chance is looked at, and the groups between their ends.
+    """Prefixes (tops) of a ranking, and the group counts between their ends, for simulation.
 
     Attributes
     ----------
     table : array of shape (groups, stretches)
-        Rows of each group in the stretches of the ranking; no tie reaches over the end of one.
+        Rows of each group in stretches of consecutive ranks; no tie spans two stretches.
     ends : array of shape (stretches,)
-        The place at which each ends.
+        The last rank of each stretch.
     places, weights : array of shape (tops,)
-        The size of every top, and the share of its discount.
+        The size of every prefix, and the share of its discount.
     """
 
     table: Array
@@ -130,12 +128,12 @@ class Tops:
 
     @classmethod
     def of(cls, ranking: Ranking, codes: Codes, groups: int) -> Tops:
-        """Choose the tops: all of the first, then ever further apart."""
+        """Choose the prefixes: all short ones, then at growing distances."""
         n = len(codes)
         places = spaced(n)
         discount = np.cumsum(_discount(n))[places - 1]
         weights = np.diff(discount, prepend=0.0) / discount[-1]
-        last = np.cumsum(np.bincount(ranking.ties))  # the last place of every tie
+        last = np.cumsum(np.bincount(ranking.ties))  # the last rank of every tie
         tie = ranking.ties[places - 1]
         before = np.where(tie > 0, last[tie - 1], 0)
         ends = np.unique(np.concatenate([before[before > 0], last[tie]]))
@@ -152,47 +150,37 @@ class Tops:
         for group in range(table.shape[-2]):
             rows = table[..., group, :]
             reached = np.cumsum(rows, axis=-1)
-            held = reached[..., upper] - (1 - part) * rows[..., upper]
+            counts = reached[..., upper] - (1 - part) * rows[..., upper]
             share = reached[..., -1:] / self.ends[-1]
-            total += _divergence(held / self.places, share) @ self.weights
+            total += _divergence(counts / self.places, share) @ self.weights
         return np.maximum(total, 0.0)
 
     @property
     def cost(self) -> int:
-        """Return about how many numbers one draw of chance takes."""
-        return min(int(self.ends[-1]), _DEARER * self.table.size)
+        """Return about how many numbers one random ranking takes."""
+        return min(int(self.ends[-1]), _ROWS_PER_CELL * self.table.size)
 
-    def by_chance(self, draws: int, rng: np.random.Generator) -> Array:
-        """Draw the divergence of rankings in which groups do not matter; shape (draws,).
+    def random_divergences(self, draws: int, rng: np.random.Generator) -> Array:
+        """Draw the divergence of random rankings (permuted group labels); shape (draws,)."""
+        from scipy.stats import random_table
 
-        The rows' groups are permuted, or, of long rankings, how many rows of each group fall into
-        each stretch is drawn at once.
-        """
-        step = max(1, _BLOCK // self.table.size)
+        rows, columns = (self.table.sum(axis=axis).astype(np.int64) for axis in (1, 0))
+        tables = random_table(rows, columns)
+        step = max(1, BLOCK // self.table.size)
         sizes = [min(step, draws - start) for start in range(0, draws, step)]
-        draw = permuted if self.cost < self.ends[-1] else _shuffled
-        return np.concatenate([self.divergence(draw(self.table, rng, size)) for size in sizes])
+        drawn = (tables.rvs(size, random_state=rng).astype(np.float64) for size in sizes)
+        return np.concatenate([self.divergence(table) for table in drawn])
 
 
-def _shuffled(table: Array, rng: np.random.Generator, draws: int) -> Array:
-    """Draw tables with the margins of `table` row by row; shape (draws, groups, stretches)."""
-    groups, stretches = table.shape
-    codes = np.repeat(np.arange(groups) * stretches, table.sum(axis=1).astype(np.int64))
-    stretch = np.repeat(np.arange(stretches), table.sum(axis=0).astype(np.int64))
-    found = [
-        np.bincount(rng.permutation(codes) + stretch, minlength=table.size) for _ in range(draws)
-    ]
-    return np.array(found, dtype=np.float64).reshape(draws, groups, stretches)
-
-
-def divergence_interval(
+def ranking_divergence_interval(
     value: float, tops: Tops, confidence: float, rng: np.random.Generator, draws: int
 ) -> tuple[float, float, float, float]:
-    """Return the limits of a divergence of rankings, its p-value and what chance alone would give.
+    """Return the interval of a ranking's divergence, its p-value and the expected value.
 
-    The root of the divergence behaves as a norm of how far every top is from the whole, so that
-    it moves by no more than chance moves the tops: the root -/+ q, q^2 being the quantile of the
-    divergence over random rankings. Exact where groups do not matter, conservative elsewhere.
+    The root of the divergence behaves as a norm of the differences of prefixes from overall, so
+    that its error is at most that of the prefixes: the limits are the root -/+ q, q^2 being the
+    quantile of the divergence of random rankings. Exact for random rankings, conservative
+    elsewhere.
 
     Parameters
     ----------
@@ -204,7 +192,8 @@ def divergence_interval(
 
     Returns
     -------
-    low, high, p, floor : float
+    low, high, p, expected : float
+        The last is the mean divergence of random rankings: expected under no difference.
 
     Examples
     --------
@@ -212,31 +201,31 @@ def divergence_interval(
     >>> ranking = Ranking.of(-np.arange(200.0))
     >>> tops, rng = Tops.of(ranking, codes, 2), np.random.default_rng(0)
     >>> value = ranking.divergence(codes, 2)
-    >>> low, high, p, floor = divergence_interval(value, tops, 0.95, rng, 500)
-    >>> round(value, 2), round(low, 1), round(high, 1), round(p, 3), round(floor, 2)
+    >>> low, high, p, expected = ranking_divergence_interval(value, tops, 0.95, rng, 500)
+    >>> round(value, 2), round(low, 1), round(high, 1), round(p, 3), round(expected, 2)
     (0.47, 0.2, 0.9, 0.002, 0.04)
     """
-    chance = tops.by_chance(draws, rng)
-    reach = np.sqrt(np.quantile(chance, confidence))
-    seen = float(tops.divergence(tops.table)) * (1 - _ROUNDING)
-    p = (1 + np.count_nonzero(chance >= seen)) / (draws + 1)
+    random = tops.random_divergences(draws, rng)
+    reach = np.sqrt(np.quantile(random, confidence))
+    observed = float(tops.divergence(tops.table)) * (1 - _ROUNDING)
+    p = (1 + np.count_nonzero(random >= observed)) / (draws + 1)
     low, high = max(np.sqrt(value) - reach, 0.0) ** 2, (np.sqrt(value) + reach) ** 2
-    return float(low), float(high), float(p), float(chance.mean())
+    return float(low), float(high), float(p), float(random.mean())
 
 
 @quiet
 def top_ratio(
     held: ArrayLike, others: ArrayLike, n: ArrayLike, m: ArrayLike, z: ArrayLike
 ) -> Limits:
-    """Limits of ``(held / n) / (others / m)``: how many times as often rows are among the top.
+    """Return the interval of ``(held / n) / (others / m)``, a ratio of selection rates at the top.
 
-    The places are given, so that ``held`` of ``held + others`` is a share, and its odds over those
-    of all rows, ``n / m``, are the ratio: Wilson's limits of the odds, carried over.
+    The number of top ranks is fixed, so that ``held`` of ``held + others`` is a proportion; its
+    odds, divided by ``n / m``, are the ratio, and so are Wilson's limits of the odds.
 
     Parameters
     ----------
     held, others : array-like, >= 0
-        Places in the top that the group and its reference hold; in ties not whole.
+        Top ranks of the group and of its reference; fractional with ties.
     n, m : array-like, > 0
         Ranked rows of both.
     z : array-like, >= 0
@@ -260,12 +249,12 @@ def top_ratio(
 def top_skew(
     held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike, z: ArrayLike
 ) -> Limits:
-    """Limits of ``log((held / places) / (n / total))``: Wilson's of the share of the places.
+    """Return the interval of ``log((held / places) / (n / total))``, from Wilson's of the share.
 
     Parameters
     ----------
     held : array-like, >= 0
-        Of the ``places`` in the top, those of the group.
+        Of the ``places`` top ranks, those of the group.
     n, total : array-like, > 0
         Ranked rows of the group, and all.
     z : array-like, >= 0
@@ -273,7 +262,7 @@ def top_skew(
     Returns
     -------
     low, high : array
-        ``low`` is -inf where the group holds no place.
+        ``low`` is -inf where the group has none.
 
     Examples
     --------
@@ -288,7 +277,7 @@ def top_skew(
 
 @quiet
 def top_p(held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike) -> Array:
-    """Return the p-value of "as in all rows", which agrees with `top_ratio` and `top_skew`.
+    """Return the p-value of "as frequent as overall", which agrees with `top_ratio`, `top_skew`.
 
     Examples
     --------
@@ -302,7 +291,7 @@ def top_p(held: ArrayLike, places: ArrayLike, n: ArrayLike, total: ArrayLike) ->
 
 
 def spaced(n: int) -> Codes:
-    """Return the sizes of tops that tell a ranking of n rows: each of the first, then every 2 %.
+    """Return the prefix sizes that represent a ranking of n rows: all short ones, then every 2 %.
 
     Examples
     --------
@@ -315,10 +304,10 @@ def spaced(n: int) -> Codes:
 
 
 def _discount(places: int) -> Array:
-    worth: Array = np.reciprocal(np.log2(np.arange(2.0, places + 2.0)))
-    return worth
+    discount: Array = np.reciprocal(np.log2(np.arange(2.0, places + 2.0)))
+    return discount
 
 
 @quiet
-def _divergence(held: Array, share: ArrayLike) -> Array:
-    return np.where(held > 0, held * np.log(quotient(held, share)), 0.0)
+def _divergence(observed: Array, share: ArrayLike) -> Array:
+    return np.where(observed > 0, observed * np.log(quotient(observed, share)), 0.0)

@@ -1,6 +1,6 @@
-"""Resampling from counts: cells are drawn, never rows, and limits come from the replicates.
+"""Bootstrap and posterior draws of tables of counts, and intervals from them.
 
-A row bootstrap draws N rows independently, each falling in cell c with probability n_c/N; so the
+The bootstrap of rows draws N rows independently, each in cell c with probability n_c/N; so the
 resampled cells are exactly multinomial, and no rows are needed.
 """
 
@@ -24,13 +24,13 @@ Metric: TypeAlias = Callable[[Array], Array]
 def multinomial_cells(
     counts: ArrayLike, replicates: int, rng: np.random.Generator, *, joint: bool = False
 ) -> Array:
-    """Draw bootstrap tables: the row bootstrap, from its cells.
+    """Draw bootstrap tables: the bootstrap of rows, from counts.
 
     Parameters
     ----------
     counts : array-like of shape (..., K)
-        Rows per cell.  A total that is not whole (effective sizes) is drawn at the nearest whole
-        size and scaled back.
+        Rows per cell.  A total that is not whole (effective sample size) is drawn at the nearest
+        whole size and scaled back.
     replicates : int
     rng : numpy.random.Generator
     joint : bool
@@ -71,18 +71,18 @@ def dirichlet_cells(
     Parameters
     ----------
     counts : array-like of shape (..., K)
-        Rows per cell, real numbers welcome.
+        Rows per cell, real numbers allowed.
     draws : int
     rng : numpy.random.Generator
     prior : float
-        Prior rows per cell; 0.5 is Jeffreys'.  Its mass should stay below 5 % of the rows.
+        Prior rows per cell; 0.5 is Jeffreys'.  Its total should stay below 5 % of the rows.
     joint : bool
         One Dirichlet over the whole table, instead of one per group (leading index).
 
     Returns
     -------
     cells : array of shape (draws, ..., K)
-        Shares times the total rows, so that any function of counts applies.
+        Shares times the total number of rows, so that functions of counts apply.
 
     Examples
     --------
@@ -97,47 +97,11 @@ def dirichlet_cells(
     return np.asarray(gamma * (total / gamma.sum(axes, keepdims=True)))
 
 
-def poisson_cells(
-    counts: ArrayLike, replicates: int, rng: np.random.Generator, sum_w2: ArrayLike | None = None
-) -> Array:
-    """Draw cells of the Poisson bootstrap: every row weighs a Poisson(1) number.
-
-    Parameters
-    ----------
-    counts : array-like
-        Rows per cell, or the sum of the weights per cell.
-    replicates : int
-    rng : numpy.random.Generator
-    sum_w2 : array-like, optional
-        Sum of the squared weights per cell.  The weighted draw is a scaled Poisson with the right
-        mean and variance; for unweighted rows it is exact.
-
-    Returns
-    -------
-    cells : array of shape (replicates, ...)
-
-    References
-    ----------
-    Chamandy, Muralidharan, Najmi & Naidu (2012), Estimating uncertainty for massive data streams.
-
-    Examples
-    --------
-    >>> draws = poisson_cells([40.0, 60.0], 4000, np.random.default_rng(0), sum_w2=[80.0, 60.0])
-    >>> draws.var(0).round(-1).tolist()
-    [80.0, 60.0]
-    """
-    (table,) = floats(counts)
-    if sum_w2 is None:
-        return rng.poisson(table, size=(replicates, *table.shape)).astype(np.float64)
-    scale = np.where(table > 0, quotient(sum_w2, table), 1.0)
-    return np.asarray(rng.poisson(table / scale, size=(replicates, *table.shape)) * scale)
-
-
 def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
-    """Equal-tailed limits of draws along the first axis.
+    """Return the equal-tailed interval of draws along the first axis.
 
-    An undefined (nan) draw could be anything, so it counts as -inf for the lower limit and as
-    +inf for the upper one; infinite draws are ordinary values.
+    An undefined (nan) draw counts as -inf for the lower limit and as +inf for the upper one;
+    infinite draws are ordinary values.
 
     Parameters
     ----------
@@ -156,7 +120,7 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     """
     (values,) = floats(draws)
     tail = np.full(values.shape[1:], tail_of(confidence))
-    low, high = _ordered(values)
+    low, high = _sorted(values)
     return _quantile(low, tail), _quantile(high, 1 - tail)
 
 
@@ -186,29 +150,15 @@ def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:
     return np.asarray(np.minimum(2 * (beyond + 1) / (len(values) + 1), 1.0))
 
 
-def percentile(replicates: ArrayLike, confidence: float) -> Limits:
-    """Percentile bootstrap limits: a cross-check, never a default (it undercovers).
-
-    Parameters and undefined replicates as for `quantile_interval`.
-
-    Examples
-    --------
-    >>> low, high = percentile(np.arange(1001.0), 0.90)
-    >>> float(low), float(high)
-    (50.0, 950.0)
-    """
-    return quantile_interval(replicates, confidence)
-
-
 @quiet
 def normal(estimate: ArrayLike, replicates: ArrayLike, confidence: float) -> Limits:
-    """Limits z standard deviations of the replicates around the estimate.
+    """Return the interval of z standard deviations of the replicates around the estimate.
 
     Parameters
     ----------
     estimate : array-like of shape (...)
     replicates : array-like of shape (replicates, ...)
-        Undefined or infinite replicates make the limits [-inf, inf].
+        Undefined or infinite replicates give [-inf, inf].
     confidence : float in (0, 1)
 
     Examples
@@ -226,7 +176,7 @@ def normal(estimate: ArrayLike, replicates: ArrayLike, confidence: float) -> Lim
 
 @quiet
 def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: float) -> Limits:
-    """Bias-corrected and accelerated bootstrap limits, the jackknife taken from cells.
+    """Return the bias-corrected and accelerated bootstrap interval, with a jackknife of cells.
 
     Parameters
     ----------
@@ -256,7 +206,7 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
     bias, acceleration = _correction(counts, metric, values)
     z = critical(confidence)
     limits = []
-    for edge, ordered in zip((-z, z), _ordered(values), strict=True):
+    for edge, ordered in zip((-z, z), _sorted(values), strict=True):
         shifted = bias + edge
         level = ndtr(bias + shifted / (1 - acceleration * shifted))
         limits.append(_quantile(ordered, np.asarray(level)))
@@ -265,9 +215,9 @@ def bca(counts: ArrayLike, metric: Metric, replicates: ArrayLike, confidence: fl
 
 @quiet
 def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
-    """Return the p-value at which the limits of `bca` just touch `null`.
+    """Return the p-value at which the interval of `bca` just touches `null`.
 
-    Parameters and references as for `bca`; undefined replicates lie on both sides.
+    Parameters and references as for `bca`; nan with undefined replicates.
 
     Examples
     --------
@@ -283,8 +233,8 @@ def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayL
     size = values.shape[0]
     centre = np.asarray(null, dtype=np.float64)
     below = (values < centre).sum(0) + 0.5 * (values == centre).sum(0)
-    place = ndtri(np.clip(below / size, 0.5 / size, 1 - 0.5 / size)) - bias
-    z = place / (1 + acceleration * place) - bias
+    quantile = ndtri(np.clip(below / size, 0.5 / size, 1 - 0.5 / size)) - bias
+    z = quantile / (1 + acceleration * quantile) - bias
     p = np.asarray(2 * ndtr(-np.abs(z)))
     return np.where(np.isnan(values).any(0), np.nan, p)
 
@@ -295,11 +245,11 @@ def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array
 
     (table,) = floats(counts)
     estimate = metric(table)
-    left_out, weight = _jackknife(table, metric)
-    mean = (weight * left_out).sum(-1) / weight.sum(-1)
-    away = np.where(weight > 0, mean[..., None] - left_out, 0.0)
-    square = (weight * away**2).sum(-1)
-    acceleration = np.where(square > 0, (weight * away**3).sum(-1) / (6 * square**1.5), 0.0)
+    replicates, weight = _jackknife(table, metric)
+    mean = (weight * replicates).sum(-1) / weight.sum(-1)
+    deviation = np.where(weight > 0, mean[..., None] - replicates, 0.0)
+    square = (weight * deviation**2).sum(-1)
+    acceleration = np.where(square > 0, (weight * deviation**3).sum(-1) / (6 * square**1.5), 0.0)
     size = values.shape[0]
     below = ((values < estimate).sum(0) + 0.5 * (values == estimate).sum(0)) / size
     return np.asarray(ndtri(np.clip(below, 0.5 / size, 1 - 0.5 / size))), acceleration
@@ -307,7 +257,7 @@ def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array
 
 @quiet
 def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) -> Array:
-    """Return the p-value at which the limits of `normal` just touch `null`.
+    """Return the p-value at which the interval of `normal` just touches `null`.
 
     Parameters as for `normal`; nan where the replicates are undefined or do not vary.
 
@@ -323,43 +273,15 @@ def normal_p(estimate: ArrayLike, replicates: ArrayLike, null: ArrayLike = 0.0) 
     return np.asarray(2 * ndtr(-np.abs(np.asarray(estimate, dtype=float) - null) / sd))
 
 
-@quiet
-def jackknife_variance(counts: ArrayLike, metric: Metric) -> Array:
-    """Jackknife variance of a metric of cells: one row left out per occupied cell.
-
-    Parameters
-    ----------
-    counts : array-like of shape (..., K)
-    metric : callable
-        From cells of shape (..., K) to values of shape (...).
-
-    Returns
-    -------
-    variance : array of shape (...)
-
-    Examples
-    --------
-    >>> rate = lambda cells: cells[..., 0] / cells.sum(-1)
-    >>> round(float(jackknife_variance([30.0, 70.0], rate)), 6)  # p q / (n - 1)
-    0.002121
-    """
-    (table,) = floats(counts)
-    left_out, weight = _jackknife(table, metric)
-    n = weight.sum(-1)
-    mean = (weight * left_out).sum(-1) / n
-    away = np.where(weight > 0, left_out - mean[..., None], 0.0)
-    return np.asarray((n - 1) / n * (weight * away**2).sum(-1))
-
-
 def _jackknife(table: Array, metric: Metric) -> tuple[Array, Array]:
-    """Return the metric without one row of each cell, shape (..., K), and how many such rows."""
+    """Return the metric without one row of each cell, shape (..., K), and rows per cell."""
     cells = table.shape[-1]
     reduced = np.maximum(table[..., None, :] - np.eye(cells), 0.0)
     values = np.asarray(metric(reduced), dtype=np.float64)
     return np.where(table > 0, values, 0.0), table
 
 
-def _ordered(values: Array) -> tuple[Array, Array]:
+def _sorted(values: Array) -> tuple[Array, Array]:
     """Sort along axis 0, undefined values (nan) first for a lower limit, last for an upper one."""
     undefined = np.isnan(values)
     if not undefined.any():
@@ -371,10 +293,10 @@ def _ordered(values: Array) -> tuple[Array, Array]:
 
 @quiet
 def _quantile(ordered: Array, level: Array) -> Array:
-    """Linear quantiles along axis 0 at one `level` per column, safe for infinite values."""
-    place = np.clip(level, 0, 1) * (ordered.shape[0] - 1)
-    under = np.floor(place + 1e-9).astype(np.int64)
-    share = np.maximum(place - under, 0.0)
+    """Return linear quantiles along axis 0 at one `level` per column, also of infinite values."""
+    position = np.clip(level, 0, 1) * (ordered.shape[0] - 1)
+    under = np.floor(position + 1e-9).astype(np.int64)
+    share = np.maximum(position - under, 0.0)
     low = np.take_along_axis(ordered, under[None], axis=0)[0]
     high = np.take_along_axis(ordered, np.minimum(under + 1, len(ordered) - 1)[None], axis=0)[0]
     between = np.asarray(low + share * (high - low))

@@ -1,7 +1,7 @@
-"""Maximum likelihood of two rates under a given difference or ratio, in closed form.
+"""Restricted maximum likelihood estimates of two rates, in closed form.
 
-Shared by the score limits, which invert a test of each difference, and by the sequential
-e-values, which project an alternative onto the null.
+For score intervals, which invert a test of each difference or ratio, and for sequential e-values,
+which project an alternative onto the null hypothesis.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def under_difference(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, difference: ArrayLike
 ) -> Limits:
-    """Return the likeliest rates (p1, p2) with ``p1 - p2 = difference``.
+    """Return the maximum likelihood rates (p1, p2) with ``p1 - p2 = difference``.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like
-        Successes and trials, real numbers welcome.
+        Successes and trials, real numbers allowed.
     difference : array-like in [-1, 1]
 
     References
@@ -56,12 +56,12 @@ def under_difference(
 def under_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, ratio: ArrayLike
 ) -> Limits:
-    """Return the likeliest rates (p1, p2) with ``p1 = ratio * p2``.
+    """Return the maximum likelihood rates (p1, p2) with ``p1 = ratio * p2``.
 
     Parameters
     ----------
     x1, n1, x2, n2 : array-like
-        Successes and trials, real numbers welcome.
+        Successes and trials, real numbers allowed.
     ratio : array-like in (0, inf)
 
     References

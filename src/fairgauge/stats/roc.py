@@ -1,7 +1,7 @@
-"""ROC curves of two groups: how far chance moves the area between them.
+"""Sampling variation of the area between the ROC curves of two groups.
 
-The area between two curves is a norm of their difference, so that what is said of norms holds: it
-moves by no more than the difference does.
+The area is a norm of the difference of the curves, so that the triangle inequality bounds its
+error by the norm of the error of the difference.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ if TYPE_CHECKING:
 _GRID = (np.arange(128) + 0.5) / 128
 
 
-def curves(counts: ArrayLike) -> Array:
+def roc_curves(counts: ArrayLike) -> Array:
     """Return true positive rates at 128 evenly spaced false positive rates.
 
     Parameters
     ----------
     counts : array-like of shape (..., 2, B)
-        Rows with a positive and with a negative label in each bin, scores rising.
+        Rows with a positive and with a negative label in each bin, in ascending order of the score.
 
     Returns
     -------
     rates : array of shape (..., 128)
-        The curve is straight within a bin, as ties are; nan without either label.
+        The curve is linear within a bin, as for ties; nan where a label is missing.
 
     Examples
     --------
-    >>> curves([[0, 1, 1], [1, 1, 0]])[[0, 63, 64, 127]].round(3).tolist()
+    >>> roc_curves([[0, 1, 1], [1, 1, 0]])[[0, 63, 64, 127]].round(3).tolist()
     [0.504, 0.996, 1.0, 1.0]
     """
     table = np.asarray(counts, dtype=np.float64)[..., ::-1]
     flat = table.reshape(-1, 2, table.shape[-1])
     total = flat.sum(axis=-1)
-    found = np.full((len(flat), len(_GRID)), np.nan)
+    rates = np.full((len(flat), len(_GRID)), np.nan)
     both = np.flatnonzero((total > 0).all(axis=-1))
     steps = np.zeros((len(both), 2, table.shape[-1] + 1))
     steps[..., 1:] = np.cumsum(flat[both], axis=-1) / total[both][..., None]
     for row, (true, false) in zip(both.tolist(), steps, strict=True):
-        found[row] = np.interp(_GRID, false, true)
-    return found.reshape(*table.shape[:-2], len(_GRID))
+        rates[row] = np.interp(_GRID, false, true)
+    return rates.reshape(*table.shape[:-2], len(_GRID))
 
 
 def area_radius(
     a: ArrayLike, d: ArrayLike, confidence: float, rng: np.random.Generator, draws: int = 500
 ) -> float:
-    """Return how far the area between two curves may be from the true one.
+    """Return a bound on the error of the area between two curves, at a confidence level.
 
     The quantile of ``integral |(ROC_a* - ROC_a) - (ROC_d* - ROC_d)|`` over bootstrap curves.
 
     Parameters
     ----------
     a, d : array-like of shape (2, B)
-        As for `curves`, of both groups.
+        As for `roc_curves`, of both groups.
     confidence : float in (0, 1)
     rng : numpy.random.Generator
     draws : int
@@ -71,29 +71,27 @@ def area_radius(
     >>> round(area_radius(a, d, 0.95, np.random.default_rng(0)), 2)
     0.13
     """
-    moved = [curves(multinomial_cells(each, draws, rng)) - curves(each) for each in (a, d)]
-    return float(np.nanquantile(np.abs(moved[0] - moved[1]).mean(axis=-1), confidence))
+    errors = [roc_curves(multinomial_cells(side, draws, rng)) - roc_curves(side) for side in (a, d)]
+    return float(np.nanquantile(np.abs(errors[0] - errors[1]).mean(axis=-1), confidence))
 
 
-def areas_by_chance(
-    a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500
-) -> Array:
-    """Return areas between the curves of two groups that chance alone gives; shape (draws,).
+def null_areas(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500) -> Array:
+    """Draw areas between the curves of two groups under no difference; shape (draws,).
 
-    Both are drawn from the curve of both groups together, with their own numbers of rows.
+    Both groups are drawn from the pooled counts, with their own numbers of rows.
 
     Examples
     --------
     >>> a, d = [[5, 10, 25], [30, 15, 5]], [[8, 10, 22], [25, 15, 10]]
-    >>> round(float(areas_by_chance(a, d, np.random.default_rng(0)).mean()), 2)
+    >>> round(float(null_areas(a, d, np.random.default_rng(0)).mean()), 2)
     0.06
     """
-    first, second = (np.asarray(each, dtype=np.float64) for each in (a, d))
-    both = first + second
-    share = both / both.sum(axis=-1, keepdims=True)
+    first, second = (np.asarray(side, dtype=np.float64) for side in (a, d))
+    pooled = first + second
+    share = pooled / pooled.sum(axis=-1, keepdims=True)
     drawn = [
-        curves(multinomial_cells(share * each.sum(axis=-1, keepdims=True), draws, rng))
-        for each in (first, second)
+        roc_curves(multinomial_cells(share * side.sum(axis=-1, keepdims=True), draws, rng))
+        for side in (first, second)
     ]
     areas: Array = np.abs(drawn[0] - drawn[1]).mean(axis=-1)
     return areas

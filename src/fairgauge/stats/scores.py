@@ -1,7 +1,7 @@
-"""Ranking by a score: the areas under the ROC and precision-recall curves, and their limits.
+"""Areas under the ROC and precision-recall curves, and their confidence intervals.
 
-From raw scores or, with the same formulas, from the counts of positives and negatives per score
-bin; ties (for bins: rows that share one) count half.
+From raw scores or, by the same formulas, from the counts of positives and negatives per score bin;
+ties (with bins: rows in one bin) count half.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Auc(NamedTuple):
 
 
 def auc(pos: ArrayLike, neg: ArrayLike) -> Auc:
-    """Area under the ROC curve and its DeLong variance, from raw scores.
+    """Return the area under the ROC curve and its DeLong variance, from raw scores.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def auc(pos: ArrayLike, neg: ArrayLike) -> Auc:
 
 @quiet
 def auc_from_counts(pos: ArrayLike, neg: ArrayLike) -> Auc:
-    """Area under the ROC curve and its DeLong variance, from counts per score bin.
+    """Return the area under the ROC curve and its DeLong variance, from counts per score bin.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def auc_from_counts(pos: ArrayLike, neg: ArrayLike) -> Auc:
     """
     pos, neg = floats(pos, neg)
     m, n = pos.sum(-1), neg.sum(-1)
-    below = (np.cumsum(neg, axis=-1) - neg / 2) / n[..., None]  # share of negatives each one beats
+    below = (np.cumsum(neg, axis=-1) - neg / 2) / n[..., None]  # share of negatives ranked below
     above = 1 - (np.cumsum(pos, axis=-1) - pos / 2) / m[..., None]
     area = np.where((m > 0) & (n > 0), (pos * below).sum(-1) / m, np.nan)
     spread_pos = (pos * (below - area[..., None]) ** 2).sum(-1) / (m - 1)
@@ -89,11 +89,10 @@ def auc_from_counts(pos: ArrayLike, neg: ArrayLike) -> Auc:
 
 @quiet
 def auc_interval(area: Auc, z: ArrayLike) -> Limits:
-    """Limits of an area under the curve, symmetric on the logit scale.
+    """Return the interval of an area under the curve, symmetric on the logit scale.
 
-    Under perfect separation, or whenever the variance is 0 or unknown, the data say nothing about
-    the spread: then the largest variance an area can have, a (1 - a) / min(m, n), is inverted,
-    which is Wilson's interval of min(m, n) trials.
+    Under perfect separation, or where the variance is 0 or unknown, the largest variance that an
+    area can have, a (1 - a) / min(m, n), is inverted: Wilson's interval of min(m, n) trials.
 
     Parameters
     ----------
@@ -127,11 +126,11 @@ def auc_interval(area: Auc, z: ArrayLike) -> Limits:
 
 @quiet
 def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]:
-    """Average precision and its variance, from counts per score bin.
+    """Return the average precision and its variance, from counts per score bin.
 
-    The variance is that of the influence of single rows, the derivatives of the average by the
-    count of each bin, but never below the binomial a (1 - a) / positives, which small samples
-    need: the influence alone covers 83 % with six positives.
+    The variance is that of the influence function (derivatives by the count of each bin), but at
+    least the binomial a (1 - a) / positives: with six positives intervals from the influence
+    function alone cover 83 %.
 
     Parameters
     ----------
@@ -153,17 +152,17 @@ def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]
     >>> round(float(average), 4), round(float(variance), 4)
     (0.9167, 0.0255)
     """
-    pos, neg = (each[..., ::-1] for each in floats(pos, neg))
-    found, rows = np.cumsum(pos, axis=-1), np.cumsum(pos + neg, axis=-1)
-    total = found[..., -1:]
+    pos, neg = (counts[..., ::-1] for counts in floats(pos, neg))
+    hits, rows = np.cumsum(pos, axis=-1), np.cumsum(pos + neg, axis=-1)
+    total = hits[..., -1:]
     some = rows > 0
-    precision = np.where(some, found / rows, 0.0)
+    precision = np.where(some, hits / rows, 0.0)
     average = (pos * precision).sum(-1, keepdims=True) / total
 
     def from_here_down(values: Array) -> Array:
         return np.cumsum(np.where(some, values, 0.0)[..., ::-1], axis=-1)[..., ::-1]
 
-    lost = from_here_down(pos * found / rows**2)  # by one more row so far up
+    lost = from_here_down(pos * hits / rows**2)  # by one more row in a bin
     gained = precision - average + from_here_down(pos / rows) - lost
     variance = ((pos * gained**2 + neg * lost**2).sum(-1, keepdims=True) / total**2)[..., 0]
     average, positives = average[..., 0], total[..., 0]
@@ -174,12 +173,12 @@ def precision_from_counts(pos: ArrayLike, neg: ArrayLike) -> tuple[Array, Array]
 def precision_interval(
     average: ArrayLike, variance: ArrayLike, positives: ArrayLike, z: ArrayLike
 ) -> Limits:
-    """Limits of an average precision, symmetric on the logit scale; Wilson's where it is 1.
+    """Return the interval of an average precision, symmetric on the logit scale; Wilson's at 1.
 
     Parameters
     ----------
     average, variance : array-like
-        As `precision_from_counts` gives them.
+        As returned by `precision_from_counts`.
     positives : array-like
     z : array-like, >= 0
 

@@ -1,9 +1,9 @@
-"""Monitoring batch after batch without false alarms: e-values from counts, and a detector.
+"""Sequential monitoring with controlled false alarms: e-values from counts, and a detector.
 
-A batch e-value bets against "the two rates lie in the tolerated set" and has expectation at most
-1 anywhere in that set, whatever the batch sizes and however the rates drift inside it.  The
-Shiryaev-Roberts detector adds up the bets of all possible starting days.  Its state is a few
-numbers per monitor, never data.
+A batch e-value tests "the two rates lie in the tolerated set" and has expectation at most 1
+anywhere in that set, whatever the batch sizes and however the rates drift inside it.  The
+Shiryaev-Roberts detector sums the e-values over all possible change points.  Its state is a few
+numbers per monitor, no data.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 HALF_LIFE = 5.0
-"""Batches after which a past batch counts half in the alternative that follows recent rates."""
+"""Batches after which the weight of a past batch is halved in the alternative of recent rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Tolerated:
     Parameters
     ----------
     low, high : float
-        Bounds, infinite ones welcome (a ratio's low may be 0).  For equality both are the same.
+        Bounds, possibly infinite (the lower one of a ratio may be 0).  For equality both agree.
     comparison : {"difference", "ratio"}
 
     Raises
@@ -49,7 +49,7 @@ class Tolerated:
     comparison: Literal["difference", "ratio"] = "difference"
 
     def __post_init__(self) -> None:
-        """Refuse an empty set."""
+        """Raise ValueError for an empty set."""
         if not self.low <= self.high or (self.comparison == "ratio" and self.low < 0):
             raise ValueError(f"no {self.comparison} lies between {self.low} and {self.high}")
 
@@ -96,9 +96,9 @@ def e_value(
     ----------
     tolerated : Tolerated
     a, d : array-like in [0, 1]
-        The alternative to bet on, chosen before the batch was seen.
+        The alternative hypothesis, chosen before the batch was observed.
     x_a, n_a, x_d, n_d : array-like
-        Successes and rows of both groups in the batch; an empty group is fine.
+        Successes and rows of both groups in the batch; a group may be empty.
 
     Returns
     -------
@@ -120,13 +120,13 @@ def e_value(
     near_a, near_d = tolerated.project(a, d, n_a, n_d)
     gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
     null = _log_likelihood(x_a, n_a, near_a) + _log_likelihood(x_d, n_d, near_d)
-    bet = np.where(np.isneginf(gain), 0.0, np.exp(gain - null))
-    return np.where(tolerated.contains(a, d), 1.0, bet)
+    e = np.where(np.isneginf(gain), 0.0, np.exp(gain - null))
+    return np.where(tolerated.contains(a, d), 1.0, e)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Monitor:
-    """An e-detector: its settings and its state, one new value per batch.
+    """An e-detector: its settings and its state, replaced after each batch.
 
     Counts may be arrays, one entry per monitor; the state then has that shape.
 
@@ -134,11 +134,12 @@ class Monitor:
     ----------
     tolerated : Tolerated
     alpha : float in (0, 1)
-        Chance of a false alarm within `horizon` batches, at most.  For M monitors pass alpha / M.
+        Largest probability of a false alarm within `horizon` batches; alpha / M for M monitors.
     horizon : float
-        Batches the promise covers (365 daily ones: "a year"); inf covers all time.
-    worth : float, > 0
-        How far beyond the bound a change is worth catching early, in units of the contrast.
+        Batches that `alpha` refers to (365 for a year of daily ones); inf for all time.
+    shift : float, > 0
+        Distance beyond the bound at which a change should be detected early, in units of the
+        contrast.
     evidence : array of shape (3, ...)
         Shiryaev-Roberts statistics of the alternatives: recent rates, too high, too low.
     recent : array of shape (4, ...)
@@ -164,7 +165,7 @@ class Monitor:
     tolerated: Tolerated
     alpha: float = 0.05
     horizon: float = 365.0
-    worth: float = 0.05
+    shift: float = 0.05
     evidence: Array = field(default_factory=lambda: np.zeros(3))
     recent: Array = field(default_factory=lambda: np.zeros(4))
     total: Array = field(default_factory=lambda: np.zeros(2))
@@ -172,7 +173,7 @@ class Monitor:
 
     @property
     def threshold(self) -> float:
-        """Evidence at which the alarm goes off."""
+        """Evidence that triggers the alarm."""
         return (self.horizon if np.isfinite(self.horizon) else 1.0) / self.alpha
 
     @property
@@ -197,10 +198,10 @@ class Monitor:
         a, d = self._alternatives(recent, total, n_a, n_d)
         step = self.batches + 1
         start = 1.0 if np.isfinite(self.horizon) else 1 / (step * (step + 1))
-        bets = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
+        e = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
         return replace(
             self,
-            evidence=(evidence + start) * bets,
+            evidence=(evidence + start) * e,
             recent=recent * 0.5 ** (1 / HALF_LIFE) + np.stack(batch),
             total=total + np.stack([x_a + x_d, n_a + n_d]),
             batches=step,
@@ -212,20 +213,20 @@ class Monitor:
 
     @quiet
     def _alternatives(self, recent: Array, total: Array, n_a: Array, n_d: Array) -> Limits:
-        """Rates to bet on, each of shape (3, ...), from past batches and the sizes of this one."""
+        """Return alternative rates of shape (3, ...), from past batches and this one's sizes."""
         smoothed_a = (recent[0] + 0.5) / (recent[1] + 1)
         smoothed_d = (recent[2] + 0.5) / (recent[3] + 1)
         pooled = (total[0] + 0.5) / (total[1] + 1)
         share_d = np.where(n_a + n_d > 0, n_d / (n_a + n_d), 0.5)
         first, second = [smoothed_a + 0 * n_a], [smoothed_d + 0 * n_d]
-        for bound, away in ((self.tolerated.high, self.worth), (self.tolerated.low, -self.worth)):
-            if np.isinf(bound):  # no such alternative: bet on something tolerated, gaining 1
+        for bound, shift in ((self.tolerated.high, self.shift), (self.tolerated.low, -self.shift)):
+            if np.isinf(bound):  # no such alternative: tolerated rates, with an e-value of 1
                 a = d = pooled + 0 * n_a
             elif self.tolerated.comparison == "difference":
-                a = pooled - (bound + away) * share_d
-                d = a + bound + away
+                a = pooled - (bound + shift) * share_d
+                d = a + bound + shift
             else:
-                ratio = max(bound + away, bound / 2)
+                ratio = max(bound + shift, bound / 2)
                 a = pooled / (1 - share_d + ratio * share_d)
                 d = ratio * a
             first.append(a)

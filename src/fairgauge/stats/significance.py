@@ -1,4 +1,4 @@
-"""Tests of "no difference": p-values by inverting an interval, exact, chi-square, permutation."""
+"""Tests of no difference: inversion of an interval, score, Welch, chi-square, permutation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
 from fairgauge.stats.contrasts import newcombe, welch_degrees
+from fairgauge.stats.roots import falling_root
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -17,11 +18,7 @@ if TYPE_CHECKING:
 Statistic: TypeAlias = Callable[[Array], Array]
 
 Z_MAX = 37.0
-"""Largest critical value searched: its two-sided p, 6e-300, is the smallest one reported."""
-
-_MOST_STEPS = 100
-_TURNS = 5
-_SETTLED = 1e-12
+"""Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""
 
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
@@ -45,14 +42,14 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
     ----------
     interval : callable
         From a critical value z to (low, high): the estimate at ``z = 0``, wider as z grows.
-        Called with a scalar once, then with an array of the shape that it answered.
+        Called with a scalar first, then with arrays of the shape that it returned.
     null : array-like
         The value under test: 0 for a difference, 1 for a ratio.
 
     Returns
     -------
     z : array in [0, 37]
-        nan where the limits are nan.
+        nan where the interval is nan.
 
     Examples
     --------
@@ -62,20 +59,20 @@ def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Arra
     """
     low, high, value = floats(*interval(np.asarray(0.0)), null)
     undefined = np.isnan(low) | np.isnan(high)
-    above = low > value
+    above, inner = low > value, np.zeros(value.shape)
 
     def beyond(z: Array) -> Array:
-        """Return how far the null still lies outside the limits; falls with z, 0 at the answer."""
+        """Return the distance of the null outside the interval; falls with z, 0 at the root."""
         low, high = interval(z)
         return np.where(above, low - value, value - high)
 
-    return np.where(undefined, np.nan, _root(beyond, value.shape))
+    return np.where(undefined, np.nan, falling_root(beyond, inner, np.full_like(inner, Z_MAX)))
 
 
 def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     """Return the p-value at which an interval just touches the null.
 
-    So interval and p-value never disagree: ``p < 1 - confidence`` exactly when the interval at
+    Interval and p-value agree: ``p < 1 - confidence`` exactly when the interval at
     that confidence excludes `null`.
 
     Parameters
@@ -86,7 +83,7 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     Returns
     -------
     p : array in [6e-300, 1]
-        nan where the limits are nan.
+        nan where the interval is nan.
 
     Examples
     --------
@@ -97,39 +94,12 @@ def invert(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:
     return two_sided(invert_z(interval, null))
 
 
-@quiet
-def _root(falling: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
-    """Return where a falling function of z in [0, Z_MAX] reaches 0, by secants kept in a bracket.
-
-    The ends are returned where it never is positive, or always.
-    """
-    inner, outer = np.zeros(shape), np.full(shape, Z_MAX)
-    last, z = inner, np.ones(shape)
-    before, here = falling(inner), falling(z)
-    never, always = ~(before > 0), falling(outer) > 0
-    done = never | always
-    for step in range(_MOST_STEPS):
-        positive = here > 0
-        inner, outer = np.where(positive, z, inner), np.where(positive, outer, z)
-        secant = z - here * (z - last) / (here - before)
-        middle = (inner + outer) / 2
-        # a secant that leaves the bracket, or creeps along one end, gives way to its middle
-        usable = (secant > inner) & (secant < outer) & (step % _TURNS != _TURNS - 1)
-        new = np.where(done | (here == 0), z, np.where(usable, secant, middle))
-        done = done | (np.abs(new - z) <= _SETTLED * (1 + z))
-        if done.all():
-            break
-        last, before, z = z, here, new
-        here = falling(z)
-    return np.where(never, 0.0, np.where(always, Z_MAX, new))
-
-
 def newcombe_p(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, null: ArrayLike = 0.0
 ) -> Array:
     """Return the p-value of ``x1/n1 - x2/n2 = null`` by inverting `newcombe`.
 
-    For ``null = 0`` it is also the p-value of "the ratio is 1": both are the same condition.
+    For ``null = 0`` it is also the p-value of a ratio of 1.
 
     Parameters
     ----------
@@ -151,7 +121,7 @@ def newcombe_p(
 def score_p(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, *, skewness: bool = True
 ) -> Array:
-    """Return the p-value of equal rates that agrees with the score limits.
+    """Return the p-value of equal rates that agrees with the score intervals.
 
     The level at which `score_difference` touches 0, and `score_ratio` 1.
 
@@ -160,7 +130,8 @@ def score_p(
     x1, n1, x2, n2 : array-like
         Successes and trials; an empty group gives nan, rates that are both 0 or both 1 give 1.
     skewness : bool
-        As for `score_difference`; without it this is `n_minus_1_chi2`.
+        As for `score_difference`; without it this is the N - 1 chi-square test (Campbell 2007,
+        Statistics in Medicine 26, 3661-3675).
 
     References
     ----------
@@ -192,12 +163,13 @@ def welch_p(
     var2: ArrayLike,
     n2: ArrayLike,
 ) -> Array:
-    """Return the p-value of equal means that agrees with `welch_difference`.
+    """Return the p-value of Welch's test of equal means.
 
     Parameters
     ----------
     mean1, var1, n1, mean2, var2, n2 : array-like
-        As for `welch_difference`; a group of fewer than two gives nan.
+        Sample means, sample variances (divisor n - 1) and sizes; a group of fewer than two gives
+        nan.
 
     Examples
     --------
@@ -213,35 +185,13 @@ def welch_p(
     return np.where((n1 > 1) & (n2 > 1), p, np.nan)
 
 
-@quiet
-def n_minus_1_chi2(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
-    """Return the p-value of Egon Pearson's N-1 chi-square test of two rates.
-
-    An empty group gives nan; rates that are both 0 or both 1 give 1.
-
-    References
-    ----------
-    Campbell (2007), Statistics in Medicine 26, 3661-3675.
-
-    Examples
-    --------
-    >>> round(float(n_minus_1_chi2(7, 25, 2, 25)), 6)
-    0.068451
-    """
-    x1, n1, x2, n2 = floats(x1, n1, x2, n2)
-    x, n = x1 + x2, n1 + n2
-    z2 = (n - 1) * (x1 * n2 - x2 * n1) ** 2 / (n1 * n2 * x * (n - x))
-    p = np.where((x > 0) & (x < n), two_sided(np.sqrt(z2)), 1.0)
-    return np.where((n1 > 0) & (n2 > 0), p, np.nan)
-
-
 def homogeneity(x: ArrayLike, n: ArrayLike) -> tuple[Array, Array]:
     """Test that all groups share one rate (Pearson's chi-square, G - 1 degrees of freedom).
 
     Parameters
     ----------
     x, n : array-like of shape (..., G)
-        Successes and trials; groups without trials are left out.
+        Successes and trials; groups without trials are excluded.
 
     Returns
     -------
@@ -265,7 +215,7 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     Parameters
     ----------
     counts : array-like of shape (..., G, K)
-        Rows per group and category; empty groups and categories are left out.
+        Rows per group and category; empty groups and categories are excluded.
 
     Returns
     -------
@@ -290,58 +240,21 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     return np.where(g > 1, stat, np.nan), np.where(g > 1, p, np.nan)
 
 
-def studentised(metric: Statistic) -> Statistic:
-    """Turn a metric of one group into the studentised gap ``|m1 - m2| / sd`` of two.
-
-    Only a studentised statistic makes a permutation test valid when the metric is equal but the
-    distributions are not.  The variance is the jackknife's, taken cell by cell.
-
-    Parameters
-    ----------
-    metric : callable
-        From cells of shape (..., K) to values of shape (...).
-
-    Returns
-    -------
-    statistic : callable
-        From cells of shape (..., 2, K) to values of shape (...), for `permutation_p`.
-
-    References
-    ----------
-    DiCiccio, Vasudevan, Basu, Kenthapadi & Agarwal (2020), Evaluating fairness using permutation
-    tests, KDD.
-
-    Examples
-    --------
-    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
-    >>> round(float(gap(np.array([[30.0, 70.0], [20.0, 80.0]]))), 3)
-    1.636
-    """
-    from fairgauge.stats.resampling import jackknife_variance
-
-    def statistic(table: Array) -> Array:
-        value = metric(table)
-        gap = np.abs(value[..., 0] - value[..., 1])
-        variance = jackknife_variance(table, metric).sum(-1)
-        return np.where(gap == 0, 0.0, quotient(gap, np.sqrt(variance)))
-
-    return statistic
-
-
 def permutation_p(
     counts: ArrayLike, statistic: Statistic, rng: np.random.Generator, replicates: int = 2000
 ) -> Array:
-    """Return the permutation p-value of "group labels do not matter", from counts alone.
+    """Return the permutation p-value of "both groups have one distribution", from counts alone.
 
     Permuting the labels of rows is a multivariate hypergeometric draw of the cells.
 
     Parameters
     ----------
-    counts : array-like of whole numbers, shape (G, K)
+    counts : array-like of whole numbers, shape (2, K)
         Rows per group and cell.
     statistic : callable
-        From tables of shape (..., G, K) to values of shape (...); large speaks against the null.
-        See `studentised` for differences of a metric.
+        From tables of shape (..., 2, K) to values of shape (...); large values are evidence
+        against the null.  A difference of a metric must be studentised, or the test is invalid
+        where the metric is equal and the distributions are not (DiCiccio et al. 2020).
     rng : numpy.random.Generator
     replicates : int
         The smallest possible p is 1 / (replicates + 1).
@@ -359,7 +272,7 @@ def permutation_p(
     Examples
     --------
     >>> table = [[40, 10], [20, 30]]
-    >>> gap = studentised(lambda cells: cells[..., 0] / cells.sum(-1))
+    >>> gap = lambda tables: np.abs(tables[..., 0, 0] - tables[..., 1, 0])
     >>> bool(permutation_p(table, gap, np.random.default_rng(0)) < 0.01)
     True
     """
@@ -372,7 +285,7 @@ def permutation_p(
 
 
 def permuted(table: Array, rng: np.random.Generator, replicates: int) -> Array:
-    """Draw tables of shape (replicates, G, K) with the margins of `table`.
+    """Draw tables of shape (replicates, 2, K) with the margins of `table`, of shape (2, K).
 
     Examples
     --------
@@ -380,17 +293,7 @@ def permuted(table: Array, rng: np.random.Generator, replicates: int) -> Array:
     >>> draws.shape, draws.sum(1).min(0).tolist()
     ((100, 2, 2), [4.0, 6.0])
     """
-    groups, cells = table.shape
-    left = np.broadcast_to(table.sum(0).astype(np.int64), (replicates, cells)).copy()
-    drawn = np.zeros((replicates, groups, cells), dtype=np.int64)
-    for g in range(groups - 1):
-        need = np.full(replicates, int(table[g].sum()))
-        rest = left.sum(-1)
-        for k in range(cells - 1):
-            rest = rest - left[:, k]
-            drawn[:, g, k] = rng.hypergeometric(left[:, k], rest, need)
-            need = need - drawn[:, g, k]
-        drawn[:, g, -1] = need
-        left = left - drawn[:, g]
-    drawn[:, -1] = left
-    return drawn.astype(np.float64)
+    first, second = table.astype(np.int64)
+    total = first + second
+    drawn = rng.multivariate_hypergeometric(total, first.sum(), size=replicates)
+    return np.stack([drawn, total - drawn], axis=1).astype(np.float64)

@@ -1,7 +1,7 @@
-"""Confidence limits of mean squares: of a mean square, of a variance, and of the ratio of both.
+"""Confidence intervals of a mean square, of a variance, and of their ratio.
 
-How far a mean square is off depends on fourth powers: on the kurtosis. Few rows show too little of
-a heavy tail, so what exceeds a normal's is taken for more than it looks.
+The variance of a mean square depends on the kurtosis, which small samples of heavy-tailed values
+underestimate; the excess over the normal kurtosis is therefore inflated.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-12
 """The relative error of a sum."""
-_SPOILED = 0.02
-"""The largest relative error of a fourth moment that limits are made from."""
+_LARGEST_ERROR = 0.02
+"""Largest relative rounding error of a fourth moment."""
 _FEW, _TAIL = 4.0, 10.0
 _NORMAL = 3.0
 
 
 class Moments(NamedTuple):
-    """Mean, and moments about it (divisor n), of many samples.
+    """Mean and central moments (divisor n) of many samples.
 
-    ``fourth`` is nan where rounding has spoiled it.
+    ``fourth`` is nan where rounding errors dominate it.
     """
 
     n: Array
@@ -53,14 +53,14 @@ def central_moments(
     Returns
     -------
     moments : Moments
-        ``fourth`` is nan where it is not known to 2 %: of values far from 0 that vary little (1e6
-        by some 100). No rows give nan.
+        ``fourth`` is nan where its rounding error may exceed 2 %, for values far from 0 that vary
+        little (such as 1e6 with a standard deviation of 100). No rows give nan.
 
     Examples
     --------
     >>> x = np.array([1.0, 2.0, 4.0, 9.0])
-    >>> found = central_moments(4, *((x**k).sum() for k in range(1, 5)))
-    >>> [round(float(each), 6) for each in found]
+    >>> moments = central_moments(4, *((x**k).sum() for k in range(1, 5)))
+    >>> [round(float(moment), 6) for moment in moments]
     [4.0, 4.0, 9.5, 22.5, 180.5]
     """
     n, s1, s2, s3, s4 = floats(n, first, second, third, fourth)
@@ -68,50 +68,50 @@ def central_moments(
     about2 = np.maximum(m2 - mean**2, 0.0)
     about3 = m3 - 3 * mean * m2 + 2 * mean**3
     about4 = summed(
-        [m4, -4 * mean * m3, 6 * mean**2 * m2, -3 * mean**4], (1 - _SPOILED) * about2**2
+        [m4, -4 * mean * m3, 6 * mean**2 * m2, -3 * mean**4], (1 - _LARGEST_ERROR) * about2**2
     )
     return Moments(n, mean, about2, about3, about4)
 
 
 @quiet
 def summed(terms: Sequence[Array], least: ArrayLike) -> Array:
-    """Return a sum of terms that may cancel, nan where rounding has spoiled it.
+    """Return a sum of terms that may cancel, nan where rounding errors dominate it.
 
     Parameters
     ----------
     terms : sequence of arrays
-        Numbers that are known to 12 digits.
+        Numbers of 12 significant digits.
     least : array-like, >= 0
-        What the sum is at least, but for rounding; where that is 0, and every error with it, so
-        is the sum.
+        Lower bound of the exact sum.
 
     Examples
     --------
     >>> summed([np.array([5.0, 1e12]), np.array([-3.0, 1 - 1e12])], 0.5).tolist()
     [2.0, nan]
     """
-    every, (floor,) = np.stack(terms), floats(least)
-    total = every.sum(axis=0)
-    error = _ROUNDING * np.abs(every).sum(axis=0)
-    known = (error <= _SPOILED * np.maximum(total, floor)) & (total >= floor - error)
-    return np.where(known, np.maximum(total, floor), np.nan)
+    stacked, (bound,) = np.stack(terms), floats(least)
+    total = stacked.sum(axis=0)
+    error = _ROUNDING * np.abs(stacked).sum(axis=0)
+    known = (error <= _LARGEST_ERROR * np.maximum(total, bound)) & (total >= bound - error)
+    return np.where(known, np.maximum(total, bound), np.nan)
 
 
 @quiet
 def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
-    """Return the kurtosis that limits are made with: of a normal, 3 in many rows.
+    """Return the kurtosis, inflated for small samples; 3 for many normal values.
 
-    The plain one falls short in few rows, the more the heavier the tail. It is raised by (n + 4)/n,
-    and what then exceeds 3 by 1 + 10/sqrt(n). Both factors were set by simulation, so that limits
-    cover 93 % and more, from 50 rows on, of normal values and of Student's t with 5 degrees of
-    freedom (92 % from 20 rows on).
+    The sample kurtosis is biased downwards in small samples, the more the heavier the tail. It is
+    multiplied by (n + 4)/n, and its excess over 3 then by 1 + 10/sqrt(n). Both factors were set by
+    simulation, so that 95 % intervals cover at least 93 %, from 50 rows on, for normal values and
+    Student's t with 5 degrees of freedom (92 % from 20 rows on).
 
     Parameters
     ----------
     second, fourth : array-like
-        Mean square and mean fourth power; nan where they cannot belong to each other, because
-        numbers were too large or too small to be multiplied.
+        Mean square and mean fourth power; the result is nan where they are inconsistent because
+        of overflow or underflow.
     n : array-like
+        Rows.
 
     Examples
     --------
@@ -120,32 +120,33 @@ def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
     """
     second, fourth, n = floats(second, fourth, n)
     plain = fourth / second**2
-    raised = np.where(plain >= 1 - _SPOILED, plain, np.nan) * (n + _FEW) / n
+    raised = np.where(plain >= 1 - _LARGEST_ERROR, plain, np.nan) * (n + _FEW) / n
     return np.asarray(raised + np.maximum(raised - _NORMAL, 0.0) * _TAIL / np.sqrt(n))
 
 
 @quiet
 def square_limits(square: ArrayLike, weight: ArrayLike, n: ArrayLike, z: ArrayLike) -> Limits:
-    """Limits of a mean square or a variance: chi-square, its degrees fitted to the kurtosis.
+    """Return the interval of a mean square or a variance: chi-square, fitted to the kurtosis.
 
     A mean of n squares has the relative variance (kurtosis - 1)/n, that of a chi-square over its
-    ``2n/(kurtosis - 1)`` degrees of freedom. A kurtosis of 3 gives the textbook's limits.
+    ``2n/(kurtosis - 1)`` degrees of freedom. A kurtosis of 3 gives the textbook interval.
 
     Parameters
     ----------
     square : array-like
-        The mean square about 0 (or the sample variance).
+        The mean square (or the sample variance).
     weight : array-like
-        The kurtosis, as of `tail_weight`.
+        The kurtosis, as returned by `tail_weight`.
     n : array-like
-        Rows (of a variance, one less). Below 1 nothing is known.
+        Rows (of a variance, one less).
     z : array-like, >= 0
         Critical value.
 
     Returns
     -------
     low, high : array in [0, inf]
-        [0, inf] where nothing is known; the square itself where it is 0. It is always inside.
+        [0, inf] where n is below 1 or the kurtosis unknown; [0, 0] where the square is 0. The
+        estimate is always inside.
 
     References
     ----------
@@ -177,23 +178,24 @@ def unexplained_limits(
     n: ArrayLike,
     z: ArrayLike,
 ) -> Limits:
-    """Limits of a mean squared error over the variance of the labels, on the log scale.
+    """Return the interval of a mean squared error over the variance of labels, on the log scale.
 
-    A row moves the logarithm by ``e^2 / mean(e^2) - d^2 / mean(d^2)``, e its error and d its label
-    less their mean, so that ``spread``, the mean square of that, over n is the variance. As in
-    `tail_weight` it is raised by (n + 4)/n, and what then exceeds that of normal values, which is
-    4 (1 - r^2) with r the correlation of e and d, by 1 + 10/sqrt(n).
+    The influence of a row on the logarithm is ``e^2 / mean(e^2) - d^2 / mean(d^2)``, e being its
+    error and d the deviation of its label from the mean, so that the variance is ``spread``, the
+    mean square of the influence, over n. As in `tail_weight` it is multiplied by (n + 4)/n, and its
+    excess over that of normal values, 4 (1 - r^2) with r the correlation of e and d, by
+    1 + 10/sqrt(n).
 
     Parameters
     ----------
     share : array-like
         Mean squared error over variance: 1 - R^2.
     spread, normal : array-like
-        The mean square of what a row moves, and of what it would if all were normal.
+        The mean square of the influence, and that of normal values.
     n : array-like
-        Rows; fewer than two tell nothing.
+        Rows; fewer than two give [0, inf].
     z : array-like, >= 0
-        Critical value; that of Student's t with n - 1 degrees is taken.
+        Critical value, converted to that of Student's t with n - 1 degrees of freedom.
 
     Returns
     -------

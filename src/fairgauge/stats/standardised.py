@@ -1,4 +1,4 @@
-"""Confidence limits of a standardised difference of two means (Cohen's d), whatever is compared."""
+"""Confidence interval of a standardised difference of two means (Cohen's d)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Standardised(NamedTuple):
-    """A standardised difference, its limits, and the p-value of "no difference"."""
+    """A standardised difference, its interval, and the p-value of no difference."""
 
     value: Array
     low: Array
@@ -35,31 +35,32 @@ def standardised_difference(
     *,
     inside: bool = False,
 ) -> Standardised:
-    """Return the difference of two means over their pooled standard deviation, and its limits.
+    """Return the difference of two means over their pooled standard deviation, and its interval.
 
-    A row of a side, u off its mean, moves the difference d by ``a u + b (u^2 - v)``, v being the
-    variance of the side: its mean is moved by u, the pooled variance s^2 by a share w of u^2 - v.
-    Of separate sides a is +-1/s and b is -d w / (2 s^2), w the side's share of all rows. The
-    variance of d is the sum over the sides of the variance of that over their rows, and Student's t
-    has Welch's degrees of freedom. Nothing is taken to be normal, nor the spreads to be equal.
+    By the delta method: the influence on d of a row with the deviation u from the mean of its side
+    is ``a u + b (u^2 - v)``, v being the variance of the side. For separate sides a is +-1/s and b
+    is -d w / (2 s^2), w being the side's share of all rows and s^2 the pooled variance. The
+    variance of d is the sum over the sides of the variance of the influence over their rows;
+    Student's t has Welch's degrees of freedom. Neither normality nor equal variances are assumed.
 
     With ``inside``, the first side is compared with both together: with q its share of them, n its
-    rows and N all, ``d = (1 - q)(m1 - m2) / s`` where s^2 pools the first side with all, whose
-    squares hold ``n (1 - q)(m1 - m2)^2`` beside those inside the two.
+    rows and N all, ``d = (1 - q)(m1 - m2) / s`` where s^2 pools the first side with all rows, whose
+    sum of squares is that within both sides plus ``n (1 - q)(m1 - m2)^2``.
 
     Parameters
     ----------
     one, two : Moments
         Of the two sides, which share no row.
     rows : pair of array-like
-        The rows that each side is worth.
+        The effective sample size of each side.
     confidence : float in (0, 1)
     inside : bool
+        Whether the reference is both sides together.
 
     Returns
     -------
-    found : Standardised
-        Limits and p are nan where a side has fewer than two rows or nothing varies. The interval
+    difference : Standardised
+        Limits and p are nan where a side has fewer than two rows or no value varies. The interval
         excludes 0 exactly when ``p < 1 - confidence``.
 
     References
@@ -71,31 +72,31 @@ def standardised_difference(
     >>> from fairgauge.stats.squares import central_moments
     >>> sides = [np.arange(10.0), np.arange(3.0, 15.0)]
     >>> moments = [central_moments(len(x), *((x**k).sum() for k in range(1, 5))) for x in sides]
-    >>> found = standardised_difference(*moments, (10, 12), 0.95)
-    >>> [round(float(each), 3) for each in found]
+    >>> difference = standardised_difference(*moments, (10, 12), 0.95)
+    >>> [round(float(number), 3) for number in difference]
     [-1.191, -2.121, -0.262, 0.015]
     """
     from scipy.special import stdtr
 
     n, m = floats(*rows)
-    every, gap = one.n + two.n, one.mean - two.mean
-    share = one.n / every
+    total, gap = one.n + two.n, one.mean - two.mean
+    share = one.n / total
     if inside:
         between = one.n * (1 - share) * gap**2
         pooled = 2 * one.n * one.second + two.n * two.second + between
-        s = np.sqrt(pooled / (one.n + every - 2))
-        far = (1 - share) / s
-        value = far * gap
-        weights = 2 * one.n / (one.n + every), two.n / (one.n + every)
-        bend = value / s**2 * one.n * (1 - share) / (one.n + every) * gap
+        s = np.sqrt(pooled / (one.n + total - 2))
+        slope = (1 - share) / s
+        value = slope * gap
+        weights = 2 * one.n / (one.n + total), two.n / (one.n + total)
+        bend = value / s**2 * one.n * (1 - share) / (one.n + total) * gap
     else:
-        s = np.sqrt((one.n * one.second + two.n * two.second) / (every - 2))
-        far = 1 / s
-        value = far * gap
+        s = np.sqrt((one.n * one.second + two.n * two.second) / (total - 2))
+        slope = 1 / s
+        value = slope * gap
         weights = share, 1 - share
         bend = np.zeros_like(value)
     errors = [
-        _variance(sign * (far - bend), -value * weight / (2 * s**2), side, of) / (of - 1)
+        _row_variance(sign * (slope - bend), -value * weight / (2 * s**2), side, of) / (of - 1)
         for sign, weight, side, of in zip((1, -1), weights, (one, two), (n, m), strict=True)
     ]
     error = np.sqrt(errors[0] + errors[1])
@@ -106,9 +107,9 @@ def standardised_difference(
     return Standardised(value, value - half, value + half, p)
 
 
-def _variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:
+def _row_variance(linear: Array, square: Array, side: Moments, rows: Array) -> Array:
     """Return the variance of ``linear u + square (u^2 - v)`` over the rows of a side."""
     squares = side.second**2 * (tail_weight(side.second, side.fourth, rows) - 1)
     squares = np.where(side.second > 0, squares, 0.0)
-    found = linear**2 * side.second + 2 * linear * square * side.third + square**2 * squares
-    return np.asarray(np.maximum(found, 0.0))
+    variance = linear**2 * side.second + 2 * linear * square * side.third + square**2 * squares
+    return np.asarray(np.maximum(variance, 0.0))

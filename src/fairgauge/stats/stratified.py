@@ -1,6 +1,6 @@
-"""Two rates compared over strata, right for a few large strata and for many thin ones.
+"""Weighted differences and ratios of two rates over strata, also with many sparse strata.
 
-Strata lie along the last axis, with a weight each; a stratum of weight 0 takes no part.
+Strata lie along the last axis; a stratum of weight 0 is excluded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Stratified(NamedTuple):
-    """Limits of a pooled contrast, with the p-value at which they touch "no difference"."""
+    """The interval of a pooled contrast, and the p-value at which it touches no difference."""
 
     low: Array
     high: Array
@@ -28,10 +28,10 @@ class Stratified(NamedTuple):
 def stratified_difference(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, weights: ArrayLike, z: ArrayLike
 ) -> Stratified:
-    """Limits of ``sum w (x1/n1 - x2/n2)``, the difference being alike in all strata.
+    """Return the interval of ``sum w (x1/n1 - x2/n2)``, assuming a common difference.
 
-    Sato's variance is linear in the difference and unbiased in every stratum, so that thin strata
-    add up; inverting the score (Klingenberg) keeps the limits right for rare outcomes.
+    Sato's variance is linear in the difference and unbiased in every stratum, so that it is valid
+    for many sparse strata; inverting the score (Klingenberg) makes it valid for rare outcomes.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def stratified_difference(
 def stratified_ratio(
     x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike, weights: ArrayLike, z: ArrayLike
 ) -> Stratified:
-    """Limits of ``sum w x1/n1`` over ``sum w x2/n2``, the ratio being alike in all strata.
+    """Return the interval of ``sum w x1/n1`` over ``sum w x2/n2``, assuming a common ratio.
 
     Greenland and Robins's variance of the difference ``sum w (p1 - r p2)``, inverted in r.
 

@@ -14,9 +14,7 @@ from loan_cases import BASIC, SEX
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.cli.commands.audit_command import FORMATS, exit_code
-from fairgauge.cli.spec_flags import question
 from fairgauge.enums import Outcome
-from fairgauge.spec.options import Options
 
 
 def spec_of(run, *args):
@@ -35,18 +33,9 @@ def test_the_report_is_the_one_of_the_library(run, loans):
     assert report["RD", "sex", "F"].value == pytest.approx(12 / 13 - 6 / 10)
 
 
-def test_every_option_of_the_library_has_a_flag():
-    def nothing(**_):
-        return None
-
-    flags = {p.name for p in question(nothing).__click_params__}
-    assert flags == set(Options.__annotations__) | {"config"}
-
-
 @pytest.mark.parametrize(
     ("flags", "key", "value"),
     [
-        (["--threshold", "0.3,0.5", "--threshold", "0.7"], "threshold", [0.3, 0.5, 0.7]),
         (["--positive", "yes,maybe"], "positive", None),
         (["--strata", "region"], "strata", "region"),
         (["--reference", "largest"], "reference", "largest"),
@@ -60,6 +49,13 @@ def test_every_option_of_the_library_has_a_flag():
         (["--profile", "clarify"], "profile", "clarify"),
         (["--missing", "group"], "missing", "group"),
         (["--max-groups", "50"], "max_groups", 50),
+        (["--min-group", "30", "--min-group", "2%"], "min_n", 30),
+        (["--min-group", "30", "--min-group", "2%"], "min_share", 0.02),
+        (["--unknown", "Unknown,Not stated"], "unknown", ["Unknown", "Not stated"]),
+        (["--exclude-groups", "F"], "exclude_groups", ["F"]),
+        (["--multiplicity", "familywise"], "multiplicity", "familywise"),
+        (["--title", "A", "--notes", "B"], "document", {"title": "A", "notes": "B"}),
+        (["--sensitive", "age:40:left"], "sensitive", None),
         (["--score-of", "yes"], "score_of", "yes"),
         (["--intersect", "sex*region"], "intersections", [["sex", "region"]]),
         (["--sensitive", "region=n,s"], "sensitive", None),
@@ -77,8 +73,17 @@ def test_flags_reach_the_specification(run, loans, flags, key, value):
     found = spec_of(run, loans, *flags)[key]
     expected = {
         "region=n,s": [{"column": "sex"}, {"column": "region", "values": [["n", "s"]]}],
+        "age:40:left": [{"column": "sex"}, {"column": "age", "cuts": [40.0], "closed": "left"}],
         "age:30,40": [{"column": "sex"}, {"column": "age", "cuts": [30.0, 40.0]}],
-        "-1 <= AD <= 1": [{"metric": "AD", "at_least": -1, "at_most": 1, "decide": "interval"}],
+        "-1 <= AD <= 1": [
+            {
+                "metric": "AD",
+                "at_least": -1,
+                "at_most": 1,
+                "decide": "interval",
+                "insufficient": "report",
+            }
+        ],
     }.get(flags[-1], value)
     assert found == expected
 
@@ -235,15 +240,15 @@ def test_several_mistakes_are_told_together(fails, loans):
         said
         == """\
 9 mistakes in what is asked
-  rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
-  rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
+  reference: 'sx' is not allowed. Use others, overall, largest, best or {column: value}
   metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
 See: fairgauge metrics
-  confidence: must be a number between 0 and 1, not '95'
-  seed: must be a whole number from 0 up, not 'x'
+  confidence: must be a number between 0 and 1, not 95
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
-Say default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca, bayes
-  reference: 'sx' is not allowed; say rest, overall, largest, best, or {column: value}
+Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes
+  seed: must be a whole number from 0 up, not 'x'
+  rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
+  rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?
   sensitive[0]: no column 'sx' in the data. Did you mean 'sex'?"""
     )

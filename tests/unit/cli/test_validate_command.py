@@ -42,12 +42,12 @@ def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_pa
         said
         == """\
 5 mistakes in what is asked
-  sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts
-  rules[0].at_least: must be a number, not '0.8'
-  positiv: unknown key. Did you mean 'positive'? Allowed: label, prediction, score, score_of, \
+  positiv: unknown option. Did you mean 'positive'? Allowed: label, prediction, score, score_of, \
 score_range, threshold, positive, sensitive, intersections, strata, count, weight, cluster, \
-reference, metrics, features, task, confidence, method, seed, replicates, profile, missing, \
-population, rules, max_groups
+reference, min_n, min_share, unknown, exclude_groups, metrics, features, task, confidence, method, \
+multiplicity, seed, replicates, profile, missing, population, rules, max_groups, document
+  sensitive[0].cut: unknown key. Did you mean 'cuts'? Allowed: column, values, cuts, closed
+  rules[0].at_least: must be a number, not '0.8'
   rules[1].metric: no metric named 'XX'. See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?"""
     )

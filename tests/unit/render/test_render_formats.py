@@ -112,4 +112,4 @@ def test_csv_writes_infinity_and_undefined():
     assert lines[0] == ",".join(COLUMNS)
     undefined = [line for line in lines if ",undefined," in line]
     assert undefined
-    assert all(",rest,,,,,,," in line for line in undefined if line.startswith("DAR"))
+    assert all(",others,,,,,,," in line for line in undefined if line.startswith("DAR"))

@@ -19,7 +19,7 @@ from fairgauge.report.estimates import Estimate
 
 def estimate(metric, value, low=None, high=None, group="g", **more):
     return Estimate(
-        metric=metric, set="clarify", feature="f", group=group, reference="rest",
+        metric=metric, set="clarify", feature="f", group=group, reference="others",
         value=value, low=low, high=high, **more,
     )  # fmt: skip
 
@@ -125,9 +125,9 @@ def test_names_that_the_catalogue_does_not_have_are_shown_bare():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("rest", "the rest: everybody of the feature who is not in the group"),
+        ("others", "all other groups of the feature"),
         ("best", "the group that fares best"),
-        ({"race": "White", "sex": True}, "race = White, sex = true; the rest elsewhere"),
+        ({"race": "White", "sex": True}, "race = White, sex = true; all other groups elsewhere"),
     ],
 )
 def test_references_in_words(given, words):

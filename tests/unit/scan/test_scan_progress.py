@@ -7,63 +7,137 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
+import fairgauge as fg
 from fairgauge.scan import scan_progress
+from fairgauge.scan.scan_progress import progress
 
 LONG = "SELECT sum(hash(i)) FROM range(20000000000) AS t(i)"  # half a minute
 
 
 class Terminal(io.StringIO):
+    """A terminal that tells when something was written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = threading.Event()
+
     def isatty(self) -> bool:
         return True
 
+    def flush(self) -> None:
+        self.drawn.set()
 
-def shown(monkeypatch, stream, share=lambda: 0.5, rows=lambda: 1_000):
-    monkeypatch.setattr(scan_progress, "_PATIENCE", 0.0)
+    def bars(self) -> list[str]:
+        return [text for text in self.getvalue().split(scan_progress.ERASE) if text]
+
+
+def watch(monkeypatch, stream, patience=0.0):
+    """Put a stream in the place of standard error; pytest would undo that after a fixture."""
     monkeypatch.setattr(sys, "stderr", stream)
-    seen = threading.Event()
-
-    def seen_share() -> float:
-        seen.set()
-        return share()
-
-    with scan_progress.watched(seen_share, rows):
-        seen.wait(1)
-        deadline = time.monotonic() + 5
-        while isinstance(stream, Terminal) and "%" not in stream.getvalue():
-            assert time.monotonic() < deadline
-    return stream.getvalue()
+    monkeypatch.setattr(scan_progress, "_PATIENCE", patience)
+    monkeypatch.setattr(scan_progress, "_STEP", 0.001)
+    return stream
 
 
-def test_a_bar_on_a_terminal_that_is_erased_at_the_end(monkeypatch):
-    text = shown(monkeypatch, Terminal())
-    assert "counting [############            ]  50 %" in text
-    assert text.endswith("\r\x1b[K")
+def test_a_long_scan_shows_a_bar_and_erases_it(monkeypatch):
+    terminal = watch(monkeypatch, Terminal())
+    with progress("Counting rows"):
+        assert terminal.drawn.wait(10)
+    assert terminal.bars()[0].startswith("Counting rows [#")
+    assert terminal.getvalue().endswith(scan_progress.ERASE)
 
 
-def test_nothing_where_nobody_watches(monkeypatch):
-    assert shown(monkeypatch, io.StringIO()) == ""
+def test_a_scan_that_knows_its_share_shows_it(monkeypatch):
+    terminal = watch(monkeypatch, Terminal())
+    with progress("Counting rows", lambda: 0.5, lambda: 1_000):
+        assert terminal.drawn.wait(10)
+    assert "Counting rows [############            ]  50 %" in terminal.bars()[0]
 
 
-def test_nothing_for_a_short_scan(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    with scan_progress.watched(lambda: 0.5, lambda: None):
+def test_work_within_work_shares_one_bar(monkeypatch):
+    """Two bars would draw over each other, on one line."""
+    terminal = watch(monkeypatch, Terminal())
+    threads = threading.active_count()
+    with progress("Counting rows"):
+        assert terminal.drawn.wait(10)
+        assert threading.active_count() == threads + 1
+        with progress("Scanning", lambda: 0.25):
+            assert threading.active_count() == threads + 1
+            drawn_until(terminal, "25 %")
+        terminal.truncate(terminal.seek(0))
+        drawn_until(terminal, " s")
+        assert "%" not in terminal.bars()[-1]
+    assert all(text.startswith("Counting rows [") for text in terminal.bars())
+
+
+def drawn_until(terminal, text):
+    for _ in range(1_000):
+        terminal.drawn.clear()
+        assert terminal.drawn.wait(10)
+        if text in terminal.getvalue():
+            return
+    raise AssertionError(terminal.getvalue())
+
+
+def test_a_short_scan_shows_nothing(monkeypatch):
+    terminal = watch(monkeypatch, Terminal(), patience=60.0)
+    with progress("Counting rows"):
         pass
     assert terminal.getvalue() == ""
 
 
-def test_what_is_not_known_is_not_said():
-    assert scan_progress.line(0.0, 1.0, None) == f"counting [{' ' * 24}]   0 %"
-    assert "M rows/s" not in scan_progress.line(0.5, 1.0, None)
-    assert scan_progress.line(0.5, 3.0, 60_000_000).endswith("50 %  10.0 M rows/s  3 s left")
+def test_the_bar_is_gone_after_an_error(monkeypatch):
+    terminal = watch(monkeypatch, Terminal())
+
+    def work() -> None:
+        with progress("Counting rows"):
+            assert terminal.drawn.wait(10)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert terminal.getvalue().endswith(scan_progress.ERASE)
+
+
+@pytest.mark.parametrize("stream", [None, io.StringIO(), "closed"], ids=["none", "file", "closed"])
+def test_nothing_where_there_is_no_terminal(monkeypatch, stream):
+    """A program without a console (pythonw, a service) has no standard error at all."""
+    if stream == "closed":
+        stream = io.StringIO()
+        stream.close()
+    watch(monkeypatch, stream)
+    before = threading.active_count()
+    with progress("Counting rows", lambda: 0.5):
+        assert threading.active_count() == before
+    if isinstance(stream, io.StringIO) and not stream.closed:
+        assert stream.getvalue() == ""
+
+
+def test_a_scan_of_files_needs_no_standard_error(monkeypatch, tmp_path):
+    (tmp_path / "t.csv").write_text("y,s\n1,a\n0,b\n")
+    monkeypatch.setattr(sys, "stderr", None)
+    assert fg.count(tmp_path / "t.csv", label="y", sensitive="s").rows == 2
+
+
+def test_what_is_not_known_is_not_shown():
+    assert scan_progress.line("Counting", 0.0, 1.0, None) == f"Counting [{' ' * 24}]   0 %"
+    assert "M rows/s" not in scan_progress.line("Counting", 0.5, 1.0, None)
+    assert scan_progress.line("", 0.5, 3.0, 60_000_000).endswith("50 %  10.0 M rows/s  3 s left")
+
+
+def test_a_bar_of_unknown_length_moves_to_and_fro():
+    bars = [scan_progress.moving(step / 10 + 0.01) for step in range(37)]
+    assert {len(bar) for bar in bars} == {24}
+    assert bars[0] == bars[36] == "######" + " " * 18
+    assert bars[18] == " " * 18 + "######"
 
 
 SCRIPT = """
 import duckdb
-from fairgauge.scan import duck
+from fairgauge.scan import duckdb_connection as duck
 from fairgauge.scan.duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:

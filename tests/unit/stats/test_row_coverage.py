@@ -1,4 +1,4 @@
-"""Seeded simulations of the metrics of single rows: how often their limits hold the truth.
+"""Seeded simulations of the metrics of single rows: coverage of their intervals.
 
 In the style of `test_simulated_coverage.py`: one coverage (in per cent) per scenario, floors with
 three Monte-Carlo standard errors; `docs/coverage.md` has the numbers of more data sets. A
@@ -17,7 +17,7 @@ from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import disagreement, jackknifed_share
 from fairgauge.stats.paired import paired_difference
-from fairgauge.stats.rankings import Ranking, Tops, divergence_interval, top_ratio, top_skew
+from fairgauge.stats.rankings import Ranking, Tops, ranking_divergence_interval, top_ratio, top_skew
 
 Z = critical(0.95)
 
@@ -91,7 +91,7 @@ def divergences(rng, size, shifts):
                 ranking.divergence(codes, len(groups)),
                 Tops.of(ranking, codes, len(groups)),
             )
-            limits.append(divergence_interval(value, found, 0.95, rng, 300)[:2])
+            limits.append(ranking_divergence_interval(value, found, 0.95, rng, 300)[:2])
         yield covered(np.transpose(limits), truth)
 
 

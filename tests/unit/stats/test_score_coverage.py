@@ -1,4 +1,4 @@
-"""Seeded simulations: how often limits of statistics of scores hold the truth."""
+"""Seeded simulations: coverage of intervals of statistics of scores."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def curve_areas(rng, size):
         for _ in range(size):
             pair = [_ranked(rng, 1, n, 0.3, shift)[:, 0] for shift in shifts]
             pair = [each.reshape(2, -1, 20).sum(-1) for each in pair]  # coarser bins
-            value = abs(roc.curves(pair[0]) - roc.curves(pair[1])).mean()
+            value = abs(roc.roc_curves(pair[0]) - roc.roc_curves(pair[1])).mean()
             far = roc.area_radius(*pair, 0.95, rng, 200)
             hits.append(covered((value - far, value + far), truth))
         yield np.mean(hits)

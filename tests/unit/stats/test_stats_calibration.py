@@ -35,7 +35,7 @@ def test_the_noise_of_several_bins_is_that_of_simulated_ones():
     deviation = np.array([0.01, 0.02, 0.005, 0.03, 0.0])
     drawn = np.abs(rng.normal(size=(400_000, 5)) * deviation).sum(1)
     for confidence, off in ((0.5, 0.02), (0.8, 0.02), (0.95, 0.02), (0.999, 0.05)):
-        found = calibration._sum_of_sizes(deviation, critical(confidence))
+        found = calibration._absolute_sum_quantile(deviation, critical(confidence))
         assert float(found) == pytest.approx(np.quantile(drawn, confidence), rel=off)
 
 

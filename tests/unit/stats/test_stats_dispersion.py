@@ -1,4 +1,4 @@
-"""Spreads over groups, against closed forms and simulated noise."""
+"""Dispersion over groups, against closed forms and simulated errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_noise_of_many_groups_is_that_of_simulated_ones():
     away = drawn - (drawn * weight).sum(1, keepdims=True)
     simulated = np.sqrt((weight * away**2).sum(1))
     for confidence in (0.5, 0.9, 0.95, 0.99):
-        found = dispersion.noise_beyond(error, weight, critical(confidence))
+        found = dispersion.error_dispersion_quantile(error, weight, critical(confidence))
         assert float(found) == pytest.approx(np.quantile(simulated, confidence), rel=0.03)
 
 

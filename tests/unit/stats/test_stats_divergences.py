@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
+from scipy.special import rel_entr
 
-from fairgauge.stats import divergences
+from fairgauge.stats import arrays
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
-    js,
-    kl,
-    ks,
-    lp,
-    noise_floor,
+    expected_distance,
     norm_interval,
-    tvd,
 )
 from fairgauge.stats.significance import homogeneity_table
 
@@ -24,45 +21,30 @@ A, D = [50, 30, 20], [20, 18, 22]
 RNG = np.random.default_rng
 
 
-def test_values_by_hand():
-    assert kl([8, 2], [3, 7]) == pytest.approx(0.8 * np.log(8 / 3) + 0.2 * np.log(2 / 7))
-    assert js([1, 0], [0, 1]) == pytest.approx(np.log(2))
-    assert tvd([1, 0], [0, 1]) == ks([1, 0], [0, 1]) == 1
-    assert lp([1, 0], [0, 1]) == pytest.approx(2**0.5)
-    assert lp([1, 0], [0, 1], p=1) == 2
-    assert ks([40, 40, 20], [20, 10, 70]) == pytest.approx(0.5)
+def distance(kind, a, d):
+    """The distances by scipy and by their definitions, of counts of shape (..., K)."""
+    p, q = (np.asarray(side) / np.sum(side, axis=-1, keepdims=True) for side in (a, d))
+    if kind == "kl":
+        return rel_entr(p, q).sum(-1)
+    if kind == "js":
+        return jensenshannon(p, q, axis=-1) ** 2
+    order = {"tvd": 1, "ks": np.inf, "lp": 2}[kind]
+    return np.linalg.norm(p - q, order, axis=-1) / (2 if kind == "tvd" else 1)
 
 
-def test_a_category_seen_in_one_group_only_is_not_dropped():
-    assert kl([5, 5], [10, 0]) == np.inf
-    assert kl([10, 0], [5, 5]) == pytest.approx(np.log(2))
-    assert np.isfinite(js([5, 5], [10, 0]))
-    assert tvd([5, 5, 0], [5, 0, 5]) == 0.5
-
-
-@pytest.mark.parametrize("distance", [kl, js, tvd, ks, lp])
-def test_edges_of_every_distance(distance):
-    assert distance(A, A) == 0
-    assert np.isnan(distance([0, 0], [1, 2]))
-    assert np.isnan(distance([1, 2], [0, 0]))
-    values = distance([A, D], [D, A])
-    assert values.shape == (2,)
-    assert (values > 0).all()
-
-
-def test_noise_floor_against_simulation():
+def test_expected_distance_against_simulation():
     rng = RNG(0)
     a, d = rng.multinomial(100, [0.5, 0.3, 0.2], 8000), rng.multinomial(60, [0.5, 0.3, 0.2], 8000)
-    for kind, distance in (("kl", kl), ("js", js), ("tvd", tvd), ("ks", ks), ("lp", lp)):
-        floor = noise_floor([50, 30, 20], [30, 18, 12], kind, RNG(1), 8000)
-        values = distance(a, d)
+    for kind in ("kl", "js", "tvd", "ks", "lp"):
+        floor = expected_distance([50, 30, 20], [30, 18, 12], kind, RNG(1), 8000)
+        values = distance(kind, a, d)
         assert floor == pytest.approx(values[np.isfinite(values)].mean(), rel=0.05), kind
 
 
-def test_noise_floor_counts_the_categories_seen():
-    assert noise_floor([5, 5, 0], [5, 5, 0], "kl") == noise_floor([5, 5], [5, 5], "kl")
-    with pytest.raises(ValueError, match="the noise floor of 'tvd' is simulated: pass rng"):
-        noise_floor(A, D, "tvd")
+def test_expected_distance_counts_the_categories_seen():
+    assert expected_distance([5, 5, 0], [5, 5, 0], "kl") == expected_distance([5, 5], [5, 5], "kl")
+    with pytest.raises(ValueError, match="the expected distance 'tvd' is simulated: pass rng"):
+        expected_distance(A, D, "tvd")
 
 
 def test_bias_corrected_is_never_negative():
@@ -74,8 +56,7 @@ def test_divergence_interval(kind):
     low, high = divergence_interval(
         [A, [90, 10, 0], [5, 0, 5]], [D, [10, 90, 0], [0, 0, 0]], kind, 0.95, RNG(0)
     )
-    value = getattr(divergences, kind)
-    assert low[0] <= value(A, D) <= high[0]
+    assert low[0] <= distance(kind, A, D) <= high[0]
     assert low[1] > 0
     assert (low[2], high[2]) == (0, np.inf if kind == "kl" else np.log(2))
 
@@ -99,7 +80,7 @@ def test_an_infinite_divergence_has_an_infinite_upper_limit():
 @pytest.mark.parametrize("norm", ["tvd", "ks", "lp"])
 def test_norm_interval(norm):
     low, high = norm_interval([A, A, [9, 0, 0]], [D, A, [0, 0, 0]], norm, 0.95, RNG(0))
-    value = getattr(divergences, norm)(A, D)
+    value = distance(norm, A, D)
     widest = 2**0.5 if norm == "lp" else 1
     assert low[0] <= value <= high[0] <= widest
     assert low[1] == 0
@@ -120,7 +101,7 @@ def test_the_seed_makes_the_limits():
 
 
 def test_strata_in_blocks_are_the_same_shape(monkeypatch):
-    monkeypatch.setattr(divergences, "BLOCK", 1)
+    monkeypatch.setattr(arrays, "BLOCK", 1)
     a, d = np.tile(A, (2, 3, 1)), np.tile(D, (2, 3, 1))
     low, high = norm_interval(a, d, "tvd", 0.95, RNG(0), 500)
     assert low.shape == high.shape == (2, 3)

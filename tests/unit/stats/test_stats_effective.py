@@ -1,4 +1,4 @@
-"""Effective numbers of rows and bounds for missing labels."""
+"""Effective sample sizes and bounds for missing group labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of one number: published anchors and edges."""
+"""Intervals of one number: published anchors and edge cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fairgauge.stats.intervals import (
     critical_t,
     jeffreys,
     paired_ratio,
-    student,
     wilson,
     wilson_odds,
 )
@@ -87,10 +86,3 @@ def test_paired_ratio_at_the_edges():
     assert low[2] < 1 < high[2]
     assert low[3] == 0
     assert np.isfinite(high[3])
-
-
-def test_student():
-    low, high = student(10.0, 25.0, 11, 0.95)
-    np.testing.assert_allclose((low, high), (10 - 2.2281 * 5 / 11**0.5, 13.359), atol=1e-3)
-    assert [float(v) for v in student(3.0, np.nan, 1, 0.95)] == [-INF, INF]
-    assert [float(v) for v in student(np.nan, np.nan, 0, 0.95)] == [-INF, INF]

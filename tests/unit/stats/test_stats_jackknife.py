@@ -1,4 +1,4 @@
-"""Correlated sides, the jackknife over blocks, and how clusters are dealt to blocks."""
+"""Correlated sides, the jackknife over blocks, and the assignment of clusters to blocks."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_ball_of_two_categories_is_t_folded(norm):
     size = {"tvd": 1.0, "ks": 1.0, "lp": math.sqrt(2)}[norm]
     error = size * math.sqrt((moved**2).sum())
     both = np.concatenate([gap, -gap], 1), np.concatenate([moved, -moved], 2)
-    low, high, p = jackknife.ball(*both, norm, 0.95, np.array([29.0]), rng, 10)
+    low, high, p = jackknife.jackknife_norm_interval(*both, norm, 0.95, np.array([29.0]), rng, 10)
     t = stats.t(29)
     assert high[0] == pytest.approx(size * 0.08 + t.ppf(0.975) * error)
     assert low[0] == pytest.approx(max(0.0, size * 0.08 - t.ppf(0.975) * error))
@@ -140,7 +140,7 @@ def test_a_ball_of_several_categories_reaches_as_far_as_multivariate_t():
     """The square of the root of summed squares, of K equal errors, is K times an F."""
     moved = np.eye(3)[:, None, :] * 0.02  # three independent numbers, of error .02 each
     gaps, degrees = np.array([[0.05, -0.02, -0.03]]), np.array([12.0])
-    low, high, p = jackknife.ball(
+    low, high, p = jackknife.jackknife_norm_interval(
         gaps, moved, "lp", 0.95, degrees, np.random.default_rng(3), 40_000
     )
     value = math.sqrt((gaps**2).sum())
@@ -160,7 +160,7 @@ def test_clusters_are_ranked_by_what_they_hold():
 
     def contents(pairs, counts, seed=0, number=7):
         cluster, ranks = blocks.content_ranks(pairs[0], [pairs[1]], counts.astype(float))
-        dealt = blocks.deal(ranks, number, seed)[cluster]
+        dealt = blocks.assign_blocks(ranks, number, seed)[cluster]
         sums = np.zeros((number, 12))
         np.add.at(sums, (dealt, pairs[1]), counts)
         return sums, ranks
@@ -175,7 +175,7 @@ def test_clusters_are_ranked_by_what_they_hold():
 
 @pytest.mark.parametrize(("clusters", "number"), [(40, 40), (41, 40), (100, 40), (12, 12)])
 def test_blocks_are_of_one_size_and_by_chance(clusters, number):
-    dealt = blocks.deal(np.arange(clusters), number, 0)
+    dealt = blocks.assign_blocks(np.arange(clusters), number, 0)
     assert set(np.bincount(dealt, minlength=number)) <= {clusters // number, -(-clusters // number)}
     if clusters > number:  # neighbours, which are alike, do not keep company
         assert len(set(np.diff(dealt).tolist())) > 2

@@ -1,4 +1,4 @@
-"""Nearest neighbours, against brute force: ties, equal points, and rows left out."""
+"""Nearest neighbours, against brute force: ties, equal points, and excluded rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences of paired shares."""
+"""Differences of paired proportions."""
 
 from __future__ import annotations
 

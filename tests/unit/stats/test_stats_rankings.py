@@ -1,4 +1,4 @@
-"""Rankings: places shared by ties, tops, divergence under chance, and limits of exposure."""
+"""Rankings: shared ranks, prefixes, divergence of random rankings, intervals of exposure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairgauge.stats.intervals import critical
 from fairgauge.stats.rankings import (
     Ranking,
     Tops,
-    divergence_interval,
+    ranking_divergence_interval,
     spaced,
     top_p,
     top_ratio,
@@ -57,7 +57,7 @@ def test_divergence_by_hand(levels):
 
 
 @pytest.mark.parametrize("levels", [40, 10**9])
-def test_thinned_tops_tell_nearly_the_same(levels):
+def test_selected_prefixes_have_nearly_the_same_divergence(levels):
     rng = RNG(0)
     codes = rng.integers(0, 3, 5000)
     score = np.floor(levels * (rng.random(5000) + 0.2 * (codes == 0)))
@@ -69,14 +69,11 @@ def test_thinned_tops_tell_nearly_the_same(levels):
 
 
 @pytest.mark.parametrize("levels", [8, 10**6])
-@pytest.mark.parametrize("dearer", [0, 10**6])
-def test_chance_is_that_of_permuted_groups(levels, dearer, monkeypatch):
-    """Both ways of drawing: whole stretches at once, and row by row."""
-    monkeypatch.setattr(rankings, "_DEARER", dearer)
+def test_random_rankings_are_those_of_permuted_groups(levels):
     rng = RNG(1)
     codes, score = np.repeat([0, 1, 2], [10, 30, 80]), rng.integers(0, levels, 120).astype(float)
     ranking = Ranking.of(score)
-    drawn = Tops.of(ranking, codes, 3).by_chance(3000, rng)
+    drawn = Tops.of(ranking, codes, 3).random_divergences(3000, rng)
     brute = [ranking.divergence(rng.permutation(codes), 3) for _ in range(3000)]
     assert drawn.mean() == pytest.approx(np.mean(brute), rel=0.06)
     assert np.quantile(drawn, 0.95) == pytest.approx(np.quantile(brute, 0.95), rel=0.12)
@@ -85,8 +82,8 @@ def test_chance_is_that_of_permuted_groups(levels, dearer, monkeypatch):
 def test_draws_come_in_blocks(monkeypatch):
     codes = np.arange(100) % 2
     tops = Tops.of(Ranking.of(np.arange(100.0)), codes, 2)
-    monkeypatch.setattr(rankings, "_BLOCK", 1000)
-    assert tops.by_chance(33, RNG(0)).shape == (33,)
+    monkeypatch.setattr(rankings, "BLOCK", 1000)
+    assert tops.random_divergences(33, RNG(0)).shape == (33,)
 
 
 def test_limits_of_a_divergence():
@@ -94,18 +91,18 @@ def test_limits_of_a_divergence():
     score = RNG(2).normal(size=300) + 0.8 * (codes == 0)
     ranking = Ranking.of(score)
     value, tops = ranking.divergence(codes, 2), Tops.of(ranking, codes, 2)
-    low, high, p, floor = divergence_interval(value, tops, 0.95, RNG(0), 2000)
+    low, high, p, floor = ranking_divergence_interval(value, tops, 0.95, RNG(0), 2000)
     assert 0 < low < value < high
     assert p < 0.01
     assert 0 < floor < value
-    wide = divergence_interval(value, tops, 0.99, RNG(0), 2000)
+    wide = ranking_divergence_interval(value, tops, 0.99, RNG(0), 2000)
     assert wide[0] < low
     assert wide[1] > high
     twice = Ranking.of(np.repeat(score, 9) + RNG(1).normal(0, 1e-9, 2700))
     more = Tops.of(twice, np.repeat(codes, 9), 2)
-    narrow = divergence_interval(value, more, 0.95, RNG(0), 500)
+    narrow = ranking_divergence_interval(value, more, 0.95, RNG(0), 500)
     assert narrow[1] - narrow[0] < high - low
-    even = divergence_interval(0.0, tops, 0.95, RNG(0), 500)
+    even = ranking_divergence_interval(0.0, tops, 0.95, RNG(0), 500)
     assert even[0] == 0 < even[1]
 
 
@@ -146,7 +143,7 @@ def test_top_edges():
     assert high < 0
 
 
-def test_exposure_of_chance_is_that_of_permuted_groups():
+def test_exposure_of_random_rankings_is_that_of_permuted_groups():
     e = worths(9)
     totals = [e[list(each)].sum() for each in combinations(range(9), 4)]
     tilt = Tilt.of(e[:4], e[4:])
@@ -195,7 +192,7 @@ def test_exposure_p_is_that_of_permuted_groups():
     assert p == pytest.approx(np.mean(seen >= abs(ours.sum() - centre)), abs=0.02)
 
 
-def test_exposure_limits_turn_with_the_sides():
+def test_exposure_intervals_mirror_with_the_sides():
     e = worths(120)
     ours, theirs = e[::3], np.delete(e, np.arange(0, 120, 3))
     low, high, p = exposure_interval(ours, theirs, Z)

@@ -8,11 +8,8 @@ import pytest
 from fairgauge.stats.resampling import (
     bca,
     dirichlet_cells,
-    jackknife_variance,
     multinomial_cells,
     normal,
-    percentile,
-    poisson_cells,
     quantile_interval,
     tail_p,
 )
@@ -56,18 +53,9 @@ def test_dirichlet_has_the_moments_of_the_posterior():
     np.testing.assert_allclose(joint.sum((1, 2)), 10)
 
 
-def test_poisson_with_and_without_weights():
-    draws = poisson_cells([40, 0], 20_000, RNG(0))
-    assert draws[:, 0].var() == pytest.approx(40, rel=0.05)
-    assert (draws[:, 1] == 0).all()
-    draws = poisson_cells([40, 0], 20_000, RNG(0), sum_w2=[100, 0])
-    assert draws[:, 0].mean() == pytest.approx(40, rel=0.01)
-    assert draws[:, 0].var() == pytest.approx(100, rel=0.05)
-
-
-def test_percentile_limits_are_sample_quantiles():
+def test_limits_of_draws_are_sample_quantiles():
     values = RNG(0).normal(size=(999, 3))
-    low, high = percentile(values, 0.9)
+    low, high = quantile_interval(values, 0.9)
     np.testing.assert_allclose(low, np.quantile(values, 0.05, axis=0))
     np.testing.assert_allclose(high, np.quantile(values, 0.95, axis=0))
 
@@ -106,11 +94,6 @@ def test_normal_limits():
         pytest.approx(3.7718, abs=1e-4),
     )
     assert (low[1], high[1]) == (-np.inf, np.inf)
-
-
-def test_jackknife_of_a_mean_is_exact():
-    found = jackknife_variance([[30, 70], [10, 10]], rate)
-    np.testing.assert_allclose(found, [0.21 / 99, 0.25 / 19])
 
 
 def test_bca_from_cells_agrees_with_scipy_from_rows():

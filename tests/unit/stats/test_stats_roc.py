@@ -13,12 +13,12 @@ D = np.array([[8.0, 20, 22, 10], [25, 30, 15, 10]])
 
 
 def test_curves_agree_with_the_exact_area_between_them():
-    found = np.abs(roc.curves(A) - roc.curves(D)).mean()
+    found = np.abs(roc.roc_curves(A) - roc.roc_curves(D)).mean()
     assert found == pytest.approx(_between_curves(A, D), rel=0.01)
 
 
 def test_a_group_without_a_label_has_no_curve():
-    assert np.isnan(roc.curves([[0, 0], [3, 2]])).all()
+    assert np.isnan(roc.roc_curves([[0, 0], [3, 2]])).all()
 
 
 def test_the_radius_is_that_of_resampled_rows():
@@ -30,7 +30,7 @@ def test_the_radius_is_that_of_resampled_rows():
             np.repeat(np.arange(4), table[1].astype(int)),
         )
         drawn = [np.bincount(rng.choice(each, len(each)), minlength=4) for each in rows]
-        return roc.curves(np.array(drawn)) - roc.curves(table)
+        return roc.roc_curves(np.array(drawn)) - roc.roc_curves(table)
 
     moved = [np.abs(resampled(A) - resampled(D)).mean() for _ in range(3_000)]
     found = roc.area_radius(A, D, 0.95, np.random.default_rng(1), 3_000)
@@ -39,6 +39,6 @@ def test_the_radius_is_that_of_resampled_rows():
 
 def test_chance_gives_equal_groups_the_area_that_they_show():
     rng = np.random.default_rng(5)
-    areas = roc.areas_by_chance(A, A, rng, 2_000)
+    areas = roc.null_areas(A, A, rng, 2_000)
     far = roc.area_radius(A, A, 0.95, rng, 2_000)
     assert np.quantile(areas, 0.95) == pytest.approx(far, rel=0.1)

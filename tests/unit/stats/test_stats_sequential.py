@@ -1,4 +1,4 @@
-"""Monitoring: e-values that cannot win under the null, a detector that raises few false alarms."""
+"""Monitoring: e-values valid under the null, a detector with few false alarms."""
 
 from __future__ import annotations
 

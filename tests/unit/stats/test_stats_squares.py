@@ -1,4 +1,4 @@
-"""Limits of mean squares, variances, their ratio, and standardised differences."""
+"""Intervals of mean squares, variances, their ratio, and standardised differences."""
 
 from __future__ import annotations
 

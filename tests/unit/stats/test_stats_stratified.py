@@ -1,4 +1,4 @@
-"""Rates pooled over strata: the equations, their symmetries, and coverage from thick to thin."""
+"""Rates pooled over strata: equations, symmetries, coverage for dense and sparse strata."""
 
 from __future__ import annotations
 

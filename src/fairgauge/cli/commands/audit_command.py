@@ -9,7 +9,6 @@ import click
 
 from fairgauge.cli.data_arguments import Where, is_url, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.progress_bar import progress
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
@@ -33,7 +32,7 @@ FAILED, UNDECIDED = 1, 3
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
-    help="Count what the data cannot decide as passed (exit 0) or failed (exit 1), not as 3.",
+    help="Verdict that inconclusive rules count as: pass (exit code 0) or fail (1), instead of 3.",
 )
 def command(
     data: tuple[str, ...],
@@ -52,7 +51,7 @@ def command(
     them, a glob, a .cube.json made by "fairgauge count", - for standard input, or the URL of a
     database (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
 
-    A backslash takes the meaning from = : * and , in a column's name.
+    A backslash escapes = : * and , in the name of a column.
 
     \b
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes
@@ -68,6 +67,7 @@ def command(
 
     from fairgauge.pipeline import audit
     from fairgauge.render.formats import render, save_all
+    from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)

@@ -8,7 +8,6 @@ import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.progress_bar import progress
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
 
@@ -17,7 +16,9 @@ from fairgauge.cli.streams import say
 @click.argument("data", nargs=-1, required=True)
 @question
 @where
-@click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
+@click.option(
+    "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
+)
 def command(
     data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Any
 ) -> None:
@@ -39,6 +40,7 @@ def command(
         what.check(rows)
 
     from fairgauge.pipeline import count
+    from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         cube = count(rows, **what.options)

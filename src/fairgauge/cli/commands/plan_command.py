@@ -12,14 +12,14 @@ from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
 
 _NUMBERS = {
-    "rate": "The reference's rate, such as 0.3.",
-    "tolerance": "The difference of rates to tolerate, and to find (0.1).",
-    "ratio": "The ratio of rates to tolerate, and to find (0.8).",
-    "power": "The probability of the wanted verdict (0.8).",
-    "share": "The group's share of the rows (0.5).",
-    "among": "The share of rows that the rate is counted among (1).",
-    "cluster-size": "Rows of each cluster (1).",
-    "icc": "Correlation of the rows of a cluster (0).",
+    "rate": "Rate of the reference (for example 0.3).",
+    "tolerance": "Difference of rates to tolerate and to detect (default 0.1).",
+    "ratio": "Ratio of rates to tolerate and to detect (default 0.8).",
+    "power": "Power: probability of the wanted verdict (default 0.8).",
+    "share": "Share of the group in all rows (default 0.5).",
+    "among": "Share of the rows that are in the denominator of the rate (default 1).",
+    "cluster-size": "Rows per cluster (default 1).",
+    "icc": "Intracluster correlation (default 0).",
 }
 
 
@@ -32,7 +32,7 @@ def _numbers(function: Any) -> Any:
 @click.command("plan", short_help="How many rows an audit needs.")
 @click.argument("data", nargs=-1)
 @_numbers
-@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")
 @question
 def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
     """Say how many rows an audit needs, or the smallest disparity that DATA can show.

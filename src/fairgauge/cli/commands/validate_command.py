@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.argument("data", nargs=-1)
 @question
 @where
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of specification files.")
+@click.option(
+    "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
+)
 def command(
     data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Any
 ) -> None:

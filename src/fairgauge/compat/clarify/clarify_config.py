@@ -206,6 +206,8 @@ def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False
         found = json.loads(text)
     except ValueError as error:
         raise ConfigError(Problem("", f"{NOT_JSON} {error}")) from None
+    except RecursionError:
+        raise ConfigError(Problem("", f"{NOT_JSON} It is nested too deeply")) from None
     if not isinstance(found, dict):
         raise ConfigError(Problem("", f"{NOT_VALID} It must be an object, not {quote(found)}"))
     try:

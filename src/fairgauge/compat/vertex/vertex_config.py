@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -20,6 +18,7 @@ from pydantic import (
 from fairgauge.compat.config_problems import problems_of
 from fairgauge.compat.vertex.vertex_slices import BiasConfig, read_bias_configs
 from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.spec.file_formats import Unreadable, loads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,10 +98,13 @@ def load_vertex_config(path: Path) -> VertexConfig:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
-    return read_vertex_config(text, is_yaml=path.suffix.lower() in (".yaml", ".yml"))
+    is_yaml = path.suffix.lower() in (".yaml", ".yml")
+    return read_vertex_config(text, is_yaml=is_yaml, name=quote(path))
 
 
-def read_vertex_config(text: str, *, is_yaml: bool = False) -> VertexConfig:
+def read_vertex_config(
+    text: str, *, is_yaml: bool = False, name: str = "the configuration"
+) -> VertexConfig:
     """Read a configuration from its text.
 
     Raises
@@ -110,7 +112,7 @@ def read_vertex_config(text: str, *, is_yaml: bool = False) -> VertexConfig:
     SpecError
         With a path and what is allowed, for every mistake.
     """
-    found = _parsed(text, is_yaml=is_yaml)
+    found = _parsed(text, name, is_yaml=is_yaml)
     try:
         asked = Parameters.model_validate(found)
     except ValidationError as error:
@@ -125,15 +127,13 @@ def read_vertex_config(text: str, *, is_yaml: bool = False) -> VertexConfig:
     return VertexConfig(asked, slices)
 
 
-def _parsed(text: str, *, is_yaml: bool) -> dict[str, Any]:
+def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(text) if is_yaml else json.loads(text)
-    except (ValueError, yaml.YAMLError) as error:
-        kind = "YAML" if is_yaml else "JSON"
-        message = f"the configuration is not {kind}: {' '.join(str(error).split())}"
-        raise SpecError(Problem("", message)) from None
+        found = loads(text, "YAML" if is_yaml else "JSON")
+    except Unreadable as error:
+        raise SpecError(Problem("", f"{name} {error}")) from None
     if not isinstance(found, dict):
-        raise SpecError(Problem("", f"the configuration must be an object, not {quote(found)}"))
+        raise SpecError(Problem("", f"{name} must be an object, not {quote(found)}"))
     return found
 
 

@@ -1,10 +1,10 @@
-"""What is written on the command line: escapes, value sets, cuts, references, rules."""
+"""The syntax of the command line: escapes, value sets, cuts, references, rules."""
 
 from __future__ import annotations
 
 import pytest
 
-from fairgauge.cli import argument_syntax
+from fairgauge.spec import argument_syntax
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,8 @@ def test_a_backslash_escapes_four_characters(text, meant):
         ("race=a=b", {"column": "race", "values": ["a=b"]}),
         ("race=a:b", {"column": "race", "values": ["a:b"]}),
         (r"a\=b=c", {"column": "a=b", "values": ["c"]}),
+        ("age:40:left", {"column": "age", "cuts": [40.0], "closed": "left"}),
+        ("age:40:midle", {"column": "age", "cuts": [40.0], "closed": "midle"}),
         ("age:40,60.5", {"column": "age", "cuts": [40.0, 60.5]}),
         ("t:-1e3", {"column": "t", "cuts": [-1000.0]}),
         (r"t\:x:1", {"column": "t:x", "cuts": [1.0]}),
@@ -40,14 +42,16 @@ def test_a_backslash_escapes_four_characters(text, meant):
 )
 def test_sensitive(text, meant):
     problems = []
-    assert argument_syntax.sensitive(text, "sensitive[0]", problems) == meant
+    assert argument_syntax.parse_sensitive([text], "sensitive", problems) == [meant]
     assert problems == []
 
 
-@pytest.mark.parametrize("text", ["age:a", "age:", "age:1,,2", "age:nan", "age:inf", "time:a=b"])
+@pytest.mark.parametrize(
+    "text", ["age:a", "age:", "age:1,,2", "age:nan", "age:inf", "time:a=b", "a:1:left:x"]
+)
 def test_cuts_that_are_no_numbers(text):
     problems = []
-    argument_syntax.sensitive(text, "sensitive[0]", problems)
+    argument_syntax.parse_sensitive([text], "sensitive", problems)
     (problem,) = problems
     assert problem.path == "sensitive[0]"
     column, _, rest = text.partition(":")
@@ -73,20 +77,20 @@ def test_cuts_that_are_no_numbers(text):
 )
 def test_positive(texts, meant):
     problems = []
-    assert argument_syntax.positive(texts, "positive", problems) == meant
+    assert argument_syntax.parse_positive(texts, "positive", problems) == meant
     assert problems == []
 
 
 def test_a_cut_stands_alone():
     problems = []
-    argument_syntax.positive([">50,000"], "positive", problems)
+    argument_syntax.parse_positive([">50,000"], "positive", problems)
     assert str(problems[0]) == "positive: a cut such as '>50' stands alone, without other values"
 
 
 @pytest.mark.parametrize(
     ("texts", "meant"),
     [
-        (["rest"], "rest"),
+        (["others"], "others"),
         (["race=White"], {"race": "White"}),
         (["race=a=b"], {"race": "a=b"}),
         ([r"a\=b=c"], {"a=b": "c"}),
@@ -95,32 +99,53 @@ def test_a_cut_stands_alone():
 )
 def test_reference(texts, meant):
     problems = []
-    assert argument_syntax.reference(texts, "reference", problems) == meant
+    assert argument_syntax.parse_reference(texts, "reference", problems) == meant
     assert problems == []
 
 
-@pytest.mark.parametrize("texts", [["race=White", "rest"], ["race=White", "race=Black"]])
+@pytest.mark.parametrize("texts", [["race=White", "others"], ["race=White", "race=Black"]])
 def test_references_that_do_not_go_together(texts):
     problems = []
-    argument_syntax.reference(texts, "reference", problems)
+    argument_syntax.parse_reference(texts, "reference", problems)
     assert str(problems[0]) == (
-        f"reference: cannot use {texts[1]!r} here; say either one word, or COL=VALUE once for each "
-        "column"
+        f"reference: cannot use {texts[1]!r} here; give either one word, or COL=VALUE once for "
+        "each column"
     )
-
-
-def test_rules_say_which_of_them_is_wrong():
-    problems = []
-    (rule,) = argument_syntax.rules(
-        ["DI>=0.8", "DI => 1", "QQQ <= 1", "2 <= AD <= 1"], "rules", problems
-    )
-    assert str(rule) == "DI >= 0.8"
-    assert [problem.path for problem in problems] == ["rules[1]", "rules[2].metric", "rules[3]"]
 
 
 @pytest.mark.parametrize(
     ("text", "meant"), [("7", 7), ("0.5", 0.5), ("1e3", 1000.0), ("x", "x"), ("", "")]
 )
 def test_numbers(text, meant):
-    assert argument_syntax.number(text) == meant
-    assert type(argument_syntax.number(text)) is type(meant)
+    number = argument_syntax.parse_number([text], "seed", [])
+    assert number == meant
+    assert type(number) is type(meant)
+
+
+@pytest.mark.parametrize(
+    ("texts", "n", "share"),
+    [
+        (["30"], 30, None),
+        (["2%"], None, 0.02),
+        (["30", "2.5 %"], 30, 0.025),
+        (["0.1%"], None, 0.001),
+        (["x"], "x", None),
+        (["x%"], None, "x%"),
+        ([], None, None),
+    ],
+)
+def test_one_flag_takes_a_number_and_a_percentage(texts, n, share):
+    problems = []
+    assert argument_syntax.parse_count(texts, "min_n", problems) == n
+    assert argument_syntax.parse_percentage(texts, "min_share", problems) == share
+    assert problems == []
+
+
+def test_a_number_given_twice_is_a_mistake():
+    problems = []
+    argument_syntax.parse_count(["30", "50"], "min_n", problems)
+    argument_syntax.parse_percentage(["30", "2%", "3%"], "min_share", problems)
+    assert list(map(str, problems)) == [
+        "min_n: is given 2 times; give it once",
+        "min_share: is given 2 times; give it once",
+    ]

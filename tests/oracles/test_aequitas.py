@@ -72,11 +72,11 @@ def check_disparities(book: Any, report: fg.Report, rows: list[dict[str, Any]], 
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_groups(shared: Any, audited: Any, ledger: Any, name: str) -> None:
+def test_groups(peers: Any, ledger: Any, name: str) -> None:
     book = ledger("aequitas")
-    for key, result in shared.oracle(f"{name}__aequitas.json")["results"].items():
+    for key, result in peers.oracle(f"{name}__aequitas.json")["results"].items():
         for row in result["group"]:
-            report = audited(name, row["attribute_name"], positive_of(key))
+            report = peers.audit(name, row["attribute_name"], positive_of(key))
             groups = {g.group: g for g in report.groups}
             group, where = groups[row["attribute_value"]], f"{name} {key} {row['attribute_value']}"
             for theirs, ours in RATES.items():

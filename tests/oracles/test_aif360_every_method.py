@@ -91,7 +91,7 @@ def audits(table: Any, name: str, entry: dict[str, Any]) -> tuple[fg.Report, fg.
     frame = table(name).assign(everyone="all")
     group, _, asked = question(entry)
     two = frame
-    if asked == "rest":
+    if asked == "others":
         known = frame[attribute].where(frame[attribute] == group, "other")
         two = frame.assign(**{attribute: known})
         group, asked = "other", {attribute: group}

@@ -1,7 +1,7 @@
-"""Laws of every row of the catalogue; no row is named, so a new row obeys them or fails.
+"""Properties of every row of the catalogue; none is named, so a new row has them or fails.
 
 What is expected is derived from the row's own cells in exact fractions; the arithmetic under test
-takes no part in it. The laws of the comparisons are in `test_audit_laws`, on whole audits.
+takes no part in it. Those of the comparisons are in `test_audit_properties`, on whole audits.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def test_a_rate_and_its_complement_are_one(counts: Any) -> None:
 
 
 def test_the_exchanges_find_what_the_field_knows() -> None:
-    """So that the laws above are not empty."""
+    """So that the properties above are not empty."""
     assert partner(find_rate("tpr"), flipped) is find_rate("tnr")
     assert partner(find_rate("ppv"), flipped) is find_rate("npv")
     assert partner(find_rate("tpr"), swapped) is find_rate("ppv")

@@ -1,4 +1,4 @@
-"""Laws of every comparison of the catalogue, on whole audits; no row is named.
+"""Properties of every comparison of the catalogue, on whole audits; no row is named.
 
 One audit of a random table computes every metric that applies: of two groups each is compared with
 the other, so exchanging the sides needs no second audit.
@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
-from test_catalogue_laws import COUNTED, exact
+from test_catalogue_properties import COUNTED, exact
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
@@ -28,16 +28,16 @@ from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
-LAWS = settings(
+PROPERTY = settings(
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
-MANY = settings(LAWS, max_examples=6)
-"""Of laws that need no further audit: those of the tables below are made once for all laws."""
-FEW = settings(LAWS, max_examples=2)
-"""Of laws that need more audits. A table has a dozen tables in it: its strata."""
+MANY = settings(PROPERTY, max_examples=6)
+"""Of properties that need no further audit: those of the tables below are made once."""
+FEW = settings(PROPERTY, max_examples=2)
+"""Of properties that need more audits. A table has a dozen tables in it: its strata."""
 
 
 @cache

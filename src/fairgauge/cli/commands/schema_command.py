@@ -1,0 +1,40 @@
+"""``fairgauge schema``: the JSON Schema of a file that fairgauge reads or writes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.cli.streams import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAMES = ("report", "comparison", "cube", "spec")
+
+
+@click.command("schema", short_help="Print the JSON Schema of a report, a cube or a specification.")
+@click.argument("name", type=click.Choice(NAMES))
+def command(name: str) -> None:
+    """Print the JSON Schema of a file that fairgauge reads or writes.
+
+    \b
+    fairgauge schema report > report.schema.json
+    fairgauge schema spec > audit.schema.json
+    """  # noqa: D301 - the paragraph mark of click
+    say(json.dumps(_schema(name)(), indent=2, ensure_ascii=False))
+
+
+def _schema(name: str) -> Callable[[], dict[str, Any]]:
+    """Return what makes a schema, imported when it is asked for."""
+    from fairgauge.report import schemas
+    from fairgauge.spec.spec_file import schema as spec_schema
+
+    return {
+        "report": schemas.report_schema,
+        "comparison": schemas.comparison_schema,
+        "cube": schemas.cube_schema,
+        "spec": spec_schema,
+    }[name]

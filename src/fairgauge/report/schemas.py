@@ -1,0 +1,330 @@
+"""JSON Schemas of what fairgauge writes: a report, a comparison and a cube."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import (
+    Average,
+    ClassKind,
+    DiagnosticCode,
+    Direction,
+    IntervalMethod,
+    Level,
+    Outcome,
+    Profile,
+    ReferenceKind,
+    Role,
+    ScopeKind,
+    Status,
+    Task,
+    Turn,
+)
+from fairgauge.reasons import ReasonCode
+
+if TYPE_CHECKING:
+    from enum import StrEnum
+
+Schema = dict[str, Any]
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_STRING: Schema = {"type": "string"}
+_BOOLEAN: Schema = {"type": "boolean"}
+_FINITE: Schema = {"type": "number"}
+_WHOLE: Schema = {"type": "integer", "minimum": 0}
+_NUMBER: Schema = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity"]}]}
+_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_ANY: Schema = {}
+
+
+def _null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _words(kind: type[StrEnum]) -> Schema:
+    return {"enum": [str(word) for word in kind]}
+
+
+def _list(schema: Schema) -> Schema:
+    return {"type": "array", "items": schema}
+
+
+def _map(schema: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": schema}
+
+
+def _object(properties: Schema) -> Schema:
+    """Return an object that has exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_CLASS: Schema = {
+    "class_scope": _words(ClassKind),
+    "class": _null(_STRING),
+    "worst_class": _null(_STRING),
+    "average": _null(_words(Average)),
+}
+_SCOPE: Schema = {"scope": _words(ScopeKind), "stratum": _null(_STRING)}
+_INTERVAL: Schema = {
+    "low": _null(_NUMBER),
+    "high": _null(_NUMBER),
+    "confidence": _null(_FINITE),
+    "method": _list(_words(IntervalMethod)),
+}
+_REFERENCE_KIND = _null(_words(ReferenceKind))
+_REASON = _object(
+    {
+        "code": _words(ReasonCode),
+        "message": _STRING,
+        "side": _null({"enum": ["group", "reference"]}),
+        "parameters": _map(_ANY),
+    }
+)
+_COUNTS = _null(_object(dict.fromkeys(("tp", "fp", "fn", "tn"), _FINITE)))
+_RATE = _object(
+    {
+        "value": _null(_NUMBER),
+        **_INTERVAL,
+        "partially_pooled": _null(_FINITE),
+        "error": _null(_NUMBER),
+        "status": _words(Status),
+        "reason": _null(_REASON),
+    }
+)
+_GROUP = _object(
+    {
+        "feature": _STRING,
+        "group": _STRING,
+        "reference_kind": _REFERENCE_KIND,
+        **_SCOPE,
+        **_CLASS,
+        "threshold": _null(_FINITE),
+        "n": _FINITE,
+        "weight": _null(_FINITE),
+        "share": _null(_SHARE),
+        "counts": _COUNTS,
+        "weighted_counts": _COUNTS,
+        "rates": _map(_RATE),
+    }
+)
+_ESTIMATE = _object(
+    {
+        "metric": _STRING,
+        "set": _STRING,
+        "feature": _null(_STRING),
+        "group": _null(_STRING),
+        "reference": _null(_STRING),
+        "reference_kind": _REFERENCE_KIND,
+        **_SCOPE,
+        **_CLASS,
+        "threshold": _null(_FINITE),
+        "value": _null(_NUMBER),
+        **_INTERVAL,
+        "p_value": _null(_SHARE),
+        "p_adjusted": _null(_SHARE),
+        "n_group": _null(_FINITE),
+        "n_reference": _null(_FINITE),
+        "rate_group": _null(_NUMBER),
+        "rate_reference": _null(_NUMBER),
+        "error": _null(_NUMBER),
+        "expected": _null(_FINITE),
+        "corrected": _null(_FINITE),
+        "status": _words(Status),
+        "reason": _null(_REASON),
+        "says": _STRING,
+    }
+)
+_PAIR = _object(
+    {
+        "feature": _STRING,
+        "rate": _STRING,
+        "group": _STRING,
+        "other": _STRING,
+        **_CLASS,
+        "threshold": _null(_FINITE),
+        "rate_group": _FINITE,
+        "rate_other": _FINITE,
+        "difference": _FINITE,
+        **_INTERVAL,
+        "ratio": _null(_NUMBER),
+        "ratio_low": _null(_NUMBER),
+        "ratio_high": _null(_NUMBER),
+        "pairs": _WHOLE,
+        "p_adjusted": _SHARE,
+        "status": _words(Status),
+        "reason": _null(_REASON),
+        "says": _STRING,
+    }
+)
+_VERDICT = _object(
+    {
+        "rule": _STRING,
+        "metric": _STRING,
+        "feature": _null(_STRING),
+        "group": _null(_STRING),
+        **_CLASS,
+        "threshold": _null(_FINITE),
+        "outcome": _words(Outcome),
+        "reason": _REASON,
+        "value": _null(_NUMBER),
+        **_INTERVAL,
+    }
+)
+_DIAGNOSTIC = _object(
+    {
+        "level": _words(Level),
+        "code": _words(DiagnosticCode),
+        "message": _STRING,
+        "feature": _null(_STRING),
+        "parameters": _map(_ANY),
+    }
+)
+_BINS = _list(_FINITE)
+_SCORES = _object(
+    {
+        "feature": _STRING,
+        "group": _STRING,
+        "reference_kind": _REFERENCE_KIND,
+        **dict.fromkeys(("low", "high", "positive", "negative", "unlabelled", "total"), _BINS),
+        "turned": _null(_FINITE),
+    }
+)
+_DATA: Schema = {
+    "source": _STRING,
+    "fingerprint": _STRING,
+    "rows": _WHOLE,
+    "cases": _FINITE,
+    "used": _WHOLE,
+    "excluded": _map(_WHOLE),
+}
+_TOOL = _object({"name": {"const": "fairgauge"}, "version": _STRING})
+
+
+def report_schema() -> Schema:
+    """Return the JSON Schema of a report.
+
+    Examples
+    --------
+    >>> report_schema()["properties"]["verdict"]["enum"]
+    ['pass', 'fail', 'inconclusive', 'not_evaluated', 'none']
+    """
+    properties: Schema = {
+        "schema": {"const": "fairgauge.report/2"},
+        "tool": _TOOL,
+        "created": _STRING,
+        "profile": _words(Profile),
+        "task": _words(Task),
+        "data": _object(_DATA),
+        "spec": _map(_ANY),
+        "groups": _list(_GROUP),
+        "estimates": _list(_ESTIMATE),
+        "pairs": _list(_PAIR),
+        "verdicts": _list(_VERDICT),
+        "verdict": _words(Outcome),
+        "diagnostics": _list(_DIAGNOSTIC),
+        "scores": _list(_SCORES),
+    }
+    return _named("A fairness audit", properties)
+
+
+def comparison_schema() -> Schema:
+    """Return the JSON Schema of a comparison of two reports."""
+    origin = _object(
+        {
+            "name": _null(_STRING),
+            **{key: _DATA[key] for key in ("source", "fingerprint")},
+            "created": _STRING,
+            "version": _STRING,
+            **{key: _DATA[key] for key in ("rows", "cases", "used", "excluded")},
+            "verdict": _words(Outcome),
+        }
+    )
+    change = _object(
+        {
+            "old": _ESTIMATE,
+            "new": _ESTIMATE,
+            "by": {"enum": ["difference", "ratio"]},
+            "change": _null(_NUMBER),
+            **_INTERVAL,
+            "p_value": _null(_SHARE),
+            "p_adjusted": _null(_SHARE),
+            "direction": _null(_words(Direction)),
+            "crossed": _BOOLEAN,
+            "significant": _BOOLEAN,
+            "size": _NUMBER,
+            "reason": _null(_REASON),
+        }
+    )
+    alone = _object(
+        {
+            "what": _STRING,
+            "feature": _null(_STRING),
+            "name": _STRING,
+            "report": {"enum": ["old", "new"]},
+            "count": _WHOLE,
+        }
+    )
+    sizes = {"old_n": _null(_FINITE), "new_n": _null(_FINITE)}
+    shares = {"old_share": _null(_SHARE), "new_share": _null(_SHARE)}
+    properties: Schema = {
+        "schema": {"const": "fairgauge.comparison/2"},
+        "tool": _TOOL,
+        "worse": _BOOLEAN,
+        "old": origin,
+        "new": origin,
+        "same_rows": _BOOLEAN,
+        "refused": _null(_REASON),
+        "differences": _list(_object({"key": _STRING, "old": _ANY, "new": _ANY, "says": _STRING})),
+        "turn": _null(_words(Turn)),
+        "flips": _list(_object({"old": _VERDICT, "new": _VERDICT, "turn": _words(Turn)})),
+        "stayed": _WHOLE,
+        "changes": _list(change),
+        "alone": _list(alone),
+        "groups": _list(_object({"feature": _STRING, "group": _STRING, **sizes, **shares})),
+    }
+    return _named("Two fairness audits compared", properties)
+
+
+def cube_schema() -> Schema:
+    """Return the JSON Schema of a ``.cube.json`` file."""
+    axis = _object(
+        {
+            "role": _words(Role),
+            "column": _STRING,
+            "cuts": _list(_FINITE),
+            "closed": {"enum": ["right", "left"]},
+            "bounds": _null(_list(_FINITE)),
+            "grid": _WHOLE,
+        }
+    )
+    moment = _object({"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING)})
+    plan = _object(
+        {
+            "axes": _list(axis),
+            "tables": _list(_list(_WHOLE)),
+            "moments": _list(moment),
+            "asked": _map(_ANY),
+        }
+    )
+    table = _object(
+        {"codes": _list(_list({"type": "integer", "minimum": -1})), "sums": _map(_BINS)}
+    )
+    properties: Schema = {
+        "schema": {"const": "fairgauge.cube/1"},
+        "plan": plan,
+        "rows": _WHOLE,
+        "excluded": _map(_WHOLE),
+        "levels": _list(_list({"type": ["string", "number", "boolean"]})),
+        "tables": _list(table),
+        "digest": _STRING,
+    }
+    return _named("A mergeable table of counts", properties)
+
+
+def _named(title: str, properties: Schema) -> Schema:
+    return {"$schema": _DRAFT, "title": title, **_object(properties)}

@@ -1,0 +1,372 @@
+"""Types of options: how their values are read, described by JSON Schema and written as flags."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Threshold
+from fairgauge.errors import Problem, nearest, shown
+from fairgauge.spec import argument_syntax as syntax
+from fairgauge.spec.document import DESCRIPTIONS, read_document
+from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.readers import (
+    Problems,
+    Reader,
+    is_finite,
+    items,
+    one_of,
+    read_column,
+    read_names,
+    read_number,
+    read_numbers,
+    read_range,
+    read_value,
+    read_values,
+    read_word,
+)
+from fairgauge.spec.rules import read_rules
+from fairgauge.values import Value, canonical, name_of
+
+Schema = Mapping[str, Any]
+
+
+def plain(value: Any) -> Any:
+    """Return a meaning as a specification file has it: tables, lists, text, numbers."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, StrEnum):
+        return str(value)
+    return [plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OptionType:
+    """How values of an option are written, wherever they can be.
+
+    Attributes
+    ----------
+    read : the reader of what is written in Python or in a specification file.
+    schema : the JSON Schema of what a specification file may hold.
+    plain : the inverse of ``read``: a meaning as a specification file has it.
+    parse : the reader of the texts of its flag, into what ``read`` takes.
+    write : the inverse of ``parse``: the texts of its flag for what ``plain`` returns.
+    metavar : the value of its flag in help.
+    words : the closed vocabulary of its values, if there is one.
+    repeatable : whether its flag may be given more than once.
+    arguments : how many texts follow its flag.
+    """
+
+    read: Reader
+    schema: Schema
+    plain: Callable[[Any], Any] = plain
+    parse: Callable[[Sequence[str], str, Problems], Any] = syntax.parse_text
+    write: Callable[[Any], list[str]] = syntax.write_text
+    metavar: str
+    words: tuple[str, ...] = ()
+    repeatable: bool = False
+    arguments: int = 1
+
+
+def one_or_many(schema: Schema) -> dict[str, Any]:
+    """Return the schema of one value, or a list of them."""
+    return {"anyOf": [schema, {"type": "array", "items": schema}]}
+
+
+def _table(properties: Mapping[str, Schema], *required: str) -> dict[str, Any]:
+    optional = {
+        key: each if key in required else {"anyOf": [each, {"type": "null"}]}
+        for key, each in properties.items()
+    }
+    table = {"type": "object", "properties": optional, "additionalProperties": False}
+    return table | ({"required": list(required)} if required else {})
+
+
+_TEXT = {"type": "string"}
+_NUMBER = {"type": "number"}
+_SCALAR = {"type": ["string", "boolean", "number"]}
+_NAMES = one_or_many(_TEXT)
+_SCALARS = {"type": "array", "items": _SCALAR}
+_VALUE_SETS = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
+_FEATURE_TABLE = _table(
+    {
+        "column": _TEXT,
+        "values": _VALUE_SETS
+        | {"description": "Values of one group; a list of lists: of several."},
+        "cuts": one_or_many(_NUMBER) | {"description": "Cut points of a numeric column."},
+        "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
+    },
+    "column",
+)
+_VALUES_BY_COLUMN = {
+    "type": "object",
+    "propertyNames": {"not": {"enum": list(_FEATURE_TABLE["properties"])}},
+    "additionalProperties": _VALUE_SETS,
+}
+_RULE_TABLE = _table(
+    {
+        "metric": {"$ref": "#/$defs/Metric"},
+        "at_least": _NUMBER,
+        "at_most": _NUMBER,
+        "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        "features": _NAMES,
+        "groups": _NAMES,
+        "insufficient": {"enum": list(Insufficient)},
+        "decide": {"enum": list(Decide)},
+    },
+    "metric",
+)
+
+
+def _read_metrics(value: Any, path: str, problems: Problems) -> tuple[str, ...]:
+    from fairgauge.catalogue.lookup import expand  # not for --help
+
+    names = read_names(value, path, problems)
+    for i, name in enumerate(names):
+        try:
+            expand([name])
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    if isinstance(value, Sequence) and not value:
+        problems.append(Problem(path, "must name at least one metric"))
+    return names
+
+
+def _read_positive(value: Any, path: str, problems: Problems) -> tuple[Value, ...] | Above:
+    if isinstance(value, Above):
+        return value
+    if not isinstance(value, Mapping):
+        return read_values(value, path, problems)
+    if set(value) == {"above"} and is_finite(value["above"]):
+        return Above(float(value["above"]))
+    problems.append(Problem(path, f"must be values or {{above = NUMBER}}, not {shown(value)}"))
+    return ()
+
+
+def _plain_positive(value: tuple[Value, ...] | Above) -> Any:
+    return plain(value) or None  # no values: they are not asked for
+
+
+def _read_threshold(value: Any, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
+    if isinstance(value, str):
+        if value in list(Threshold):
+            return Threshold(value)
+        problems.append(Problem(path, f"must be numbers or 'median', not {shown(value)}"))
+        return ()
+    return read_numbers(value, path, problems)
+
+
+def _read_intersections(value: Any, path: str, problems: Problems) -> tuple[tuple[str, ...], ...]:
+    every = items(value)
+    if every and all(isinstance(each, str) and "*" not in each for each in every):
+        every = [every]  # one intersection, without its list
+    intersections = []
+    for i, each in enumerate(every):
+        columns = [part.strip() for part in each.split("*")] if isinstance(each, str) else each
+        names = read_names(columns, f"{path}[{i}]", problems)
+        if len(names) == len(items(columns)) and (len(names) < 2 or len(set(names)) < len(names)):
+            problems.append(Problem(f"{path}[{i}]", "must name two or more different columns"))
+        intersections.append(names)
+    return tuple(dict.fromkeys(intersections))
+
+
+_SYNONYMS = {"rest": ReferenceRule.OTHERS}
+
+
+def _read_reference(
+    value: Any, path: str, problems: Problems
+) -> ReferenceRule | tuple[tuple[str, Value], ...]:
+    if isinstance(value, Mapping):
+        named = tuple(
+            (str(column), read_value(group, f"{path}.{column}", problems))
+            for column, group in value.items()
+        )
+        return named or ReferenceRule.OTHERS
+    if isinstance(value, str) and value in _SYNONYMS:
+        return _SYNONYMS[value]
+    if isinstance(value, str) and value in list(ReferenceRule):
+        return ReferenceRule(value)
+    allowed = one_of([*ReferenceRule, "{column: value}"])
+    problems.append(
+        Problem(path, f"{shown(value)} is not allowed.{nearest(value, ReferenceRule)} {allowed}")
+    )
+    return ReferenceRule.OTHERS
+
+
+def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Any:
+    return dict(value) if isinstance(value, tuple) else str(value)
+
+
+Population = tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]
+
+
+def _read_population(value: Any, path: str, problems: Problems) -> Population:
+    """Read shares or counts of a population; the shares of every feature sum to 1."""
+    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
+        problems.append(Problem(path, f"must be {{column: {{value: share}}}}, not {shown(value)}"))
+        return ()
+    population = []
+    for column, shares in value.items():
+        numbers = list(shares.values())
+        fit = all(is_finite(n) and n >= 0 for n in numbers)
+        if not numbers or not fit or not 0 < sum(map(float, numbers)) < math.inf:
+            message = f"shares must be numbers from 0 up, not {shown(dict(shares))}"
+            problems.append(Problem(f"{path}.{column}", message))
+            continue
+        total = float(sum(numbers))
+        total = 1.0 if math.isclose(total, 1.0) else total
+        each = tuple((canonical(v), float(n) / total) for v, n in shares.items())
+        population.append((str(column), each))
+    return tuple(population)
+
+
+def _plain_population(population: Population) -> dict[str, dict[str, float]]:
+    return {column: {name_of(v): s for v, s in shares} for column, shares in population}
+
+
+COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
+COLUMNS = OptionType(
+    read=read_names,
+    schema=_NAMES,
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="COL,...",
+    repeatable=True,
+)
+NAMES = OptionType(
+    read=read_names,
+    schema=_NAMES,
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="NAME,...",
+    repeatable=True,
+)
+VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
+VALUES = OptionType(
+    read=lambda value, path, problems: read_values(value, path, problems) if value != [] else (),
+    schema=one_or_many(_SCALAR),
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="VALUE,...",
+    repeatable=True,
+)
+RANGE = OptionType(
+    read=read_range,
+    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    parse=syntax.parse_range,
+    write=lambda value: [name_of(canonical(bound)) for bound in value],
+    metavar="LOW HIGH",
+    arguments=2,
+)
+THRESHOLD = OptionType(
+    read=_read_threshold,
+    schema={"anyOf": [*one_or_many(_NUMBER)["anyOf"], {"enum": list(Threshold)}]},
+    parse=syntax.parse_numbers,
+    write=syntax.write_names,
+    metavar="T,...",
+    repeatable=True,
+)
+POSITIVE = OptionType(
+    read=_read_positive,
+    schema={"anyOf": [*one_or_many(_SCALAR)["anyOf"], _table({"above": _NUMBER}, "above")]},
+    plain=_plain_positive,
+    parse=syntax.parse_positive,
+    write=syntax.write_positive,
+    metavar="VALUE,...",
+    repeatable=True,
+)
+FEATURES = OptionType(
+    read=read_features,
+    schema=one_or_many({"anyOf": [_TEXT, _FEATURE_TABLE, _VALUES_BY_COLUMN]}),
+    parse=syntax.parse_sensitive,
+    write=syntax.write_sensitive,
+    metavar="COL...",
+    repeatable=True,
+)
+INTERSECTIONS = OptionType(
+    read=_read_intersections,
+    schema=one_or_many(_NAMES),
+    parse=syntax.parse_intersections,
+    write=syntax.write_intersections,
+    metavar="A*B",
+    repeatable=True,
+)
+REFERENCE = OptionType(
+    read=_read_reference,
+    schema={
+        "anyOf": [
+            {"enum": [*ReferenceRule, *_SYNONYMS]},
+            {"type": "object", "additionalProperties": _SCALAR},
+        ]
+    },
+    plain=_plain_reference,
+    parse=syntax.parse_reference,
+    write=syntax.write_reference,
+    metavar="R",
+    repeatable=True,
+)
+METRICS = OptionType(
+    read=_read_metrics,
+    schema=one_or_many({"$ref": "#/$defs/Name"}),
+    parse=syntax.parse_names,
+    write=syntax.write_names,
+    metavar="NAME,...",
+    repeatable=True,
+)
+POPULATION = OptionType(
+    read=_read_population,
+    schema={
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": {"type": "number", "minimum": 0},
+        },
+    },
+    plain=_plain_population,
+    parse=syntax.parse_population,
+    write=syntax.write_population,
+    metavar="COL:V=SHARE,...",
+    repeatable=True,
+)
+RULES = OptionType(
+    read=read_rules,
+    schema=one_or_many({"anyOf": [_TEXT, _RULE_TABLE]}),
+    parse=syntax.parse_rules,
+    write=syntax.write_rules,
+    metavar="RULE",
+    repeatable=True,
+)
+DOCUMENT = OptionType(
+    read=read_document,
+    schema=_table({key: _TEXT | {"description": f"{text}."} for key, text in DESCRIPTIONS.items()}),
+    metavar="TEXT",
+)
+
+
+def number(
+    low: float,
+    high: float = math.inf,
+    *,
+    inside: bool = False,
+    whole: bool = False,
+    metavar: str = "N",
+) -> OptionType:
+    """Return the type of a number between two limits, which are allowed unless ``inside``."""
+    least, most = ("exclusiveMinimum", "exclusiveMaximum") if inside else ("minimum", "maximum")
+    limits = {least: low} | ({most: high} if high < math.inf else {})
+    return OptionType(
+        read=read_number(low, high, inside=inside, whole=whole),
+        schema={"type": "integer" if whole else "number"} | limits,
+        parse=syntax.parse_number,
+        metavar=metavar,
+    )
+
+
+def word(words: type[StrEnum], metavar: str) -> OptionType:
+    """Return the type of a closed vocabulary."""
+    return OptionType(
+        read=read_word(words), schema={"enum": list(words)}, metavar=metavar, words=tuple(words)
+    )

@@ -1,0 +1,96 @@
+"""Where functions of one variable cross a level, for many of them at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+_HALVINGS = 60
+_MOST_STEPS = 100
+_STEPS_PER_HALVING = 5
+_TOLERANCE = 1e-12
+
+
+def bisect(holds: Callable[[Array], NDArray[np.bool_]], inside: Array, outside: Array) -> Limits:
+    """Narrow brackets down to where a condition stops to hold.
+
+    Parameters
+    ----------
+    holds : callable
+        From points of the brackets' shape to booleans of that shape: true near `inside`, false
+        near `outside`.
+    inside, outside : array
+        Ends of the brackets, in either order.
+
+    Returns
+    -------
+    inside, outside : array
+        The brackets after 60 halvings: neighbouring numbers, unless the condition never changes;
+        then one of them is the end of the bracket.
+
+    Examples
+    --------
+    >>> target = np.array([2.0, 9.0])
+    >>> inside, outside = bisect(lambda x: x**2 < target, np.zeros(2), np.full(2, 4.0))
+    >>> inside.round(6).tolist(), outside.round(6).tolist()
+    ([1.414214, 3.0], [1.414214, 3.0])
+    """
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        holding = holds(middle)
+        inside, outside = np.where(holding, middle, inside), np.where(holding, outside, middle)
+    return inside, outside
+
+
+@quiet
+def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Return where falling functions reach 0, by secants inside a bracket.
+
+    scipy.optimize.elementwise.find_root needs 1.7 ms where this needs 0.6 ms (one interval, and
+    1.4 times as long for 2,000), besides the import of scipy.optimize in every audit.
+
+    Parameters
+    ----------
+    falling : callable
+        From points of the brackets' shape to values of that shape; infinite ones are allowed.
+    low, high : array
+        Ends of the brackets.
+
+    Returns
+    -------
+    root : array
+        `low` where a function is positive nowhere, `high` where it is positive throughout.
+
+    Examples
+    --------
+    >>> falling_root(lambda x: 2 - x**2, np.zeros(()), np.full((), 37.0)).round(6).tolist()
+    1.414214
+    """
+    inner, outer = low, high
+    last, point = low, np.minimum(low + 1.0, high)
+    before, here = falling(low), falling(point)
+    never, always = ~(before > 0), falling(high) > 0
+    done = never | always
+    for step in range(_MOST_STEPS):
+        positive = here > 0
+        inner, outer = np.where(positive, point, inner), np.where(positive, outer, point)
+        secant = point - here * (point - last) / (here - before)
+        middle = (inner + outer) / 2
+        # the middle replaces a secant that leaves the bracket or keeps advancing at one end
+        halving = step % _STEPS_PER_HALVING == _STEPS_PER_HALVING - 1
+        usable = (secant > inner) & (secant < outer) & (not halving)
+        new = np.where(done | (here == 0), point, np.where(usable, secant, middle))
+        done = done | (np.abs(new - point) <= _TOLERANCE * (1 + np.abs(point)))
+        if done.all():
+            break
+        last, before, point = point, here, new
+        here = falling(point)
+    return np.where(never, low, np.where(always, high, new))

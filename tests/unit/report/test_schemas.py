@@ -1,0 +1,50 @@
+"""The published JSON Schemas hold for whatever is written, and for nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import jsonschema
+import pytest
+
+import compared_reports
+import fairgauge as fg
+import sample_reports
+from fairgauge.report.schemas import comparison_schema, cube_schema, report_schema
+
+SAMPLES = {
+    name: getattr(sample_reports, name)
+    for name in ("small", "several", "berkeley", "crossed", "hostile")
+}
+COMPARISONS = {name: getattr(compared_reports, name) for name in ("months", "models", "hostile")}
+
+
+def errors(schema, written):
+    jsonschema.Draft202012Validator.check_schema(schema)
+    found = jsonschema.Draft202012Validator(schema).iter_errors(written)
+    return [f"{error.json_path}: {error.message[:200]}" for error in found]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_reports_keep_to_their_schema(name):
+    assert errors(report_schema(), json.loads(SAMPLES[name]().to_json())) == []
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_keep_to_their_schema(name):
+    assert errors(comparison_schema(), json.loads(fg.compare(*COMPARISONS[name]()).to_json())) == []
+
+
+def test_cubes_keep_to_their_schema():
+    cube = fg.confusion("sex", {"F": {"tp": 2, "fn": 1}, "M": {"tp": 3, "fn": 1}})
+    assert errors(cube_schema(), json.loads(cube.to_json())) == []
+
+
+def test_a_word_outside_the_enums_and_a_missing_key_are_errors():
+    written = next(iter(SAMPLES.values()))().to_dict()
+    wrong = copy.deepcopy(written)
+    wrong["estimates"][0]["scope"] = "margin"
+    assert any("margin" in error for error in errors(report_schema(), wrong))
+    del written["estimates"][0]["scope"]
+    assert any("'scope' is a required" in error for error in errors(report_schema(), written))

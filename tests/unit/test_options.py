@@ -1,0 +1,261 @@
+"""The table of options: everything that is derived from it, or held to it, has exactly its rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cube.plan import COUNTED, plan
+from fairgauge.enums import ReferenceRule
+from fairgauge.render.command_line import flags_of
+from fairgauge.spec import option_types as types
+from fairgauge.spec.document import DESCRIPTIONS, Document
+from fairgauge.spec.option_docs import page
+from fairgauge.spec.options import BY_NAME, OPTIONS, Options, Spec
+from fairgauge.spec.spec_file import load_spec, schema
+from fairgauge.spec.specification import ask
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+NAMES = [option.name for option in OPTIONS]
+
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4
+)
+HOSTILE = st.text("=:*,\\>%<ab1.", min_size=1, max_size=4)
+NAME = TEXT | HOSTILE | st.sampled_from(["others", "rest", "median", "all", "best", "none"])
+COLUMN = st.sampled_from(["s", "t", "a=b", "rest"])
+SCALAR = NAME | st.booleans() | st.integers(-99, 99) | st.floats(-9, 9)
+CUTS = st.lists(st.integers(-9, 9) | st.floats(-9, 9), min_size=1, max_size=3)
+FEATURE = (
+    st.builds(lambda c: {"column": c}, COLUMN)
+    | st.builds(lambda c, v: {"column": c, "values": v}, COLUMN, st.lists(SCALAR, min_size=1))
+    | st.builds(
+        lambda c, p, e: {"column": c, "cuts": p, "closed": e},
+        COLUMN, CUTS, st.sampled_from(["left", "right"]),
+    )
+)  # fmt: skip
+RULE_TEXT = st.sampled_from(["DI >= 0.8", "-0.1 <= RD <= 0.1", "accuracy >= 0.9"])
+RULE = RULE_TEXT | st.fixed_dictionaries(
+    {"metric": st.sampled_from(["AD", "recall"]), "at_most": st.floats(-9, 9)},
+    optional={
+        "groups": st.lists(NAME, max_size=2),
+        "decide": st.sampled_from(["interval", "point"]),
+        "insufficient": st.sampled_from(["report", "pass", "fail", "ignore"]),
+    },
+)
+SHARES = st.dictionaries(NAME, st.floats(0.01, 9), min_size=1, max_size=3)
+OF_TYPE = {
+    types.COLUMN: NAME,
+    types.COLUMNS: st.lists(NAME, min_size=1, max_size=3),
+    types.NAMES: st.lists(NAME, min_size=1, max_size=3),
+    types.VALUE: SCALAR,
+    types.VALUES: st.lists(SCALAR, min_size=1, max_size=3),
+    types.RANGE: st.tuples(st.floats(-9, -1), st.floats(2, 9)),
+    types.THRESHOLD: st.lists(st.floats(0, 1), min_size=1, max_size=3) | st.just("median"),
+    types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
+    types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
+    types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
+    types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
+    types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
+    types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
+    types.RULES: st.lists(RULE, max_size=3),
+    types.DOCUMENT: st.dictionaries(st.sampled_from(list(DESCRIPTIONS)), NAME, max_size=3),
+}
+"""Values of every type of option; of numbers and words, `values` knows them by their schema."""
+
+
+def values(option):
+    if option.type.words:
+        return st.sampled_from(option.type.words)
+    numbers = option.type.schema
+    if numbers.get("type") == "integer":
+        return st.integers(numbers["minimum"], 99)
+    if numbers.get("type") == "number":
+        return st.floats(0.01, 0.99)
+    return OF_TYPE[option.type]
+
+
+@st.composite
+def specs(draw):
+    """Return a specification, of any of the options."""
+    names = draw(st.sets(st.sampled_from(NAMES), max_size=6))
+    options = {name: draw(values(BY_NAME[name])) for name in NAMES if name in names}
+    try:
+        return ask(**{"sensitive": ["s", "t", "a=b", "rest"]} | options)
+    except fg.SpecError:
+        reject()  # options that contradict each other
+
+
+def parsed(words):
+    """Return the specification that flags ask for, parsed as a command does."""
+
+    @click.command()
+    @question
+    def command(config, **flags):
+        return asked(config, flags).check()
+
+    return command.main(words, standalone_mode=False)
+
+
+def as_text(value):
+    """Return values as the command line has them: 1 and "1" are one text."""
+    if isinstance(value, dict):
+        return {key: as_text(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [as_text(each) for each in value]
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_the_typed_keywords_of_an_audit_are_the_table():
+    assert list(Options.__annotations__) == NAMES == list(Spec.__dataclass_fields__)
+
+
+def test_the_schema_has_every_option():
+    properties = schema()["properties"]
+    assert list(properties) == NAMES
+    assert [each["description"] for each in properties.values()] == [
+        f"{option.description}." for option in OPTIONS
+    ]
+
+
+def test_every_option_has_its_flags():
+    command = click.command(question(lambda **_: None))
+    flags = [parameter.opts[-1] for parameter in command.params]
+    expected = dict.fromkeys(flag for option in OPTIONS for flag in option.flags)
+    assert flags == ["--config", *expected]
+
+
+def test_the_signature_in_help_and_notebooks_is_the_table():
+    for option in OPTIONS:
+        assert re.search(rf"^    {option.name} : ", fg.audit.__doc__, re.MULTILINE)
+    assert "{options}" not in fg.audit.__doc__
+
+
+def test_the_page_is_that_of_the_table():
+    written = (DOCS / "options.md").read_text("utf-8")
+    assert written == page(), "written anew by: python docs/make_option_page.py docs/options.md"
+
+
+def test_the_example_of_the_page_is_a_specification(tmp_path):
+    (example,) = re.findall(r"```toml\n(.*?)```", page(), re.DOTALL)
+    (tmp_path / "audit.toml").write_text(example, encoding="utf-8")
+    spec = load_spec(tmp_path / "audit.toml")
+    assert [f.column for f in spec.sensitive] == ["sex", "race", "age"]
+    assert spec.document.author == "A. Author"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_descriptions_are_noun_phrases(option):
+    for text in (option.description, *option.flags.values(), option.effect):
+        assert not text.endswith(".")
+        assert "  " not in text
+    assert option.description[0].isupper()
+
+
+def test_only_the_options_that_decide_counts_are_in_a_plan():
+    assert "label" in COUNTED
+    for name in ("rules", "seed", "document", "reference", "metrics"):
+        assert name not in COUNTED
+
+
+def test_a_table_of_descriptions_has_every_field():
+    assert set(Document.__dataclass_fields__) == set(DESCRIPTIONS)
+    assert set(BY_NAME["document"].flags) == {f"--{key}" for key in DESCRIPTIONS}
+
+
+@given(specs())
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+def test_every_specification_can_be_written_and_read_again(tmp_path_factory, spec):
+    written = json.loads(json.dumps(spec.to_dict()))
+    assert ask(**spec.to_dict()) == spec
+    path = tmp_path_factory.mktemp("spec") / "audit.json"
+    path.write_text(json.dumps(written), encoding="utf-8")
+    assert load_spec(path) == spec
+
+
+@given(specs())
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+def test_flags_ask_the_same_question(spec):
+    words = flags_of(spec.to_dict())
+    if words is not None:
+        assert as_text(parsed(words).to_dict()) == as_text(spec.to_dict())
+
+
+def test_what_flags_can_ask_they_do():
+    spec = ask(
+        label="a=b", score="p", positive=["x,y", 1], threshold=[0.3, 0.5], score_range=(-1, 1),
+        sensitive=[fg.cut("age", [40], closed="left"), {"race": ["a", "b"]}, "s:t"],
+        intersections=[["age", "race"]], reference={"race": "a, b"}, min_n=30, min_share=0.02,
+        unknown=["Unknown"], rules=["DI >= 0.8"], document={"title": "A title"}, confidence=0.9,
+    )  # fmt: skip
+    words = flags_of(spec.to_dict())
+    assert words == [
+        "--label", r"a\=b", "--score", "p", "--score-range", "-1", "1", "--threshold", "0.3,0.5",
+        "--positive", r"x\,y,1", "--sensitive", "age:40:left", "--sensitive", "race=a,b",
+        "--sensitive", r"s\:t", "--intersect", "age*race", "--reference", r"race=a\, b",
+        "--min-group", "30", "--min-group", "2%", "--unknown", "Unknown", "--confidence", "0.9",
+        "--rule", "DI >= 0.8", "--title", "A title",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rules": [fg.rule("DI", at_least=0.8, groups="F")]},
+        {"rules": [fg.rule("DI", at_least=0.8, insufficient="fail")]},
+        {"positive": [">5"]},
+        {"unknown": ["a\\", "b"]},
+    ],
+)
+def test_what_flags_cannot_ask_is_left_to_a_file(options):
+    assert flags_of(ask(sensitive="s", **options).to_dict()) is None
+
+
+def report(**changed):
+    made = fg.audit(fg.confusion("sex", {"F": {"tp": 5, "fn": 5}, "M": {"tp": 9, "fn": 1}}))
+    return replace(made, spec=made.spec | changed)
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_a_comparison_states_every_option_that_differs(option):
+    if option.name in ("label", "positive", "task"):
+        pytest.skip("reports that differ in it are not compared")
+    found = fg.compare(report(), report(**{option.name: "another"}))
+    stated = [(each.key, each.says) for each in found.differences]
+    assert stated == ([] if option.described else [(option.name, option.effect)])
+    assert (found.refused is not None and "asked differently" in found.refused) is (
+        not option.comparable
+    )
+
+
+def test_a_report_older_than_an_option_asked_for_its_default():
+    older = {key: value for key, value in report().spec.items() if key in COUNTED}
+    older |= {"reference": "rest", "threshold": [0.5]}
+    assert fg.compare(replace(report(), spec=older), report()).differences == ()
+
+
+def test_the_command_of_a_report_older_than_an_option():
+    older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
+    assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
+
+
+def test_cuts_closed_on_the_left_are_another_question():
+    right, left = (
+        plan(ask(label="y", sensitive=[fg.cut("age", 40, closed=edge)]))
+        for edge in ("right", "left")
+    )
+    assert right != left
+    assert [axis.names((0, 1)) for axis in (right.axes[0], left.axes[0])] == [
+        ["(-inf, 40]", "(40, inf)"],
+        ["[-inf, 40)", "[40, inf)"],
+    ]
+    assert type(left).from_dict(json.loads(json.dumps(left.to_dict()))) == left
