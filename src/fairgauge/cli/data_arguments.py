@@ -37,7 +37,11 @@ class Where:
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
 
-    @click.option("--table", metavar="NAME", help="Table of a database, whose URL is DATA; of files, the table of the report to print.")
+    @click.option(
+        "--table",
+        metavar="NAME",
+        help="Table of a database, whose URL is DATA; of files, the table of the report to print.",
+    )
     @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
     @click.option(
         "--spark",

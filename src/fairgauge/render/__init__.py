@@ -1,4 +1,4 @@
-"""Reports and comparisons in, text out. Renderers select, order and format; they compute nothing."""
+"""Reports and comparisons in, text out. Renderers select, order and format, and compute nothing."""
 
 from fairgauge.render.formats import FORMATS, Format, format_of, names, render, save, suffixes
 

@@ -259,8 +259,8 @@ def _disparities(comparison: Comparison) -> Iterator[Block]:
             yield Section(f"changes-{i}", title, tuple(_charts(found)), folded=folded)
     if changes.undefined:
         reasons = [f"{_subject(each)}: {_because(each)}." for each in changes.undefined]
-        yield Section("undefined", "With a value in one report only",
-                      (Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS]),), folded=True)  # fmt: skip
+        items = Items(tuple(dict.fromkeys(reasons))[:_MOST_ROWS])
+        yield Section("undefined", "With a value in one report only", (items,), folded=True)
 
 
 def _charts(changes: Sequence[Change]) -> Iterator[Block]:
@@ -330,9 +330,9 @@ def _evidence(each: Change) -> str:
              each.old.rate_reference, each.new.rate_reference)  # fmt: skip
     if rate is not None and None not in sides:
         texts = [numbers.percent(s) if is_share(rate) else numbers.amount(s or 0.0) for s in sides]
-        other = called(reference_name(each.new.reference))
+        own, others = f" {ARROW} ".join(texts[:2]), f" {ARROW} ".join(texts[2:])
         parts.append(
-            f"{rate_words(rate)} {texts[0]} {ARROW} {texts[1]}, {other} {texts[2]} {ARROW} {texts[3]}"
+            f"{rate_words(rate)} {own}, {called(reference_name(each.new.reference))} {others}"
         )
     parts.append(numbers.probability(each.p_adjusted, "adjusted p"))
     return "; ".join(filter(None, parts))

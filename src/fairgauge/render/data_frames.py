@@ -55,12 +55,12 @@ def by_group(report: Report) -> Any:
     The index is feature and group, with class and threshold where there are several; the column
     ``n`` and one column for each rate. Undefined rates are NaN.
     """
-    return _rates(report, report.groups)
+    return _rates(report.groups)
 
 
 def overall(report: Report) -> Any:
     """Return the rates of all groups of each feature together, as a `pandas.DataFrame`."""
-    return _rates(report, report.totals)
+    return _rates(report.totals)
 
 
 def contrasts(report: Report, by: str) -> Any:
@@ -88,7 +88,7 @@ def contrasts(report: Report, by: str) -> Any:
     return _indexed(pandas, rows)
 
 
-def _rates(report: Report, groups: Sequence[Group]) -> Any:
+def _rates(groups: Sequence[Group]) -> Any:
     pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for group in groups:

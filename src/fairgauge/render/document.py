@@ -101,7 +101,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; its heading may lead to the glossary, and it may belong to the one before."""
+    """A column of a table.
+
+    Attributes
+    ----------
+    heading, link : what it holds, and where the glossary explains it.
+    numeric : whether it holds numbers.
+    joined : whether it belongs to the column before it.
+    """
 
     heading: str
     numeric: bool = True

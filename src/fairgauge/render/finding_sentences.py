@@ -1,4 +1,4 @@
-"""Sentences about findings: the group that fares worse, the rates, the difference, its uncertainty."""
+"""Sentences about findings: the group that fares worse, its rate, the difference, and its CI."""
 
 from __future__ import annotations
 
@@ -134,7 +134,8 @@ def no_finding_sentence(section: Section, rates: Sequence[str]) -> str:
         if low is not None and high is not None and _unit_of_difference(difference) is Unit.POINTS
     ]
     words = listing([rate_words(rate) for rate in rates], "or")
-    text = f"No statistically significant difference in {words} between the groups of {called(section.name)}"
+    groups = called(section.name)
+    text = f"No statistically significant difference in {words} between the groups of {groups}"
     if not intervals:
         return f"{text}."
     largest = max(max(abs(low), abs(high)) for _, low, high in intervals)

@@ -77,7 +77,7 @@ def _document(document: Document) -> Iterator[str]:
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
-    lines = []
+    lines: list[str] = []
     for block in section.blocks:
         inner = _section(block, level + 1) if isinstance(block, Section) else _block(block)
         lines += inner

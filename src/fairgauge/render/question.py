@@ -51,8 +51,10 @@ def lead(report: Report) -> tuple[str, ...]:
     adjusted = f", adjusted for {called(spec['strata'])}" if spec.get("strata") else ""
     return (
         f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction.",
-        f"Groups of {listing(_features(spec))}, each compared with {compared}{adjusted}; "
-        f"{100 * confidence:.4g}% confidence intervals.",
+        (
+            f"Groups of {listing(_features(spec))}, each compared with {compared}{adjusted}; "
+            f"{100 * confidence:.4g}% confidence intervals."
+        ),
     )
 
 

@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 
     from fairgauge.render.outline import Finding
     from fairgauge.render.outline import Section as Results
-    from fairgauge.report.estimates import Estimate, Group
+    from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
 
@@ -121,16 +121,28 @@ SIGNIFICANT = "* statistically significant after adjustment"
 INSUFFICIENT = "? insufficient data"
 
 LIMITS = (
-    "It does not state that a model is fair or unfair. Disparities are measured facts; whether one "
-    "is acceptable depends on context, law and causes that the table does not hold.",
-    "Demographic parity, equalized odds, predictive parity and calibration cannot in general hold "
-    "together when base rates differ. Which of them matters is a decision about people.",
-    "It compares and does not explain: a disparity can come from the model, the data, the world "
-    "that the data describe, or sampling variation.",
-    "Labels are taken as they are. Where labels are biased (arrests for crimes, past hirings for "
-    "ability), error rates measured against them are biased too.",
-    "Groups are as recorded. People who are missing, misrecorded or never asked are not seen, and "
-    "groups below the minimum size carry no verdict.",
+    (
+        "It does not state that a model is fair or unfair. Disparities are measured facts; "
+        "whether one is acceptable depends on context, law and causes that the table does not "
+        "hold."
+    ),
+    (
+        "Demographic parity, equalized odds, predictive parity and calibration cannot in "
+        "general hold together when base rates differ. Which of them matters is a decision "
+        "about people."
+    ),
+    (
+        "It compares and does not explain: a disparity can come from the model, the data, the "
+        "world that the data describe, or sampling variation."
+    ),
+    (
+        "Labels are taken as they are. Where labels are biased (arrests for crimes, past "
+        "hirings for ability), error rates measured against them are biased too."
+    ),
+    (
+        "Groups are as recorded. People who are missing, misrecorded or never asked are not "
+        "seen, and groups below the minimum size carry no verdict."
+    ),
     "It describes these rows. Other people, places and times need an audit of their own.",
     "A limit in a rule is a convention that somebody chose. Meeting it is no legal opinion.",
 )
@@ -332,8 +344,8 @@ class _Full(_Summary):
             *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
         ]  # fmt: skip
         notes = [
-            f"Rates in %, differences in percentage points (pp) with confidence intervals. "
-            f"{SIGNIFICANT}. {INSUFFICIENT}."
+            "Rates in %, differences in percentage points (pp) with confidence intervals.",
+            f"{SIGNIFICANT}. {INSUFFICIENT}.",
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
             notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
@@ -381,7 +393,7 @@ class _Full(_Summary):
         yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
         pairs = adjustments(section)
         chosen: dict[str, tuple[Estimate, Estimate]] = {}
-        for overall, adjusted in pairs:
+        for overall, _ in pairs:
             rate = compared_rate(overall.metric)
             if rate and rate not in chosen:
                 ours = [p for p in pairs if compared_rate(p[0].metric) == rate]
@@ -392,7 +404,7 @@ class _Full(_Summary):
             yield Paragraph(f"{words}{uncertainty(overall)} overall. {sentence}")
             if len(chosen) <= 2 or reverses(overall, adjusted):
                 yield from self._in_strata(section, rate, overall, adjusted)
-        others = [each for each in conditional(section)]
+        others = conditional(section)
         if others:
             yield Items(tuple(map(_metric_sentence, others[:_MOST_METRICS])))
 
@@ -457,8 +469,8 @@ class _Full(_Summary):
         report, spec = self.report, self.report.spec
         yield Paragraph(
             "Rows were counted once, by group, label and prediction; every number comes from these "
-            "counts. A rate is a share or ratio of counts within one group; a disparity compares the "
-            "rate of a group with that of its reference."
+            "counts. A rate is a share or ratio of counts within one group; a disparity compares "
+            "the rate of a group with that of its reference."
         )
         if report.profile is Profile.CLARIFY:
             yield Paragraph(
@@ -741,7 +753,7 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
             for by in ("difference", "ratio")
         ]
         has[1] = has[1] and (ratios or not has[0])
-        compared.append((rate, *has))
+        compared.append((rate, has[0], has[1]))
         columns.append(Column(_percent_heading(rate), link=anchor("rate", rate)))
         columns += [Column(against, joined=True)] if has[0] else []
         columns += [Column("ratio", joined=True)] if has[1] else []

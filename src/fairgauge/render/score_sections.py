@@ -137,7 +137,7 @@ def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) ->
     drawn = [each for each in every if each.group in kept]
     listed = [each for each in every if each in of[:most]]
     swept = {each.group: sweep(each, low, high, closed(report)) for each in listed}
-    thresholds = [t for t in _thresholds(report) if low <= t <= high]
+    thresholds = [t for t in thresholds_of(report) if low <= t <= high]
     labelled = any(sum(each.positive) or sum(each.negative) for each in every)
     return Scored(
         feature=feature,
@@ -163,7 +163,7 @@ def _size(counts: ScoreCounts) -> float:
     return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
 
 
-def _thresholds(report: Report) -> list[float]:
+def thresholds_of(report: Report) -> list[float]:
     """Return the thresholds that the report decides by."""
     return list(dict.fromkeys(g.threshold for g in report.groups if g.threshold is not None))
 

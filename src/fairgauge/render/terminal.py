@@ -212,16 +212,13 @@ class _Text:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
     @show.register(Glossary)
-    def _(self, block: Glossary) -> Iterator[str]:
+    @show.register(SignOff)
+    def _(self, _: Glossary | SignOff) -> Iterator[str]:
         yield from ()
 
     @show.register(ScoreCharts)
-    def _(self, block: ScoreCharts) -> Iterator[str]:
+    def _(self, _: ScoreCharts) -> Iterator[str]:
         yield "  Curves and the threshold explorer are in the HTML report."
-
-    @show.register(SignOff)
-    def _(self, block: SignOff) -> Iterator[str]:
-        yield from ()
 
 
 def wrap(text: str, most: int) -> list[str]:

@@ -19,7 +19,7 @@ from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import metric_row, metric_words, signed
-from fairgauge.render.score_sections import closed, score_range
+from fairgauge.render.score_sections import closed, score_range, thresholds_of
 from fairgauge.report.curves import steps
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def slider(report: Report) -> str | None:
             "low": low,
             "high": high,
             "steps": GRID,
-            "start": report.spec["threshold"][0],
+            "start": next(iter(thresholds_of(report)), (low + high) / 2),
             "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
             "labelled": labelled,

@@ -116,10 +116,8 @@ def _needed(reason: Reason) -> list[str]:
     if needed > _MOST_ROWS:
         return ["deciding the rule would take more rows than is practical"]
     rows = reason["rows"]
-    return [
-        f"with about {_rounded(needed):,} rows of this composition the rule could probably "
-        f"({_POWER}) be decided; there are {amount(rows)}"
-    ]
+    about = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
+    return [f"{about} ({_POWER}) be decided; there are {amount(rows)}"]
 
 
 def _detectable(reason: Reason) -> list[str]:
