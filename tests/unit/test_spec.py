@@ -78,7 +78,11 @@ def test_forms_of_intersections(asked, pairs):
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
-    assert (spec.reference, spec.profile, spec.task) == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
+    assert (spec.reference, spec.profile, spec.task) == (
+        ReferenceRule.OTHERS,
+        Profile.DOCUMENTED,
+        None,
+    )
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
     assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
 

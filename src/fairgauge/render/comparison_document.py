@@ -83,9 +83,10 @@ def comparison_document(comparison: Comparison) -> Document:
                 short="Method"),
     ]  # fmt: skip
     judged = {old.verdict, new.verdict} != {Outcome.NONE}
-    verdict = f"{str(old.verdict).upper()} {ARROW} {str(new.verdict).upper()}" if judged else ""
-    if judged and old.verdict == new.verdict:
-        verdict = f"{str(new.verdict).upper()}, as before"
+    before, after = (_outcome(each.verdict).upper() for each in (old, new))
+    verdict = f"{before} {ARROW} {after}" if judged else ""
+    if judged and before == after:
+        verdict = f"{after}, as before"
     return Document(
         title="Comparison of two fairness audits",
         beside=f"{_name(old)} {ARROW} {_name(new)}",
@@ -211,7 +212,7 @@ def _verdicts(comparison: Comparison) -> Iterator[Block]:
     turns = [each.turn for each in comparison.flips]
     if not turns:
         if comparison.stayed:
-            yield Paragraph(f"None of {comparison.stayed:,} verdicts changed.")
+            yield Paragraph(f"No verdict changed ({comparison.stayed:,} compared).")
         return
     counts = {
         "got worse": turns.count(Turn.WORSE),
@@ -225,12 +226,16 @@ def _verdicts(comparison: Comparison) -> Iterator[Block]:
     yield Chart("Verdicts that changed", tuple(rows), Unit.NUMBER)
 
 
+def _outcome(outcome: Outcome) -> str:
+    return str(outcome).replace("_", " ")
+
+
 def _flip(each: VerdictChange) -> ChartRow:
     where = f"{called(each.group)} ({called(each.feature)})" if each.feature else called(each.group)
     return ChartRow(
         f"{called(each.new.rule)}: {where}",
         Mark(None),
-        f"{each.old.outcome} {ARROW} {each.new.outcome}",
+        f"{_outcome(each.old.outcome)} {ARROW} {_outcome(each.new.outcome)}",
         below=shorten(printable(each.new.says), _LONGEST),
         badge=str(each.turn),
         tone=_TONES[each.turn],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind
+from fairgauge.enums import ClassKind, Status
 from fairgauge.render.display_names import called
 from fairgauge.render.document import Unit
 from fairgauge.render.estimate_sentences import reference_name
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
 
 
-def describe_finding(finding: Finding) -> str:
+def describe_finding(finding: Finding, column: str = "the strata") -> str:
     """Return a finding as a sentence.
 
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
@@ -47,7 +47,9 @@ def describe_finding(finding: Finding) -> str:
         _side(finding.rate, side) for side in (difference.rate_group, difference.rate_reference)
     )
     text = f"{subject} {verb} {other}: {sides} ({uncertainty(difference, finding.ratio)})."
-    return " ".join(filter(None, [text, _adjusted(finding)]))
+    if finding.adjusted is None:
+        return text
+    return f"{text} {adjusted_sentence(difference, finding.adjusted, column)}"
 
 
 def group_words(each: Estimate, section: Section) -> str:
@@ -100,10 +102,6 @@ def _side(rate: str, value: float | None) -> str:
     return percent(value) if is_share(rate) else amount(value or 0.0)
 
 
-def _adjusted(finding: Finding) -> str:
-    return adjusted_sentence(finding.difference, finding.adjusted) if finding.adjusted else ""
-
-
 def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the strata") -> str:
     """Return what becomes of a difference when it is adjusted for the strata.
 
@@ -131,7 +129,8 @@ def no_finding_sentence(section: Section, rates: Sequence[str]) -> str:
         for rate in rates
         for difference in section.differences(rate)
         for low, high in [_ends(difference)]
-        if low is not None and high is not None and _unit_of_difference(difference) is Unit.POINTS
+        if difference.status is Status.OK and low is not None and high is not None
+        if _unit_of_difference(difference) is Unit.POINTS
     ]
     words = listing([rate_words(rate) for rate in rates], "or")
     groups = called(section.name)

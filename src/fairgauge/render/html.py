@@ -6,7 +6,7 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,7 +21,7 @@ from fairgauge.render.threshold_slider import slider
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from fairgauge.render.document import Block, Document
 
@@ -35,6 +35,7 @@ def write(document: Document, shown: object = None) -> str:
     script = _asset("script.js") + (_asset("slider.js") if explorer else "")
     return environment().get_template("page.html.j2").render(
         document=document,
+        fresh=anchors(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         policy=_policy(style, script),
@@ -103,6 +104,12 @@ def _kind(block: Any) -> str:
 def _runs(blocks: Iterable[Block]) -> list[tuple[str, list[Block]]]:
     """Return blocks in runs of one kind: charts beside each other share a grid."""
     return [(kind, list(run)) for kind, run in groupby(blocks, key=_kind)]
+
+
+def anchors() -> Callable[[str], str]:
+    """Return a function that makes an anchor which no other part of a page has."""
+    numbered = count()
+    return lambda kind: f"{kind}-{next(numbered)}"
 
 
 def _printable_lines(text: str) -> str:

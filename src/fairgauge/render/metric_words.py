@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Spread
@@ -53,6 +54,7 @@ CENTRAL = (
 """The rates of the standard metrics, in the order in which they are shown."""
 
 
+@cache
 def metric_row(name: str) -> Metric | None:
     """Return the catalogue row of a metric; None where the catalogue does not have it."""
     try:
@@ -61,6 +63,7 @@ def metric_row(name: str) -> Metric | None:
         return None
 
 
+@cache
 def rate_row(name: str) -> Statistic | None:
     """Return the catalogue row of a rate; None where the catalogue does not have it."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.render.html import environment
+from fairgauge.render.html import anchors, environment
 
 if TYPE_CHECKING:
     from fairgauge.render.document import Document
@@ -13,4 +13,7 @@ if TYPE_CHECKING:
 def write(document: Document, shown: object = None) -> str:
     """Write a document as a fragment of HTML."""
     del shown
-    return environment().get_template("notebook.html.j2").render(document=document) + "\n"
+    return (
+        environment().get_template("notebook.html.j2").render(document=document, fresh=anchors())
+        + "\n"
+    )

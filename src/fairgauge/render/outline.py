@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fairgauge.report.results import ClassScope
     from fairgauge.report.verdicts import Verdict
 
-MOST_FINDINGS = 5
 _GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
@@ -231,7 +230,7 @@ def findings(sections: Iterable[Section]) -> list[Finding]:
             if worst is not None:
                 found.append(_finding(section, rate, worst))
     found.sort(key=_importance)
-    return found[:MOST_FINDINGS]
+    return found
 
 
 def _rates_of_findings(section: Section) -> list[str]:

@@ -108,11 +108,11 @@ _MOST_SECTIONS_FULL = 24
 _MOST_RATES = 8
 _MOST_METRICS = 12
 _MOST_CHART_ROWS = 24
-_CHART_ROWS_IN_ALL = 900
+_CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_PAIRS = 30
 _MOST_STRATA = 30
-_MOST_LISTED = 1_000
-_MOST_MATRIX_ROWS = 150
+_MOST_LISTED, _MOST_LISTED_BESIDE_SCORES = 1_000, 500
+_MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
 _MOST_NAMED = 3
 _MOST_DECIDING = 2
 _MOST_NOTES = 60
@@ -163,9 +163,11 @@ def report_document(report: Report, *, full: bool = False) -> Document:
     fields = question.document(report)
     rows = report.data.rows
     used = "all used" if report.data.used == rows else f"{numbers.count(report.data.used)} used"
+    cases = report.data.cases
+    cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
     return Document(
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
-        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}, {used}",
+        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, {used}",
         lead=question.lead(report),
         cover=tuple((key, called(fields[key])) for key in question.COVER if key in fields),
         verdict=_verdict(report),
@@ -184,18 +186,19 @@ def _verdict(report: Report) -> str:
     outcomes = [gravest(verdicts) for _, verdicts in rules]
     count = outcomes.count(report.verdict)
     noun = numbers.plural(len(rules), "rule", "rules")
-    return f"{str(report.verdict).upper()}: {count:,} of {len(rules):,} {noun}"
+    return f"{_outcome(report.verdict).upper()}: {count:,} of {len(rules):,} {noun}"
 
 
 class _Summary:
     """The parts that fit one screen."""
 
     whole = False
+    most_findings = 4
 
     def __init__(self, report: Report, results: list[Results]) -> None:
         self.report = report
         self.results = results
-        self.findings = findings(results)
+        self.findings = findings(results)[: self.most_findings]
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
 
@@ -204,15 +207,18 @@ class _Summary:
         if self.report.verdicts:
             yield Section("rules", "Rules", (Facts(tuple(self._rule_lines())),), short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
+        cells: list[str] = []
         whole_first = [r for r in self.results if r.class_scope.kind is not ClassKind.CLASS]
         shown = (whole_first or self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
             blocks = tuple(self._tables(each, _MOST_GROUPS, _MOST_RATES))
+            cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
             yield Section(f"feature-{i}", called(each.name), blocks)
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(_metric_sentence, whole))),))
-        yield Section("notes", "Notes", tuple(self._closing(len(self.results) - len(shown))))
+        more = len(self.results) - len(shown)
+        yield Section("notes", "Notes", tuple(self._closing(cells, more)))
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
         for rule, verdicts in verdicts_by_rule(self.report):
@@ -221,7 +227,8 @@ class _Summary:
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
-            yield Items(tuple(map(describe_finding, self.findings)), numbered=True)
+            told = tuple(describe_finding(each, self.column) for each in self.findings)
+            yield Items(told, numbered=True)
         rest = [no_finding_sentence(*each) for each in insignificant(self.results)]
         rest += self._adjustment_sentences()
         rest += self._insufficient()
@@ -255,7 +262,7 @@ class _Summary:
                         name = f"{called(group.group)} ({called(section.feature)})"
                         sparse[name] = f"{name}, n = {numbers.count(group.n)}"
         if sparse:
-            yield f"Insufficient data for any conclusion: {numbers.listing(list(sparse.values()))}."
+            yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
 
     def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
         yield group_table(section, most, section.rates[:rates], ratios=self.whole)
@@ -265,8 +272,10 @@ class _Summary:
         if section.across:
             yield Items(tuple(_metric_sentence(each) for each in section.across[:_MOST_METRICS]))
 
-    def _closing(self, more: int) -> Iterator[Block]:
+    def _closing(self, cells: list[str], more: int) -> Iterator[Block]:
         report = self.report
+        if cells:
+            yield Paragraph(f"{'; '.join(_legend(cells))}.", Tone.SOFT)
         parts = []
         if more > 0:
             noun = numbers.plural(more, "table", "tables")
@@ -284,6 +293,7 @@ class _Full(_Summary):
     """The whole record."""
 
     whole = True
+    most_findings = 5
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, findings, overview, features, scores, data, methods and every number."""
@@ -293,7 +303,8 @@ class _Full(_Summary):
         yield Section("findings", "Findings", tuple(self._finding_charts()), short="Findings")
         yield from self._overview()
         shown = self.results[:_MOST_SECTIONS_FULL]
-        room = _CHART_ROWS_IN_ALL // max(1, len(shown))
+        rows = _CHART_ROWS_BESIDE_SCORES if report.scores else _CHART_ROWS_IN_ALL
+        room = rows // max(1, len(shown))
         details = [self._detail(i, each, room) for i, each in enumerate(shown)]
         more = len(self.results) - len(shown)
         left = [Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)] if more > 0 else []
@@ -318,7 +329,7 @@ class _Full(_Summary):
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):
-            yield Paragraph(f"{i + 1}. {describe_finding(finding)}")
+            yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
             yield finding_chart(finding)
         numbered = [b for b in self._finding_sentences() if not isinstance(b, Items)]
         yield from numbered
@@ -354,7 +365,7 @@ class _Full(_Summary):
             tuple(columns),
             tuple(rows[:_MOST_MATRIX_ROWS]),
             notes=tuple(notes),
-            matrix=True,
+            matrix=len(rows) <= _MOST_DRAWN_MATRIX_ROWS,
         )
         yield Section("overview", "Overview", (table,), short="Overview")
 
@@ -511,9 +522,10 @@ class _Full(_Summary):
     def _all_numbers(self) -> Iterator[Block]:
         estimates = self.report.estimates
         listed = estimates
-        if len(estimates) > _MOST_LISTED:
+        most = _MOST_LISTED_BESIDE_SCORES if self.report.scores else _MOST_LISTED
+        if len(estimates) > most:
             whole = [e for e in estimates if e.stratum is None]
-            listed = tuple((whole + [e for e in estimates if e.stratum is not None])[:_MOST_LISTED])
+            listed = tuple((whole + [e for e in estimates if e.stratum is not None])[:most])
         strata = any(each.stratum is not None or each.scope.kind != "overall" for each in listed)
         columns = [
             Column("metric", numeric=False), Column("feature", numeric=False),
@@ -593,7 +605,7 @@ def _limit(value: float, metric: str) -> str:
 def _outcome_words(verdicts: Sequence[Verdict]) -> str:
     """Return what a rule comes to: which groups decide, and how many there are of the others."""
     worst = verdicts[0].outcome
-    word = str(worst).upper()
+    word = _outcome(worst).upper()
     deciding = [each for each in verdicts if each.outcome is worst]
     if worst is Outcome.PASS:
         return f"PASS for {_groups(len(deciding))}"
@@ -602,8 +614,12 @@ def _outcome_words(verdicts: Sequence[Verdict]) -> str:
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     outcomes = [each.outcome for each in verdicts if each.outcome is not worst]
-    rest = [f"{outcomes.count(each):,} {each}" for each in dict.fromkeys(outcomes)]
+    rest = [f"{outcomes.count(each):,} {_outcome(each)}" for each in dict.fromkeys(outcomes)]
     return "; ".join([text, ", ".join(rest)]) if rest else text
+
+
+def _outcome(outcome: Outcome) -> str:
+    return str(outcome).replace("_", " ")
 
 
 def _groups(count: int) -> str:
@@ -640,7 +656,7 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict]) -> Cha
             ),
             _held(each) if each.value is not None else "-",
             below=shorten(printable(_capital(describe_evidence(each))), _LONGEST_TEXT),
-            badge=str(each.outcome),
+            badge=_outcome(each.outcome),
             tone=_TONES[each.outcome],
         )
         for each in verdicts[:_MOST_GROUPS_FULL]
@@ -760,13 +776,7 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
     rows = [_group_cells(section, group, compared) for group in groups]
     totals = [_group_cells(section, section.total, compared)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
-    notes = []
-    if any(text.endswith("*") for text in cells):
-        notes.append(SIGNIFICANT)
-    if any(text.endswith("?") for text in cells):
-        notes.append(INSUFFICIENT)
-    if any(is_share(rate) for rate in rates):
-        notes.append("rates in %, differences in pp")
+    notes = list(_legend(cells)) if ratios else []
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -777,6 +787,16 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
         tuple(totals),
         notes=("   ".join(notes),) if notes else (),
     )
+
+
+def _legend(cells: Iterable[str]) -> Iterator[str]:
+    """Yield what the marks of a table mean, those that it has."""
+    endings = {text[-1:] for text in cells}
+    if "*" in endings:
+        yield SIGNIFICANT
+    if "?" in endings:
+        yield INSUFFICIENT
+    yield "rates in %, differences in pp"
 
 
 def _percent_heading(rate: str) -> str:

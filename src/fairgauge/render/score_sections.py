@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 6
 _MOST_FEATURES = 4
-_FEWEST_LISTED, _MOST_LISTED, _MOST_COLUMNS = 6, 24, 80
+_FEWEST_LISTED, _MOST_LISTED, _MOST_COLUMNS = 6, 24, 60
 _ROWS = 10
 _SWEPT = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _SMALLEST, _LARGEST = 2.0, 6.0

@@ -80,8 +80,9 @@ def write(
     writer = _Text(colour, min(max(width, NARROWEST), WIDEST), full=not brief)
     lines = [*writer.document(document)]
     if not full:
-        more = "Everything: --full. " if brief else ""
-        lines += ["", writer.paint(f"{more}{_MORE}", Tone.SOFT)]
+        hidden = f" (also {numbers.listing(list(writer.hidden))})" if writer.hidden else ""
+        more = f"Everything: --full{hidden}. " if brief else ""
+        lines += writer.wrapped(f"{more}{_MORE}", 2, Tone.SOFT)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -92,6 +93,7 @@ class _Text:
         self.colour = colour
         self.width = width
         self.full = full
+        self.hidden: dict[str, None] = {}
 
     def paint(self, text: str, tone: Tone) -> str:
         """Return a text in the style of a tone."""
@@ -124,7 +126,8 @@ class _Text:
         if section.id == "rules":
             yield from blocks
             return
-        yield ""
+        if section.id != "notes":
+            yield ""
         if not implied:
             yield self.paint(printable(section.title), Tone.PLAIN)
         yield from blocks[1:] if blocks and not blocks[0] else blocks
@@ -244,7 +247,7 @@ def table(
     """Yield a table: names on the left, numbers to the right, headings stacked word by word.
 
     Columns that do not fit beside each other follow below, with the names again; where the document
-    is to fit one screen, they are named instead.
+    is to fit one screen, they are noted in ``hidden`` instead.
     """
     every = [*rows, *totals]
     heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
@@ -259,9 +262,9 @@ def table(
             yield text.paint(_line(cells, part, widths, columns), Tone.PLAIN)
         for row in every:
             yield _line([row[i] for i in part], part, widths, columns)
-    hidden = [columns[i].heading for part in parts[1:] for i in part[1:] if not columns[i].joined]
-    if hidden and not text.full:
-        yield text.paint(f"more columns with --full: {numbers.listing(hidden)}", Tone.SOFT)
+    if not text.full:
+        left = (columns[i] for part in parts[1:] for i in part[1:] if not columns[i].joined)
+        text.hidden |= dict.fromkeys(column.heading for column in left)
 
 
 def _parts(widths: Sequence[int], columns: Sequence[Column], most: int) -> Iterator[list[int]]:

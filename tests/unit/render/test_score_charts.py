@@ -13,7 +13,7 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
 from fairgauge.render.line_charts import labels, path
@@ -69,7 +69,7 @@ def test_curves_and_tables_hold_the_numbers_of_the_report():
     for curve, group in zip(found.roc, report.groups, strict=True):
         auc = group.rates["roc_auc"]
         assert curve.says[0].replace("\N{NO-BREAK SPACE}", " ") == (
-            f"AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}]"
+            f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
         )
     total = sum(
         int(below.split("n ")[1].replace(",", ""))
@@ -130,7 +130,7 @@ def test_the_sliders_coefficients_are_the_catalogues_formulas():
     chance = np.random.default_rng(5)
     tp, fp, fn, tn, selected, rejected = cells = chance.integers(1, 90, 6).astype(float)
     zero = 0.0
-    side = Side(
+    side = ConfusionCounts(
         size=np.array([cells.sum()]),
         cells={
             NEEDS["both"]: np.array([[tp, fp, fn, tn]]),
