@@ -14,6 +14,7 @@ from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task, Thresh
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.measure import measure
+from fairgauge.measure.other_references import reference_notes
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
@@ -92,6 +93,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *_repeated(source, spec),
             *measured.diagnostics,
+            *reference_notes(measured, spec.rules, verdicts),
         ),
         scores=measured.scores,
         pairs=measured.pairs,

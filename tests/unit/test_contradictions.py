@@ -44,7 +44,6 @@ def recalled(name: str) -> pl.DataFrame:
     return pl.DataFrame({"y": label, "p": predicted, "g": ["a"] * 200 + ["b"] * 200})
 
 
-@known("a class named as an average of classes is taken for it, and is not judged")
 @pytest.mark.parametrize("name", ["worst", "macro", "micro", "weighted"])
 def test_a_class_of_any_name_is_judged(name: str) -> None:
     """Recall of 0 against 100 percent fails, whatever the class is called."""
@@ -79,7 +78,6 @@ def in_strata(cells: dict[tuple[str, str], tuple[int, int]]) -> pl.DataFrame:
 SAME = {("x", "a"): (30, 20), ("x", "b"): (20, 30), ("y", "a"): (20, 30), ("y", "b"): (10, 40)}
 
 
-@known("the stratum 'pooled' and what is pooled over strata share their names")
 def test_a_stratum_named_pooled_is_told_from_what_is_pooled() -> None:
     rows = in_strata(SAME).with_columns(pl.col("st").replace({"x": "pooled"}))
     report = fg.audit(rows, prediction="p", positive=1, sensitive="g", strata="st", metrics=["DI"])
@@ -88,7 +86,6 @@ def test_a_stratum_named_pooled_is_told_from_what_is_pooled() -> None:
     assert len(set(keys)) == len(keys)
 
 
-@known("the stratum 'pooled' enters the family of what is pooled over strata")
 def test_a_stratum_named_pooled_adjusts_no_p_value() -> None:
     options = {
         "prediction": "p", "positive": 1, "sensitive": "g", "strata": "st",
@@ -106,7 +103,6 @@ def test_a_stratum_named_pooled_adjusts_no_p_value() -> None:
     assert adjusted[0] == pytest.approx(adjusted[1])
 
 
-@known("a group named 'rest' is compared with 'rest'")
 @pytest.mark.parametrize("name", ["rest", "overall"])
 def test_a_group_of_any_name_is_not_compared_with_itself(name: str) -> None:
     cells = {"a": {"tp": 30, "fn": 20}, name: {"tp": 20, "fn": 30}}
@@ -130,25 +126,17 @@ PEOPLE = pl.DataFrame(
         "s": [round(i / 120, 3) for i in range(120)],
     }
 )
-WAYS: dict[str, tuple[dict[str, Any], str]] = {
-    "true": ({"sensitive": "member", "reference": {"member": True}}, "a value that is no text"),
-    "set": ({"sensitive": {"g": [["a"], ["b", "c"]]}, "reference": {"g": "c"}}, "a value set"),
-    "best": ({"sensitive": "g", "reference": "best"}, "the best group"),
-    "name": ({"sensitive": "g", "reference": {"g": "b"}}, ""),
-    "largest": ({"sensitive": "g", "reference": "largest"}, ""),
-    "others": ({"sensitive": "g"}, ""),
+WAYS: dict[str, dict[str, Any]] = {
+    "true": {"sensitive": "member", "reference": {"member": True}},
+    "set": {"sensitive": {"g": [["a"], ["b", "c"]]}, "reference": {"g": "c"}},
+    "best": {"sensitive": "g", "reference": "best"},
+    "name": {"sensitive": "g", "reference": {"g": "b"}},
+    "largest": {"sensitive": "g", "reference": "largest"},
+    "others": {"sensitive": "g"},
 }
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        pytest.param(
-            way, marks=[known(f"metrics of rows resolve {what} by other code")] if what else []
-        )
-        for way, (_, what) in WAYS.items()
-    ],
-)
+@pytest.mark.parametrize("way", WAYS)
 def test_metrics_of_counts_and_of_rows_have_one_reference(way: str) -> None:
     report = fg.audit(
         PEOPLE,
@@ -157,7 +145,7 @@ def test_metrics_of_counts_and_of_rows_have_one_reference(way: str) -> None:
         positive=1,
         features=["x"],
         metrics=["DPPL", "FT", "exposure_ratio"],
-        **WAYS[way][0],
+        **WAYS[way],
     )
     pairs: dict[str, set[tuple[str, str]]] = {}
     for row in report.to_dict()["estimates"]:
@@ -182,7 +170,6 @@ def shown(report: fg.Report, folder: Path, suffix: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", text).split()))
 
 
-@known("two of three computations of a reversal test the sign of a product, wrong for ratios")
 @pytest.mark.parametrize("suffix", [".txt", ".html", ".md"])
 @pytest.mark.parametrize("metric", ["DI", "selection_rate.ratio"])
 def test_the_reversal_of_a_ratio_is_reported_as_one(
@@ -221,10 +208,7 @@ COUNTS = fg.confusion(
 )
 
 
-@pytest.mark.parametrize(
-    "suffix",
-    [".txt", ".md", pytest.param(".html", marks=known("the glossary is a second catalogue"))],
-)
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html"])
 def test_no_report_shows_nan(suffix: str, tmp_path: Path) -> None:
     """Metrics without a value of "no difference" have no such sentence."""
     text = shown(fg.audit(COUNTS, metrics="all", replicates=100), tmp_path, suffix)
@@ -241,7 +225,6 @@ def test_no_explanation_of_a_metric_shows_nan() -> None:
 # 5. what is asked is computed
 
 
-@known("all rates are computed when one metric is asked for")
 def test_one_metric_needs_few_rates() -> None:
     """The rates of a report are those that it shows and those of its metrics, not all."""
     few, every = (
@@ -255,7 +238,6 @@ def test_one_metric_needs_few_rates() -> None:
 # 6. progress
 
 
-@known("sys.stderr is None in services and in pythonw")
 def test_a_process_without_standard_error_can_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,7 +260,6 @@ def test_a_scan_leaves_a_clean_terminal(tmp_path: Path, monkeypatch: pytest.Monk
     assert terminal.getvalue().rpartition("\r")[2] in ("", "\x1b[K")
 
 
-@known("the command and the scan each draw a bar")
 def test_one_thread_draws_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     PEOPLE.write_csv(tmp_path / "rows.csv")
     started: list[threading.Thread] = []
@@ -300,12 +281,7 @@ def test_one_thread_draws_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # 7. the same question has the same numbers
 
 
-OWN_DRAWS = known("the groups of a comparison have random draws of their own")
-
-
-@pytest.mark.parametrize(
-    "metric", [*(pytest.param(name, marks=OWN_DRAWS) for name in ("CDDL", "JS", "KL")), "GE"]
-)
+@pytest.mark.parametrize("metric", ["CDDL", "JS", "KL", "GE"])
 def test_a_group_asked_alone_has_the_same_numbers(metric: str) -> None:
     rows = pl.DataFrame(
         {
@@ -325,13 +301,14 @@ def test_a_group_asked_alone_has_the_same_numbers(metric: str) -> None:
     )
     assert mine == theirs
     if metric != "GE":  # two groups are one comparison: adjusting changes nothing
-        assert all(row["p_adjusted"] == row["p_value"] for row in both)
+        adjusted = [row for row in both if row["p_adjusted"] is not None]
+        assert adjusted
+        assert all(row["p_adjusted"] == row["p_value"] for row in adjusted)
 
 
 # 8. values, not sentences
 
 
-@known("the method is a text that is joined, cut and named after functions")
 @pytest.mark.parametrize("method", ["default", "score", "exact", "bayes", "bootstrap"])
 def test_methods_are_words(method: str) -> None:
     found = fg.audit(COUNTS, metrics="all", method=method, replicates=50).to_dict()
@@ -341,7 +318,6 @@ def test_methods_are_words(method: str) -> None:
             assert all(re.fullmatch(r"[a-z][a-z0-9_-]*", word) for word in row["method"])
 
 
-@known("a reason is a sentence, which others take apart")
 def test_reasons_have_a_code() -> None:
     found = json.loads(fg.audit(COUNTS, metrics="all", replicates=50).to_json())
     reasons = [row["reason"] for row in found["estimates"] if row["reason"]]

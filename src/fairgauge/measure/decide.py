@@ -199,12 +199,10 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
 
 
 def _decide(each: _Subject, rule: Rule) -> Decision:
-    by_point = rule.decide is Decide.POINT
-    usable = (Status.OK, Status.TOO_FEW) if by_point else (Status.OK,)
-    if each.value is None or each.status not in usable:
+    if each.value is None or each.status is not Status.OK:
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
         return _INSUFFICIENT[rule.insufficient], reason
-    if by_point:
+    if rule.decide is Decide.POINT:
         if rule.allows(each.value):
             return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
         return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)

@@ -28,7 +28,9 @@ from fairgauge.inference.families import adjusted, central, homogeneity_notes, r
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.inference.pairwise import pairs_not_listed, pairwise
 from fairgauge.inference.reversals import adjustment_notes
+from fairgauge.measure.other_references import with_other_references
 from fairgauge.measure.slices import Slice
+from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
@@ -80,7 +82,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     resolution = resolve(cube, spec)
     binned = resolution.features
     diagnostics: list[Diagnostic] = []
-    if any("score" in asked.metric.needs for asked in resolution.metrics):
+    if any("score" in a.metric.needs and a.obstacle is None for a in resolution.metrics):
         exact = by_rows.exact_scores(resolution) if by_rows else None
         if exact is None:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
@@ -96,15 +98,16 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    tested = adjusted(estimates)
+    small = small_groups(resolution.features, spec)
+    tested = adjusted(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
     first = resolution.outcomes[0]
     return Measured(
         task=resolution.task,
-        groups=tuple(group for part in parts for group in part.groups),
-        totals=tuple(group for part in parts for group in part.totals),
+        groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
+        totals=tuple(total for part in parts for total in part.totals),
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
@@ -114,6 +117,11 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pair for part in parts for pair in part.pairs),
         worst_cases=worst,
+        other_references=tuple(
+            replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
+            for part in parts
+            for other in part.other_references
+        ),
     )
 
 
@@ -140,6 +148,7 @@ class _Feature:
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
             self.diagnostics += homogeneity_notes(central(rates), groups, spec)

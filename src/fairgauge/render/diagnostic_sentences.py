@@ -167,6 +167,15 @@ def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
 
+def _reference_decides(d: Diagnostic) -> str:
+    opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    others = " or ".join(map(quote, d["references"]))
+    return (
+        f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
+        f"with {others} instead it would be {opposite}"
+    )
+
+
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
@@ -184,5 +193,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
     DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,
 }

@@ -322,6 +322,7 @@ def cube_schema() -> Schema:
         "levels": _list(_list({"type": ["string", "number", "boolean"]})),
         "tables": _list(table),
         "digest": _STRING,
+        "question": _map(_ANY),
     }
     return _named("A mergeable table of counts", properties)
 
