@@ -19,6 +19,7 @@ from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
 from fairgauge.pipeline import audit
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -199,9 +200,10 @@ def _worked(names: Sequence[str], worked: Sequence[Example]) -> list[str]:
 
 
 def _interval(found: Estimate) -> str:
-    if found.low is None or found.high is None:
-        return found.reason or "none"
-    return f"{_number(found.low)} to {_number(found.high)} ({found.method})"
+    if found.interval is None:
+        return f"none: {describe_reason(found.reason)}" if found.reason else "none"
+    methods = ", ".join(str(method).replace("_", " ") for method in found.interval.methods)
+    return f"{_number(found.interval.low)} to {_number(found.interval.high)} ({methods})"
 
 
 def _tools(names: Iterable[Name]) -> str:

@@ -138,7 +138,7 @@ class _Feature:
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
-        self.totals = [total for each in slices for total in each.total(rates)]
+        self.totals = [total for each in slices for total in each.groups(rates, total=True)]
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *clusters_spanning_groups(counts, spec.cluster),

@@ -87,27 +87,20 @@ class Slice:
         return Slice(replace(self.counts, named_reference=position), self.outcome, spec)
 
     def groups(
-        self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
-    ) -> Iterator[Group]:
-        """Return the counts and rates of every group in every slot; the class of an average."""
-        sides = len(self.counts.groups) + self.counts.has_others
-        which, slots = self._all_slots(np.arange(sides))
-        return self._groups(rates, which, slots, class_scope)
-
-    def total(
-        self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
-    ) -> Iterator[Group]:
-        """Return the counts and rates of all groups together, over all strata."""
-        which = np.array([self.sides.whole])
-        return self._groups(rates, which, np.zeros_like(which), class_scope)
-
-    def _groups(
         self,
         rates: Iterable[Statistic],
-        which: Index,
-        slots: Index,
-        class_scope: ClassScope | None,
+        class_scope: ClassScope | None = None,
+        *,
+        total: bool = False,
     ) -> Iterator[Group]:
+        """Return the counts and rates of every group in every slot; the class of an average.
+
+        With ``total``, those of all groups together instead, over all strata.
+        """
+        sides = len(self.counts.groups) + self.counts.has_others
+        which, slots = self._all_slots(np.arange(sides))
+        if total:
+            which, slots = np.array([self.sides.whole]), np.zeros(1, dtype=np.int64)
         kinds = {
             len(self.counts.groups): ReferenceKind.OTHERS,
             self.sides.whole: ReferenceKind.OVERALL,

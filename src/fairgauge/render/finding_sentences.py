@@ -122,23 +122,22 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
     return f"Adjusted for {column}: {result}, not statistically significant."
 
 
-def no_finding_sentence(section: Section, rates: Sequence[str]) -> str:
+def no_finding_sentence(sections: Sequence[Section], rates: Sequence[str]) -> str:
     """Return which differences are not statistically significant, and how large they could be."""
     intervals = [
-        (difference, low, high)
+        _ends(difference)
+        for section in sections
         for rate in rates
         for difference in section.differences(rate)
-        for low, high in [_ends(difference)]
-        if difference.status is Status.OK and low is not None and high is not None
-        if _unit_of_difference(difference) is Unit.POINTS
+        if difference.status is Status.OK and _unit_of_difference(difference) is Unit.POINTS
     ]
     words = listing([rate_words(rate) for rate in rates], "or")
-    groups = called(section.name)
+    groups = listing([called(section.name) for section in sections], "or")
     text = f"No statistically significant difference in {words} between the groups of {groups}"
-    if not intervals:
+    sizes = [abs(end) for ends in intervals for end in ends if end is not None]
+    if not sizes:
         return f"{text}."
-    largest = max(max(abs(low), abs(high)) for _, low, high in intervals)
     return (
-        f"{text}; differences of up to {100 * largest:.1f} pp are inside the confidence intervals. "
-        "This does not show that the rates are equal."
+        f"{text}; differences of up to {100 * max(sizes):.1f} pp are inside the confidence "
+        "intervals. This does not show that the rates are equal."
     )

@@ -268,21 +268,21 @@ def _finding(section: Section, rate: str, worst: Estimate) -> Finding:
     return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None)
 
 
-def insignificant(sections: Iterable[Section]) -> list[tuple[Section, list[str]]]:
-    """Return the central rates of each section in which no difference is significant."""
-    found = []
+def insignificant(sections: Iterable[Section]) -> list[tuple[list[Section], list[str]]]:
+    """Return the central rates in which no difference is significant, and in which sections."""
+    found: dict[tuple[str, ...], list[Section]] = {}
     for section in sections:
-        rates = [
+        rates = tuple(
             rate
             for rate in section.rates
             if rate in CENTRAL
             and (own := section.differences(rate))
             and any(each.status is Status.OK and each.interval for each in own)
             and not any(map(significant, own))
-        ]
+        )
         if rates:
-            found.append((section, rates))
-    return found
+            found.setdefault(rates, []).append(section)
+    return [(of, list(rates)) for rates, of in found.items()]
 
 
 def reverses(overall: Estimate, adjusted: Estimate) -> bool:

@@ -159,7 +159,7 @@ def _features(spec: Mapping[str, Any]) -> list[str]:
             sets = [", ".join(map(_text, each)) for each in feature["values"]]
             column += f" ({'; '.join(sets[:8])})"
         found.append(column)
-    return found + [" and ".join(map(called, parts)) for parts in spec.get("intersections", ())]
+    return found + ["*".join(map(called, parts)) for parts in spec.get("intersections", ())]
 
 
 def _method(report: Report) -> str:
