@@ -89,11 +89,17 @@ def _step(low: float, high: float) -> float:
 
 
 def _label(value: float, *, percent: bool, points: bool) -> str:
+    if not value:
+        return "0"
     if points:
-        return f"{100 * value:+.3g} pp".replace("-", "−") if value else "0"
-    if not percent and abs(value) >= _MANY:
-        return f"{value / 1e6:.3g}M" if abs(value) >= _MILLION else f"{value / 1e3:.3g}k"
-    return f"{value * 100:.3g}%" if percent else f"{value:.3g}"
+        text = f"{100 * value:+.3g}"
+    elif percent:
+        text = f"{100 * value:.3g}%"
+    elif abs(value) >= _MILLION:
+        text = f"{value / 1e6:.3g}M"
+    else:
+        text = f"{value / 1e3:.3g}k" if abs(value) >= _MANY else f"{value:.3g}"
+    return text.replace("-", "−")
 
 
 def _anchor(at: float) -> str:

@@ -196,6 +196,8 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
 
     >>> shown(-0.17, Unit.POINTS, sign=True), shown(0.676, Unit.RATIO), shown(None, Unit.NUMBER)
     ('−17.0', '0.68', '-')
+    >>> shown(0.03163, Unit.NUMBER, sign=True), shown(12_610.4, Unit.NUMBER)
+    ('+0.032', '12,610')
     """
     if value is None or math.isnan(value):
         return "-"
@@ -207,6 +209,8 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
         return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
     if kind is Unit.RATIO:
         return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+    if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
+        return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
     return numbers.amount(value, signed=sign)
 
 

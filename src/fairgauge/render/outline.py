@@ -260,6 +260,8 @@ def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
 
 def _finding(section: Section, rate: str, worst: Estimate) -> Finding:
     ratio = section.find(f"{rate}.ratio", worst.group)
+    if ratio is not None and ratio.class_scope != worst.class_scope:
+        ratio = None
     adjusted = [
         each
         for each in section.adjusted
@@ -272,6 +274,8 @@ def insignificant(sections: Iterable[Section]) -> list[tuple[list[Section], list
     """Return the central rates in which no difference is significant, and in which sections."""
     found: dict[tuple[str, ...], list[Section]] = {}
     for section in sections:
+        if section.class_scope.kind is not ClassKind.NONE:
+            continue
         rates = tuple(
             rate
             for rate in section.rates

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.enums import (
+    Average,
     ClassKind,
     DiagnosticCode,
     Level,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from fairgauge.render.outline import Section as Results
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
+    from fairgauge.report.results import ClassScope
     from fairgauge.report.verdicts import Verdict
 
 _TONES = {
@@ -106,7 +108,7 @@ _MOST_GROUPS_FULL = 200
 _MOST_SECTIONS = 6
 _MOST_SECTIONS_FULL = 24
 _MOST_RATES = 8
-_MOST_METRICS = 12
+_MOST_METRICS = 40
 _MOST_CHART_ROWS = 24
 _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_PAIRS = 30
@@ -208,8 +210,8 @@ class _Summary:
             yield Section("rules", "Rules", (Facts(tuple(self._rule_lines())),), short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
-        whole_first = [r for r in self.results if r.class_scope.kind is not ClassKind.CLASS]
-        shown = (whole_first or self.results)[:_MOST_SECTIONS]
+        having = [each for each in self.results if each.groups]
+        shown = [each for each in having if _in_summary(each.class_scope)][:_MOST_SECTIONS]
         for i, each in enumerate(shown):
             blocks = tuple(self._tables(each, _MOST_GROUPS, _MOST_RATES))
             cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
@@ -217,7 +219,7 @@ class _Summary:
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(_metric_sentence, whole))),))
-        more = len(self.results) - len(shown)
+        more = len(having) - len(shown)
         yield Section("notes", "Notes", tuple(self._closing(cells, more)))
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
@@ -274,8 +276,10 @@ class _Summary:
 
     def _closing(self, cells: list[str], more: int) -> Iterator[Block]:
         report = self.report
-        if cells:
-            yield Paragraph(f"{'; '.join(_legend(cells))}.", Tone.SOFT)
+        shares = any(is_share(rate) for section in self.results for rate in section.rates)
+        legend = "; ".join(_legend(cells, shares=shares))
+        if legend:
+            yield Paragraph(f"{legend}.", Tone.SOFT)
         parts = []
         if more > 0:
             noun = numbers.plural(more, "table", "tables")
@@ -370,7 +374,9 @@ class _Full(_Summary):
         yield Section("overview", "Overview", (table,), short="Overview")
 
     def _detail(self, i: int, section: Results, room: int) -> Section:
-        blocks: list[Block] = list(self._tables(section, _MOST_GROUPS_FULL, len(section.rates)))
+        blocks: list[Block] = []
+        if section.groups:
+            blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
         charts = list(self._charts(section, room))
         if charts:
             reference = _reference_of(section)
@@ -387,7 +393,8 @@ class _Full(_Summary):
         if missing:
             blocks.append(Heading("No value"))
             blocks.append(Items(tuple(missing)))
-        return Section(f"feature-{i}", called(section.name), tuple(blocks))
+        folded = not _in_summary(section.class_scope)
+        return Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
 
     def _charts(self, section: Results, room: int) -> Iterator[Chart]:
         rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
@@ -402,7 +409,7 @@ class _Full(_Summary):
             return
         column = self.column
         yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
-        pairs = adjustments(section)
+        pairs = [p for p in adjustments(section) if unit(p[0].metric) is not Unit.RATIO]
         chosen: dict[str, tuple[Estimate, Estimate]] = {}
         for overall, _ in pairs:
             rate = compared_rate(overall.metric)
@@ -574,6 +581,11 @@ class _Full(_Summary):
         lines = "\n".join(printable(line) for line in text.split("\n"))
         yield Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
         yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+
+
+def _in_summary(scope: ClassScope) -> bool:
+    """Return whether a section is of all classes at once: those of single ones are many."""
+    return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
 
 
 def rules_of(report: Report) -> dict[str, Rule]:
@@ -776,7 +788,8 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
     rows = [_group_cells(section, group, compared) for group in groups]
     totals = [_group_cells(section, section.total, compared)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
-    notes = list(_legend(cells)) if ratios else []
+    shares = any(map(is_share, rates))
+    notes = list(_legend(cells, shares=shares)) if ratios else []
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -789,14 +802,15 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
     )
 
 
-def _legend(cells: Iterable[str]) -> Iterator[str]:
+def _legend(cells: Iterable[str], *, shares: bool) -> Iterator[str]:
     """Yield what the marks of a table mean, those that it has."""
     endings = {text[-1:] for text in cells}
     if "*" in endings:
         yield SIGNIFICANT
     if "?" in endings:
         yield INSUFFICIENT
-    yield "rates in %, differences in pp"
+    if shares:
+        yield "rates in %, differences in pp"
 
 
 def _percent_heading(rate: str) -> str:
@@ -878,7 +892,7 @@ def _metric_sentence(each: Estimate) -> str:
     if each.value is None:
         reason = describe_reason(each.reason) if each.reason else str(each.status)
         return f"{words}: no value, because {reason}."
-    return shorten(printable(f"{words}: {value_text(each)}. {_capital(each.says)}."), _LONGEST_TEXT)
+    return shorten(printable(f"{_capital(each.says)}."), _LONGEST_TEXT)
 
 
 def _overview_row(

@@ -291,3 +291,15 @@ def test_a_report_without_intervals_describes_no_methods():
     found = fg.audit(table, prediction="p", sensitive="g", metrics="DPPL")
     for each in every_block(report_document(found, full=True)):
         assert not isinstance(each, Paragraph) or "nan" not in each.text
+
+
+def test_what_adjusting_does_is_stated_of_differences_never_of_ratios():
+    texts = [
+        block.text
+        for block in every_block(report_document(sample_reports.berkeley(), full=True))
+        if isinstance(block, Paragraph) and block.text.startswith("Female (Gender), base rate")
+    ]
+    assert len(texts) == 1
+    assert texts[0].startswith(
+        "Female (Gender), base rate: −14.2 pp, 95% CI −17.0 to −11.3 overall."
+    )
