@@ -33,7 +33,7 @@ def output_option(of: Subject) -> Callable[[Any], Any]:
 
     def check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
         del context, option
-        for path in paths:
+        for path in filter(None, paths):
             format_of(path, of)
         return paths
 

@@ -42,7 +42,7 @@ class Scale:
         return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value lies on the axis."""
+        """Return whether a value lies on the axis."""
         return self.low <= value <= self.high
 
     def _turned(self, value: float) -> float:

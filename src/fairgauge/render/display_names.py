@@ -52,7 +52,7 @@ def width(text: str) -> int:
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut a text to at most ``most`` columns, keeping both of its ends, which tell names apart.
+    """Cut a text to at most ``most`` columns, keeping both of its ends, which distinguish names.
 
     >>> shorten("a very long name, number 17", 16)
     'a very lo…ber 17'

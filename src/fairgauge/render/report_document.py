@@ -239,7 +239,7 @@ class _Summary:
         yield from map(Paragraph, rest[:_MOST_NAMED])
 
     def _adjustment_sentences(self) -> Iterator[str]:
-        """Yield reversals that no finding tells."""
+        """Yield reversals that no finding states."""
         told = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):

@@ -40,7 +40,7 @@ class Curve:
     path : the line.
     marks : places to mark on it: bins, or the thresholds of the report.
     label : where its name stands, where several are drawn together.
-    says : what is told beside it.
+    notes : what stands beside it.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Curve:
     path: str
     marks: Sequence[Place]
     label: Label | None = None
-    says: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Sweep:
 
     Attributes
     ----------
-    rate, heading, says : what it is.
+    rate, heading, description : what it is.
     curves : one line for each group.
     marks : where the thresholds of the report stand, in per cent of the width.
     table : the rates at a few of the thresholds.
@@ -74,7 +74,7 @@ class Sweep:
 
     rate: str
     heading: str
-    says: str
+    description: str
     curves: Sequence[Curve]
     marks: Sequence[float]
     table: Table
@@ -179,18 +179,18 @@ def _roc(
     for i, each in enumerate(drawn):
         points = [(p.false_positive_rate, p.true_positive_rate) for p in roc(each)]
         if not points:
-            says = ["no curve: there are not both positive and negative labels"]
-            yield Curve(f"{at}-r{i}", each.group, i, "", (), says=says)
+            notes = ["no curve: there are not both positive and negative labels"]
+            yield Curve(f"{at}-r{i}", each.group, i, "", (), notes=notes)
             continue
         at_thresholds = [(t, _nearest(swept[each.group], t, span)) for t in thresholds]
-        marks, says = [], [_auc(found.get(each.group))]
+        marks, notes = [], [_auc(found.get(each.group))]
         for threshold, rates in at_thresholds:
             x, y = rates.false_positive_rate, rates.true_positive_rate
             if x is not None and y is not None:
                 marks.append(place(x, y))
                 shown = f"TPR {numbers.percent(y)}", f"FPR {numbers.percent(x)}"
-                says.append(f"at {threshold:g}: {', '.join(map(_whole, shown))}")
-        yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, says=[s for s in says if s])
+                notes.append(f"at {threshold:g}: {', '.join(map(_whole, shown))}")
+        yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])
 
 
 def _auc(group: Group | None) -> str:
@@ -222,11 +222,11 @@ def _calibration(at: str, drawn: Sequence[ScoreCounts], found: dict[str, Group])
             place(x, y, size=_SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(b.n / most))
             for (x, y), b in zip(points, bins, strict=True)
         ]
-        says = [
+        notes = [
             f"{numbers.count(sum(b.n for b in bins))} rows",
             _error(found.get(each.group)),
         ]
-        yield Curve(f"{at}-c{i}", each.group, i, path(points), marks, says=[s for s in says if s])
+        yield Curve(f"{at}-c{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])
 
 
 def _error(group: Group | None) -> str:

@@ -101,7 +101,7 @@ def _six(cells: Cells, *, unlabelled: bool) -> list[int]:
 
 
 def _recomputed(row: Statistic) -> bool:
-    """Tell whether a rate moves with the threshold, and is made of confusion cells alone."""
+    """Return whether a rate moves with the threshold, and is made of confusion cells alone."""
     return isinstance(row, (Rate, Quotient, Blend)) and "prediction" in row.needs
 
 
@@ -182,7 +182,7 @@ def _reference(report: Report, feature: str) -> tuple[str, str | None]:
 
 
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
-    """Tell whether rows without a score are counted as predicted negative, as smclarify does."""
+    """Return whether rows without a score are counted as predicted negative, as smclarify does."""
     if report.profile is not Profile.CLARIFY:
         return False
     sizes = {(g.feature, g.group): g.weight or g.n for g in report.groups if g.stratum is None}

@@ -68,7 +68,7 @@ def test_curves_and_tables_hold_the_numbers_of_the_report():
             assert text == f"{group.rates[sweep.rate].value:.1%}"
     for curve, group in zip(found.roc, report.groups, strict=True):
         auc = group.rates["roc_auc"]
-        assert curve.says[0].replace("\N{NO-BREAK SPACE}", " ") == (
+        assert curve.notes[0].replace("\N{NO-BREAK SPACE}", " ") == (
             f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
         )
     total = sum(
@@ -95,7 +95,7 @@ def test_a_group_of_one_label_has_no_roc_curve_and_says_so():
         y=pl.when(pl.col("g") == "North").then(0).otherwise(pl.col("y"))
     )
     (found,) = scored(fg.audit(rows, label="y", score="s", positive=1, sensitive="g"))
-    assert found.roc[0].says == ["no curve: there are not both positive and negative labels"]
+    assert found.roc[0].notes == ["no curve: there are not both positive and negative labels"]
     assert found.roc[0].path == ""
     assert all(curve.path for curve in found.roc[1:])
 

@@ -108,7 +108,7 @@
     return row;
   };
 
-  const show = (said) => {
+  const show = (notice) => {
     const groups = feature.groups;
     const cells = groups.map((group, i) => cellsAt(group, thresholds[i]));
     const names = data.labelled ? ["TP", "FP", "FN", "TN"] : [];
@@ -130,7 +130,7 @@
       return row;
     }));
     const selected = data.rates.find((rate) => rate.name === "selection_rate");
-    one("tool-said").textContent = said || groups.map((group, i) =>
+    one("tool-status").textContent = notice || groups.map((group, i) =>
       `${group.name}: ${asPercent(valueOf(selected, cells[i]))} predicted positive`).join("; ");
   };
 
@@ -146,12 +146,12 @@
       type: "number", min: low, max: high, step: "any", inputmode: "decimal",
       "aria-label": `threshold of ${name}, as a number`,
     });
-    const take = (to, said) => {
+    const take = (to, notice) => {
       which.forEach((i) => { thresholds[i] = to; });
       range.value = to;
       range.setAttribute("aria-valuetext", asScore(to));
       box.value = asScore(to);
-      show(said);
+      show(notice);
     };
     range.addEventListener("input", () => take(Number(range.value)));
     box.addEventListener("change", () => {
