@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-quick docs clean
+.PHONY: help demo test check bench bench-quick coverage docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -41,6 +41,9 @@ bench: $(BIN)/.dev  ## measure against the peers
 
 bench-quick: $(BIN)/.dev  ## the same in under two minutes
 	$(BIN)/python -m bench --quick
+
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage.json
+	$(BIN)/python -m bench.coverage
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

@@ -187,6 +187,7 @@ class IntervalMethod(StrEnum):
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"
     MOVER = "mover"
+    ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
     DELONG = "delong"
@@ -245,6 +246,7 @@ class DiagnosticCode(StrEnum):
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
     OVERRIDES = "overrides"  # options
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1
 

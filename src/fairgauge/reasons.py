@@ -90,7 +90,7 @@ class ReasonCode(StrEnum):
     NO_ESTIMATE = "no_estimate"  # what, name, nearest
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
-    FAMILYWISE = "familywise"  # p_adjusted
+    FAMILYWISE = "familywise"  # comparisons
 
     # a change between two reports
     OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons

@@ -23,9 +23,11 @@ from test_catalogue_properties import COUNTED, exact
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report
+from fairgauge.report.results import POOLED
 
 COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
 PROPERTY = settings(
@@ -107,7 +109,7 @@ def of_rows(rows: Any, profile: str = "documented") -> Report:
 def values(report: Report) -> dict[Any, float | None]:
     """Return the value of every estimate by what it is of."""
     return {
-        (e.metric, e.feature, e.group, e.reference, e.stratum, e.class_, e.threshold): e.value
+        (e.metric, e.feature, e.group, e.reference, e.scope, e.class_scope, e.threshold): e.value
         for e in report.estimates
     }
 
@@ -119,14 +121,19 @@ def same(one: float | None, other: float | None, tolerance: float = 1e-9) -> boo
 
 
 def _unnamed(key: Any) -> Any:
-    name, feature, *who, stratum, class_, threshold = key
+    name, feature, *who, scope, class_scope, threshold = key
     if find_metric(name).scope == "feature":
         who = []
-    return (name, feature, *who, stratum, class_, threshold)
+    return (name, feature, *who, scope, class_scope, threshold)
 
 
-def differing(one: Report, other: Report, without: str | None = None) -> list[str]:
-    """Return the metrics whose values differ, and how; ``without`` a scope of metrics.
+def counts_rows(metric: Any) -> bool:
+    """Tell whether a metric is of single rows, or of so many rows from the top."""
+    return metric.scope == "rows" or not getattr(getattr(metric, "of", None), "takes_weights", True)
+
+
+def differing(one: Report, other: Report, *, of_rows_too: bool = True) -> list[str]:
+    """Return the metrics whose values differ, and how.
 
     Which two groups a metric of a whole feature names is not compared: equal ones tie.
     """
@@ -134,7 +141,7 @@ def differing(one: Report, other: Report, without: str | None = None) -> list[st
         {
             _unnamed(key): value
             for key, value in values(each).items()
-            if find_metric(key[0]).scope != without
+            if of_rows_too or not counts_rows(find_metric(key[0]))
         }
         for each in (one, other)
     )
@@ -151,7 +158,7 @@ def by_metric(report: Report) -> Any:
     found: dict[Any, dict[str, Any]] = {}
     for e in report.estimates:
         if find_metric(e.metric).scope in ("group", "pooled"):
-            found.setdefault((e.metric, e.stratum), {})[e.group] = e
+            found.setdefault((e.metric, e.scope), {})[e.group] = e
     for (name, _), pair in found.items():
         yield find_metric(name), pair["d"], pair["a"]
 
@@ -168,8 +175,9 @@ def test_every_estimate_is_a_value_or_a_reason(rows: Any) -> None:
             if e.value is None:
                 assert e.status not in ("ok", "too_few"), e
                 assert e.reason, e
-                assert e.reason == e.reason.strip().rstrip(".")
-                assert len(e.reason) < 200
+                words = describe_reason(e.reason)
+                assert words == words.strip().rstrip(".")
+                assert len(words) < 200
                 assert not e.says
             else:
                 assert e.status in ("ok", "too_few"), e
@@ -179,7 +187,7 @@ def test_every_estimate_is_a_value_or_a_reason(rows: Any) -> None:
                 if profile == "documented":
                     assert low - 1e-9 <= e.value <= high + 1e-9, e
                 compares = find_metric(e.metric).scope in ("group", "pooled")
-                assert e.says.startswith(f"{e.group}: " if compares else ""), e
+                assert e.says.startswith(str(e.group) if compares else ""), e
                 assert e.says
                 assert "nan" not in e.says.split()
 
@@ -242,7 +250,7 @@ def test_exchanging_group_and_reference(rows: Any) -> None:
             continue  # not symmetric: KL(P_a, P_d); its facts are in tests/unit/test_semantics
         if math.isnan(metric.neutral):
             continue  # a number that takes its two sides from both groups, no comparison of them
-        assert turned(metric, d.value, a.value), (metric.name, d.stratum, d.value, a.value)
+        assert turned(metric, d.value, a.value), (metric.name, d.scope, d.value, a.value)
         assert (d.n_group, d.n_reference) == (a.n_reference, a.n_group)
         assert d.status == a.status or "too_few" in (d.status, a.status)
 
@@ -278,7 +286,7 @@ def matrix(rows: Any, group: str, stratum: str | None) -> tuple[int, ...]:
 def test_a_contrast_is_the_exact_fraction_of_its_own_cells(rows: Any) -> None:
     checked = 0
     for metric, d, _ in by_metric(of_rows(rows)):
-        if not isinstance(metric, Contrast) or metric.of not in COUNTED or d.stratum == "pooled":
+        if not isinstance(metric, Contrast) or metric.of not in COUNTED or d.scope == POOLED:
             continue
         expected = exact_contrast(
             metric, matrix(rows, "d", d.stratum), matrix(rows, "a", d.stratum)
@@ -287,7 +295,7 @@ def test_a_contrast_is_the_exact_fraction_of_its_own_cells(rows: Any) -> None:
             assert (d.value, d.status) == (None, "undefined"), metric.name
         else:
             close = same(d.value, float(expected), 1e-12)
-            assert close, (metric.name, d.stratum, d.value, expected)
+            assert close, (metric.name, d.scope, d.value, expected)
         checked += 1
     assert checked >= 50
 
@@ -301,10 +309,10 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
     checked = 0
     for e in report.estimates:
         metric = find_metric(e.metric)
-        if not isinstance(metric, Contrast) or e.stratum == "pooled":
+        if not isinstance(metric, Contrast) or e.scope == POOLED:
             continue
         native = f"{metric.of.name}.{metric.by}"
-        key = (native, e.feature, e.group, e.reference, e.stratum, e.class_, e.threshold)
+        key = (native, e.feature, e.group, e.reference, e.scope, e.class_scope, e.threshold)
         if key not in found:
             assert metric.set == "native", "a vendor's metric is one of ours, with its sign"
             continue
@@ -321,7 +329,7 @@ def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> 
 @example(rows=BALANCED, times=2)
 def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
     larger = [(*row[:-1], times * row[-1]) for row in rows]
-    found = differing(of_rows(rows), of_rows(larger), without="rows")  # the top 100 are fewer
+    found = differing(of_rows(rows), of_rows(larger), of_rows_too=False)  # the top 100 are fewer
     assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
 
 
@@ -334,13 +342,14 @@ def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
     counted, weighted = of_rows(rows), ask(frame(rows), count=None, weight="n")
     one_each = ask(frame(repeated), count=None)
     assert not differing(counted, one_each)
-    assert not differing(counted, weighted, without="rows")  # these do not take weights
+    assert not differing(counted, weighted, of_rows_too=False)  # these do not take weights
     assert counted.groups == one_each.groups
     for mine, yours in zip(counted.groups, weighted.groups, strict=True):
         assert mine.n == yours.weight
         assert mine.counts == yours.weighted_counts
         assert mine.share == yours.share
-        assert {n: r.value for n, r in mine.rates.items()} == pytest.approx(
+        shared = [name for name in mine.rates if find_rate(name).takes_weights]
+        assert {n: mine.rates[n].value for n in shared} == pytest.approx(
             {n: r.value for n, r in yours.rates.items()}, nan_ok=True
         )
 
@@ -422,20 +431,26 @@ def test_report_and_cube_survive_their_files(rows: Any, tmp_path_factory: Any) -
     assert read.digest == cube.digest
     # what compares rows with each other cannot come from counts
     mine, theirs = (
-        [e for e in each.estimates if find_metric(e.metric).scope != "rows"]
+        [e for e in each.estimates if _of_counts(e.metric)]
         for each in (fg.audit(read, metrics="all"), report)
     )
     assert mine == theirs
 
 
+def _of_counts(name: str) -> bool:
+    """Return whether counts give a metric as rows do: they hold scores in bins."""
+    metric = find_metric(name)
+    return metric.scope != "rows" and "score" not in metric.needs
+
+
 def test_equal_evidence_has_equal_intervals() -> None:
     """What is said twice (a vendor's metric and ours) has one interval and one p-value."""
     report = of_rows(BALANCED)
-    found = {(e.metric, e.group, e.stratum): e for e in report.estimates}
-    for (name, group, stratum), e in found.items():
+    found = {(e.metric, e.group, e.scope): e for e in report.estimates}
+    for (name, group, scope), e in found.items():
         metric = find_metric(name)
-        if isinstance(metric, Contrast) and stratum != "pooled":
-            other = found.get((f"{metric.of.name}.{metric.by}", group, stratum), e)
+        if isinstance(metric, Contrast) and scope != POOLED:
+            other = found.get((f"{metric.of.name}.{metric.by}", group, scope), e)
             assert (e.n_group, e.n_reference) == (other.n_group, other.n_reference)
             assert (e.interval is None) == (other.interval is None)
             assert e.p_value == other.p_value

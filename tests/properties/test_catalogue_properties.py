@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import SETS, expand, find_metric, find_rate
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.enums import Better, Profile, Task
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -41,10 +42,10 @@ count = st.sampled_from([0, 0, 1, 10**6]) | st.integers(0, 40)
 matrix = st.tuples(count, count, count, count)  # tp, fp, fn, tn
 
 
-def side(counts: Any) -> Side:
+def side(counts: Any) -> ConfusionCounts:
     """Make a side of one confusion matrix, as counting rows would make it."""
     tp, fp, fn, tn = map(float, counts)
-    return Side(
+    return ConfusionCounts(
         size=np.array([tp + fp + fn + tn]),
         cells={
             BOTH: np.array([[tp, fp, fn, tn]]),
@@ -118,7 +119,7 @@ def test_an_undefined_rate_says_why(counts: Any) -> None:
         if exact(rate, counts) is not None:
             continue
         reason = rate.why_undefined(side(counts), 0)
-        assert re.fullmatch(r"no [a-z0-9 +A-Z]+ \(.+ = 0\).*", reason), (rate.name, reason)
+        assert re.fullmatch(r"no [a-z0-9 +A-Z]+ \(.+ = 0\).*", describe_reason(reason)), rate.name
         zero = [exact(part, counts) or 0 for part in rate.of] if isinstance(rate, Blend) else [0]
         expected = float(sum(zero) / len(zero))  # 0/0 is 0 there
         assert rate_of(rate, counts, CLARIFY) == pytest.approx(expected), rate.name

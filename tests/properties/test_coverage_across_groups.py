@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import Profile
 from fairgauge.inference import Evidence, Uncertainty
@@ -49,7 +49,7 @@ def _parts(name):
             shares = np.stack([0.4 - fn, np.full(groups, 0.1), fn, np.full(groups, 0.5)], axis=1)
             counts = np.stack([rng.multinomial(n, each, size) for each in shares], axis=1)
             flat = counts.reshape(-1, 4).astype(float)
-            side = Side(size=flat.sum(axis=1), cells={BOTH: flat})
+            side = ConfusionCounts(size=flat.sum(axis=1), cells={BOTH: flat})
             found = metric.across(side, size, Profile.DOCUMENTED)
             how = Uncertainty(Spec(metrics=(name,), replicates=500))
             made = how.of_feature(metric, Evidence(side, side), size, found)
@@ -64,7 +64,9 @@ def _kappas(rng, size):
         wrong = 1 - right
         shares = np.array([base * right, (1 - base) * wrong, base * wrong, (1 - base) * right])
         counts = rng.multinomial(n, shares, size).astype(float)
-        side, whole = (Side(size=c.sum(axis=1), cells={BOTH: c}) for c in (counts, shares[None]))
+        side, whole = (
+            ConfusionCounts(size=c.sum(axis=1), cells={BOTH: c}) for c in (counts, shares[None])
+        )
         how = Uncertainty(Spec(replicates=500))
         ((found, _),) = how.of_rates([KAPPA], Evidence(side, side), np.ones(size, dtype=bool))
         yield covered(found.low, found.high, KAPPA.value(whole, Profile.DOCUMENTED)[0])

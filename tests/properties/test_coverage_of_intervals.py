@@ -7,7 +7,7 @@ import pytest
 
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.enums import Profile
 from fairgauge.inference import Comparisons, Evidence, Uncertainty
@@ -39,7 +39,7 @@ def side(counts):
         LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
         PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
     }
-    return Side(size=counts.sum(axis=-1), cells=cells)
+    return ConfusionCounts(size=counts.sum(axis=-1), cells=cells)
 
 
 def evidence(counts):

@@ -12,7 +12,7 @@ import pytest
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.confusion_counts import Scores, Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.moments import MomentStatistic
 from fairgauge.enums import Profile
@@ -44,7 +44,7 @@ def side(y, p):
         for power in range(1, 5):
             sums.setdefault(f"{name}{power}", (of**power).sum(1))
     sums |= {"y": sums["y1"], "p": sums["p1"], "yy": sums["y2"], "pp": sums["p2"]}
-    return Side(size=sums["n"], moments=sums)
+    return ConfusionCounts(size=sums["n"], moments=sums)
 
 
 def evidence(y, p):
@@ -139,7 +139,7 @@ def scores(rng, sets):
             held = Scores(
                 edges[:-1], edges[1:], none, every, none, {}, each.sum(1), (each**2).sum(1)
             )
-            group = Side(size=np.full(sets, float(each.shape[1])), scores=held)
+            group = ConfusionCounts(size=np.full(sets, float(each.shape[1])), scores=held)
             pair.append(Evidence(group, group))
         compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
         value = metric.value(pair[0].side, pair[1].side, Profile.DOCUMENTED)
@@ -159,7 +159,7 @@ def selection(rng, sets):
             chosen = rng.binomial(rows, rate, sets).astype(float)
             zero = np.zeros(sets)
             cells = np.stack([chosen, zero, zero, rows - chosen], axis=-1)
-            group = Side(size=np.full(sets, float(rows)), cells={PREDICTION: cells})
+            group = ConfusionCounts(size=np.full(sets, float(rows)), cells={PREDICTION: cells})
             pair.append(Evidence(group, group))
         compared = Comparisons(*pair, None, np.ones(sets, dtype=bool), "")
         value = metric.value(pair[0].side, pair[1].side, Profile.DOCUMENTED)

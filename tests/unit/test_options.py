@@ -17,6 +17,7 @@ from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.render.command_line import flags_of
+from fairgauge.reasons import ReasonCode
 from fairgauge.spec import option_types as types
 from fairgauge.spec.document import DESCRIPTIONS, Document
 from fairgauge.spec.option_docs import page
@@ -232,9 +233,10 @@ def test_a_comparison_states_every_option_that_differs(option):
     found = fg.compare(report(), report(**{option.name: "another"}))
     stated = [(each.key, each.says) for each in found.differences]
     assert stated == ([] if option.described else [(option.name, option.effect)])
-    assert (found.refused is not None and "asked differently" in found.refused) is (
-        not option.comparable
-    )
+    assert found.refused is not None  # the same rows
+    reasons = (found.refused, *(found.refused.get("reasons") or ()))
+    asked_differently = ReasonCode.ASKED_DIFFERENTLY in {each.code for each in reasons}
+    assert asked_differently is (not option.comparable)
 
 
 def test_a_report_older_than_an_option_asked_for_its_default():

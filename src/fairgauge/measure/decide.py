@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
-from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
@@ -66,9 +65,28 @@ def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
     return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule))
 
 
+def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
+    """Return what each comparison comes to that a confidence interval decides.
+
+    A verdict is the worst of several where there are several classes or thresholds.
+    """
+    return [
+        _decided(each, rule, measured.worst_cases)[0]
+        for rule in rules
+        for each in _subjects(measured, rule)
+        if rule.decide is Decide.INTERVAL and each.status is Status.OK and each.interval
+    ]
+
+
+def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return everything that a rule is held against."""
+    yield from _estimates(measured, rule)
+    yield from _rates(measured, rule)
+
+
 def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
-    for each in (*_estimates(measured, rule), *_rates(measured, rule)):
+    for each in _subjects(measured, rule):
         held.setdefault((each.feature, each.group), []).append(each)
     for (feature, group), several in held.items():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
@@ -93,7 +111,8 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     for each in measured.estimates:
         if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
             continue
-        pooled_metric = find_metric(each.metric).scope == "pooled"
+        metric = rule.definition
+        pooled_metric = metric is not None and metric.scope == "pooled"
         if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
             continue
         if _is_for(rule, each.feature, each.group):
@@ -165,7 +184,7 @@ def _decided(
     outcome, reason = _decide(each, rule)
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
-    if worst is None or not decided or _outcome(*_reached(each, worst), rule) is outcome:
+    if worst is None or not decided or _outcome(*_reached(each, worst, rule), rule) is outcome:
         return outcome, reason
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.MISSING_GROUPS,
@@ -176,13 +195,13 @@ def _decided(
     )
 
 
-def _reached(each: _Subject, worst: WorstCase) -> tuple[float, float]:
+def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
     """Return how far the interval goes in the worst cases."""
     value, interval, estimate = each.value, each.interval, each.estimate
     if value is None or interval is None or estimate is None:
         return worst.low, worst.high
     low, high = interval
-    metric = find_metric(estimate.metric)
+    metric = rule.definition
     if not (isinstance(metric, Contrast) and metric.by == "ratio"):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
@@ -224,8 +243,8 @@ def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
     crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
     if each.estimate is None:
         return Reason.of(ReasonCode.CROSSES, limit=crossed)
-    needed = rows_to_decide(each.estimate, rule.low, rule.high)
-    detectable = smallest_shown(each.estimate)
+    needed = rows_to_decide(each.estimate, rule.low, rule.high, rule.definition)
+    detectable = detectable_disparity(each.estimate, metric=rule.definition)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=crossed,

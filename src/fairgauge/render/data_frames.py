@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import ClassKind, ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.flat_rows import TEXTS, table_of
-from fairgauge.render.metric_words import compared_rate, metric_row
+from fairgauge.render.metric_words import compared_rate
+from fairgauge.render.names_in_use import metric_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

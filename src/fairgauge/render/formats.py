@@ -132,8 +132,11 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format} has no option {quote(unknown[0])}; it takes {allowed}")
+    from fairgauge.render.names_in_use import naming
+
     writer = import_module(f"fairgauge.render.{found.module}").write
-    text: str = writer(*_arguments(shown, found, options), **options)
+    with naming(shown.catalogue):
+        text: str = writer(*_arguments(shown, found, options), **options)
     return text
 
 

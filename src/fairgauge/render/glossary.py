@@ -6,29 +6,16 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Better
+from fairgauge.catalogue.descriptions import entry
 from fairgauge.render.document import Entry
-from fairgauge.render.metric_words import (
-    CRITERIA,
-    equivalents,
-    metric_row,
-    metric_words,
-    rate_row,
-    rate_words,
-)
+from fairgauge.render.metric_words import CRITERIA, equivalents, metric_words, rate_words
+from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-
-_BETTER = {
-    Better.HIGHER: "A higher value favours the group.",
-    Better.LOWER: "A lower value favours the group.",
-    Better.NEITHER: "Neither direction is better by itself.",
-}
-_OPENING = re.compile(r"^above [01], ")
 
 
 def anchor(kind: str, name: str) -> str:
@@ -47,36 +34,27 @@ def rate_entries(names: Iterable[str]) -> list[Entry]:
 
 
 def _metric(row: Metric) -> Entry:
-    facts = [("formula", row.formula), ("range", _range(row.range))]
-    if math.isfinite(row.neutral):
-        reading = f"{row.neutral:g} means no difference. Above {row.neutral:g}: "
-        facts.append(("reading", f"{reading}{_OPENING.sub('', row.positive)}."))
-    else:
-        facts.append(("reading", _sentence(row.positive)))
-    facts += [
-        ("undefined", _sentence(row.edges)),
-        ("vendors", equivalents(row)),
-        ("also called", ", ".join(row.aka)),
-        ("source", ", ".join(row.cite)),
-    ]
-    return _entry("metric", row.name, metric_words(row.name), row.says, facts)
+    return _entry("metric", row, metric_words(row.name), ("vendors", equivalents(row)))
 
 
 def _rate(row: Statistic) -> Entry:
-    facts = [
-        ("formula", row.formula),
-        ("range", _range(row.range)),
-        ("reading", _BETTER[row.better]),
-        ("criterion", CRITERIA.get(row.name, "")),
-        ("also called", ", ".join(row.aka)),
+    return _entry("rate", row, rate_words(row.name), ("criterion", CRITERIA.get(row.name, "")))
+
+
+def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]) -> Entry:
+    found = entry(row)
+    neutral = "" if found.neutral is None else f"; {found.neutral:g} means no difference"
+    facts = (
+        ("formula", found.formula),
+        ("range", f"{_range(found.range)}{neutral}"),
+        ("reading", _sentence(found.reading)),
+        ("edge cases", _sentence(found.edges)),
+        more,
+        ("also called", ", ".join(found.synonyms)),
         ("source", ", ".join(row.cite)),
-    ]
-    return _entry("rate", row.name, rate_words(row.name), row.says, facts)
-
-
-def _entry(kind: str, name: str, title: str, says: str, facts: list[tuple[str, str]]) -> Entry:
+    )
     kept = tuple((word, text) for word, text in facts if text)
-    return Entry(anchor(kind, name), name, title, _sentence(says), kept)
+    return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)
 
 
 def _range(ends: tuple[float, float]) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast
-from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.enums import Better, Status
 from fairgauge.render import numbers
 from fairgauge.render.document import Unit
+from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate, RateValue
 
 _CODE = re.compile(r"\s*\([A-Za-z]+\)$")
@@ -52,24 +50,6 @@ CENTRAL = (
     "accuracy", "base_rate", "roc_auc", "calibration_gap", "mean_error", "mean_absolute_error",
 )  # fmt: skip
 """The rates of the standard metrics, in the order in which they are shown."""
-
-
-@cache
-def metric_row(name: str) -> Metric | None:
-    """Return the catalogue row of a metric; None where the catalogue does not have it."""
-    try:
-        return find_metric(name)
-    except LookupError:
-        return None
-
-
-@cache
-def rate_row(name: str) -> Statistic | None:
-    """Return the catalogue row of a rate; None where the catalogue does not have it."""
-    try:
-        return find_rate(name)
-    except LookupError:
-        return None
 
 
 def rate_words(name: str) -> str:
@@ -114,13 +94,13 @@ def _lower(text: str) -> str:
     return text if kept else " ".join(w if w.isupper() else w.lower() for w in text.split(" "))
 
 
-def equivalents(row: Metric) -> str:
+def equivalents(row: Metric | None) -> str:
     """Return what vendors call a native metric, and whether their sign is the opposite.
 
-    >>> equivalents(find_metric("true_positive_rate.difference"))
+    >>> equivalents(metric_row("true_positive_rate.difference"))
     'Clarify RD with the opposite sign; Vertex recall difference'
     """
-    if row.set != "native" or not isinstance(row, Contrast):
+    if not isinstance(row, Contrast) or row.set != "native":
         return ""
     same = (
         other

@@ -16,10 +16,10 @@ from fairgauge.render.metric_words import (
     compared_rate,
     gap,
     is_share,
-    metric_row,
     neutral,
     significant,
 )
+from fairgauge.render.names_in_use import metric_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -127,7 +127,7 @@ class Section:
             and row.by == "difference"
             and row.of.name == rate
         ]
-        return [each for each in found if each.set == "native"] or found
+        return [each for each in found if each.set in ("native", "own")] or found
 
 
 @dataclass(frozen=True, slots=True)

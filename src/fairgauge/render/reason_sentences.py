@@ -50,8 +50,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.SHARED_CLUSTERS: "the parts of {of} share clusters and are not independent",
     ReasonCode.SHARED_ROWS: "the rates of {of} share rows",
     ReasonCode.RATIO_MAY_BE_ZERO: "the denominator of the ratio may be 0, or of either sign",
-    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there is insufficient data, or "
-    "the profile replaced 0/0",
+    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there is insufficient "
+    "data, or the profile replaced 0/0",
     ReasonCode.UNBOUNDED: "the confidence interval of a group is unbounded",
     ReasonCode.TOO_MANY_STRATA: "there are too many strata to resample each",
     ReasonCode.TOO_MANY_GROUPS: "there are too many groups, classes or strata to resample each",

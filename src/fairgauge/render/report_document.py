@@ -6,7 +6,6 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.catalogue import RATES
 from fairgauge.enums import (
     Average,
     ClassKind,
@@ -57,7 +56,6 @@ from fairgauge.render.metric_words import (
     compared_rate,
     is_share,
     marked,
-    metric_row,
     metric_words,
     neutral,
     rate_heading,
@@ -70,6 +68,7 @@ from fairgauge.render.metric_words import (
     unit,
     value_text,
 )
+from fairgauge.render.names_in_use import all_rates, metric_row
 from fairgauge.render.outline import (
     adjustments,
     conditional,
@@ -554,7 +553,10 @@ class _Full(_Summary):
         rates = {name for group in self.report.groups for name in group.rates}
         rates |= {rate for name in metrics if (rate := compared_rate(name))}
         return Glossary(
-            (*metric_entries(metrics), *rate_entries(r.name for r in RATES if r.name in rates))
+            (
+                *metric_entries(metrics),
+                *rate_entries(r.name for r in all_rates() if r.name in rates),
+            )
         )
 
     def _provenance(self) -> Iterator[Block]:
@@ -859,7 +861,8 @@ def _other_metrics(section: Results) -> list[str]:
     for metric in section.metrics:
         row = metric_row(metric)
         rate = compared_rate(metric)
-        if row is None or row.set != "native" or rate is None or metric.split(".")[0] != rate:
+        ours = row is not None and row.set in ("native", "own")
+        if not ours or rate is None or metric.rpartition(".")[0] != rate:
             found.append(metric)
     return found
 

@@ -10,7 +10,8 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile
 from fairgauge.render import numbers
 from fairgauge.render.line_charts import Label, Place, labels, path, place
-from fairgauge.render.metric_words import rate_row, rate_words
+from fairgauge.render.metric_words import rate_words
+from fairgauge.render.names_in_use import rate_row
 from fairgauge.report.curves import edges, reliability, roc, sweep
 
 if TYPE_CHECKING:

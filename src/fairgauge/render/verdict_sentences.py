@@ -148,6 +148,13 @@ def _missing_groups(verdict: Verdict) -> str:
     )
 
 
+def _familywise(verdict: Verdict) -> str:
+    return (
+        f"{_measured(verdict)}: outside the limits on its own, but not once the "
+        f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
+    )
+
+
 _DESCRIBED = {
     ReasonCode.INSIDE: _clear,
     ReasonCode.BELOW: _clear,
@@ -156,4 +163,5 @@ _DESCRIBED = {
     ReasonCode.POINT_OUTSIDE: _point,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.FAMILYWISE: _familywise,
 }

@@ -55,6 +55,10 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     """Yield what is wrong with options that are right one by one."""
     if not spec.sensitive and not spec.intersections:
         yield Problem("sensitive", "name at least one sensitive feature")
+    try:
+        _ = spec.catalogue
+    except LookupError as error:
+        yield Problem("metrics", str(error))
     yield from _unaudited(spec)
     if spec.weight is not None and spec.weight == spec.count:
         yield Problem("weight", f"{quote(spec.weight)} is already the count column")

@@ -14,7 +14,8 @@ from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render import question, render
 from fairgauge.render.document import Chart, Items, Paragraph, Section, Table
 from fairgauge.render.finding_sentences import adjusted_sentence, describe_finding
-from fairgauge.render.metric_words import equivalents, metric_row, metric_words, significant
+from fairgauge.render.metric_words import equivalents, metric_words, significant
+from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.outline import adjustments, findings, reverses, sections_of
 from fairgauge.render.report_document import report_document
 from fairgauge.report.results import Interval
@@ -115,7 +116,7 @@ def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_
         "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
         in (describe_finding(first))
     )
-    assert "+0.17*" in render(report, "text")
+    assert "+0.170*" in render(report, "text")
 
 
 def estimate_pair(overall, adjusted):

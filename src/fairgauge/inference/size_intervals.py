@@ -1,4 +1,4 @@
-"""The kinds that have a way of their own: sizes of groups, areas between groups, strata."""
+"""Intervals of how large a group is: against its reference, a population, within strata."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.contrast_intervals import few
-from fairgauge.inference.draws import drawn
-from fairgauge.inference.interval import Intervals
-from fairgauge.inference.jackknifed_comparisons import jackknifed
-from fairgauge.inference.resampled_tables import strata_table
+from fairgauge.inference.interval import Intervals, insufficient_rows
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.scores import auc_from_counts, auc_interval
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Imbalance
     from fairgauge.catalogue.conditional import ConditionalDisparity
-    from fairgauge.catalogue.distributions import CrossAuc
     from fairgauge.catalogue.representation import Representation
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.spec.specification import Spec
@@ -32,7 +26,7 @@ _FEWEST = 5
 _MOST_WEAK = 0.1
 
 
-def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
+def imbalance_interval(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a difference in size over the sum: Wilson's of the group's share."""
     sides = [_size(each) for each in (compared.group, compared.other)]
     x, n = sides[0], sides[0] + sides[1]
@@ -43,7 +37,7 @@ def imbalance(metric: Imbalance, compared: Comparisons, spec: Spec) -> Intervals
 
     low, high = limits(np.asarray(critical(spec.confidence)))
     methods = [(IntervalMethod.WILSON_TRANSFORMED,)] * len(x)
-    return Intervals(low, high, invert(limits), methods, few(n))
+    return Intervals(low, high, invert(limits), methods, insufficient_rows(n))
 
 
 def _imbalance(share: Array, compared: Comparisons) -> Array:
@@ -57,7 +51,7 @@ def _size(evidence: Evidence) -> Array:
     return evidence.rows(lambda side: side.size)
 
 
-def representation(
+def representation_interval(
     metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
 ) -> Intervals:
     """Return the interval of a share of the rows against a given one: Wilson's, carried over."""
@@ -71,22 +65,14 @@ def representation(
     low, high = limits(np.asarray(critical(spec.confidence)))
     p = invert(limits, metric.neutral)
     methods = [(IntervalMethod.WILSON,)] * len(x)
-    return Intervals(low, high, p, methods, few(n, n * np.minimum(target, 1 - target)))
+    return Intervals(
+        low, high, p, methods, insufficient_rows(n, n * np.minimum(target, 1 - target))
+    )
 
 
-def cross_area(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Intervals:
-    """Return the interval of the area between positives of one side and negatives of the other."""
-    sides = (compared.group, compared.reference)
-    first, second = sides if metric.positives == "group" else sides[::-1]
-    area = auc_from_counts(first.scored(0), second.scored(1))
-    low, high = auc_interval(area, critical(spec.confidence))
-    too_few = few(np.minimum(area.positives, area.negatives))
-    none = np.full(len(low), np.nan)
-    methods = (IntervalMethod.DELONG, IntervalMethod.LOGIT)
-    return Intervals(low, high, none, [methods] * len(low), too_few)
-
-
-def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec) -> Intervals:
+def conditional_interval(
+    metric: ConditionalDisparity, compared: Comparisons, spec: Spec
+) -> Intervals:
     """Return the interval of a disparity within strata, where the strata hold enough."""
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
     assert not isinstance(both, int)
@@ -98,14 +84,19 @@ def conditional(metric: ConditionalDisparity, compared: Comparisons, spec: Spec)
         Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_WEAK, of=metric.of)
         if thin
         else few_rows
-        for thin, few_rows in zip(insufficient, few(np.minimum(*sizes)), strict=True)
+        for thin, few_rows in zip(insufficient, insufficient_rows(np.minimum(*sizes)), strict=True)
     ]
     if compared.group.clusters is None:
-        found = drawn(metric, strata_table(metric.of), compared, spec, too_few)
+        from fairgauge.inference.resampling import resampled_interval, strata_table
+
+        intervals = resampled_interval(metric, strata_table(metric.of), compared, spec, too_few)
     else:
-        found = jackknifed(metric, compared, spec)
-        too_few = [a or b for a, b in zip(too_few, found.too_few, strict=True)]
+        from fairgauge.inference.cluster_jackknife import jackknife_interval
+
+        intervals = jackknife_interval(metric, compared, spec)
+        too_few = [a or b for a, b in zip(too_few, intervals.too_few, strict=True)]
     low, high, p = (
-        np.where(insufficient, np.nan, each) for each in (found.low, found.high, found.p)
+        np.where(insufficient, np.nan, each)
+        for each in (intervals.low, intervals.high, intervals.p)
     )
-    return Intervals(low, high, p, found.methods, too_few, found.reason)
+    return Intervals(low, high, p, intervals.methods, too_few, intervals.reason)

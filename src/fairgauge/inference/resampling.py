@@ -1,22 +1,26 @@
-"""Draws: tables that might have been, and the spread of any metric over them.
+"""Resampling: tables drawn anew, and the interval of any metric from its values over them.
 
-The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics that no
-closed form fits; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is
-offered beside it. Every draw of a metric is its own formula, applied to a drawn table.
+The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics without a
+closed form; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is offered
+beside it. Every draw of a metric is its own formula, applied to a drawn table. Cells that a formula
+treats alike are one cell: a rate has two, however many it sums.
 """
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod, Method, Profile
-from fairgauge.inference.bound import Bounds
-from fairgauge.inference.interval import Intervals, NoInterval
+from fairgauge.inference.evidence import generator, precedes
+from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
@@ -35,12 +39,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.comparisons import ComparisonMetric
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import Methods
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -48,11 +52,11 @@ MOST_DRAWN = 40_000_000
 """Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
 _BLOCK = 4_000_000
 _FEWEST_DRAWS = 500
-IN_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
+TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class CellLayout:
     """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
 
     Attributes
@@ -67,9 +71,9 @@ class Table:
     shared: str = ""
 
 
-def drawn(
+def resampled_interval(
     metric: ComparisonMetric,
-    table: Table,
+    table: CellLayout,
     compared: Comparisons,
     spec: Spec,
     too_few: Sequence[Reason | None],
@@ -81,7 +85,7 @@ def drawn(
     """
     size = len(compared.margin)
     cells = _cells(table, compared.group)
-    at = resampled(compared, cells, spec)
+    at = resampled_comparisons(compared, cells, spec)
     low, high, p = (np.full(size, np.nan) for _ in range(3))
     key = table.shared or compared.name
     fitting = MOST_DRAWN // max(len(at) * cells, 1)
@@ -89,22 +93,22 @@ def drawn(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        tables = _Tables.of(metric, table, compared, block)
+        tables = _DrawnTables.of(metric, table, compared, block)
         if table.shared and drawn_before is not None and step >= len(at):
             if table.shared not in drawn_before:
                 drawn_before[table.shared] = tables.draw(spec, key)
             values = tables.of_drawn(drawn_before[table.shared])
         else:
             values = tables.of_drawn(tables.draw(spec, key))
-        estimate = tables.values(tables.cells)  # itself among what might have been
+        estimate = tables.values(tables.cells)  # the interval contains the estimate
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
         if not np.isnan(metric.neutral):
             p[block] = _p(spec, values, tables, metric.neutral)
-    return Intervals(low, high, p, [drawn_by(spec)] * size, too_few, IN_STRATA)
+    return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 
 
-def drawn_by(spec: Spec) -> Methods:
+def resampling_methods(spec: Spec) -> Methods:
     """Return how intervals from drawn tables are made."""
     ends = {
         Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
@@ -116,16 +120,16 @@ def drawn_by(spec: Spec) -> Methods:
     return (IntervalMethod.DIRICHLET_POSTERIOR,)
 
 
-def drawn_bounds(
+def resampled_statistic(
     statistic: Statistic,
-    table: Table,
+    table: CellLayout,
     evidence: Evidence,
     margin: NDArray[np.bool_],
     spec: Spec,
-) -> Bounds:
+) -> StatisticInterval:
     """Return the limits of a statistic of every group from its drawn tables.
 
-    Many strata are left out, since there are many such statistics. At other critical values than
+    Many strata have none, since there are many such statistics. At other critical values than
     that of the confidence, the distances of the limits are scaled.
     """
     cells = _cells(table, evidence)
@@ -135,9 +139,9 @@ def drawn_bounds(
     step = max(1, _BLOCK // (spec.replicates * cells))
     for start in range(0, len(at), step):
         block = at[start : start + step]
-        worthy, worth = _worthy(table, evidence, block)
-        new = _drawn_alone(worthy.reshape(len(block), -1), spec, statistic.name)
-        new = quotient(new, worth[:, None]).reshape(-1, *worthy.shape[1:])
+        effective, rows_per_weight = _effective_cells(table, evidence, block)
+        new = _drawn_alone(effective.reshape(len(block), -1), spec, statistic.name)
+        new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
         values = statistic.value(table.write(new), Profile.DOCUMENTED)
         values = values.reshape(spec.replicates, len(block))
         low[block], high[block] = quantile_interval(values, spec.confidence)
@@ -152,7 +156,7 @@ def drawn_bounds(
         return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
 
     rows = evidence.rows(statistic.size)
-    return Bounds(value, rows, limits, drawn_by(spec), reason=IN_STRATA)
+    return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
 
 
 def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
@@ -163,7 +167,7 @@ def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
     )
 
 
-def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
+def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
     """Return which comparisons are resampled: all, or those of all rows where that is too much."""
     size = len(compared.margin)
     if size * cells * spec.replicates <= MOST_DRAWN:
@@ -171,7 +175,7 @@ def resampled(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64
     return np.flatnonzero(compared.margin)
 
 
-def _cells(table: Table, evidence: Evidence) -> int:
+def _cells(table: CellLayout, evidence: Evidence) -> int:
     """Return how many cells are drawn for each comparison."""
     cells = int(np.prod(table.read(evidence.side).shape[1:]))
     if not cells:
@@ -179,39 +183,7 @@ def _cells(table: Table, evidence: Evidence) -> int:
     return cells
 
 
-def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
-    """Return the random numbers of a metric of some counts.
-
-    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
-    else is asked for.
-    """
-    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
-    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
-
-
-def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
-    """Return two rows of counts over categories in an order of both that names do not change.
-
-    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
-    rows. Draws made of these are those of any other order.
-    """
-    first, second = one, two
-    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
-        first, second = two, one
-    order = np.lexsort((second, first))
-    return first[order], second[order]
-
-
-def precedes(one: Array, two: Array) -> bool:
-    """Return whether counts come first in the order in which both sides of a comparison are drawn.
-
-    The order is that of the counts, so that group and reference may change places and every draw of
-    theirs stays what it was.
-    """
-    return bool(one.ravel().tolist() <= two.ravel().tolist())
-
-
-def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
+def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
     """Return limits from the values over drawn tables, as the method asks."""
     if spec.method is Method.BOOTSTRAP_NORMAL:
         return normal(tables.values(tables.cells), values, spec.confidence)
@@ -220,7 +192,7 @@ def _limits(spec: Spec, values: Array, tables: _Tables) -> Limits:
     return quantile_interval(values, spec.confidence)
 
 
-def _p(spec: Spec, values: Array, tables: _Tables, null: float) -> Array:
+def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
     """Return the p-values at which those limits just touch "no difference"."""
     if spec.method is Method.BOOTSTRAP_NORMAL:
         return normal_p(tables.values(tables.cells), values, null)
@@ -230,36 +202,44 @@ def _p(spec: Spec, values: Array, tables: _Tables, null: float) -> Array:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Tables:
-    """The tables of some comparisons, as many rows as their weights are worth, and their metric.
+class _DrawnTables:
+    """The tables of some comparisons, by effective sample size, and their metric.
 
     Attributes
     ----------
     cells : array of shape (n, K): those of the group and, unless ``alone``, of the other side.
     shape : of the cells of one side.
-    worth : rows that a unit of weight is worth, of each side; arrays of shape (n,).
+    rows_per_weight : effective rows per unit of weight, of each side; arrays of shape (n,).
     """
 
     metric: ComparisonMetric
-    table: Table
+    table: CellLayout
     cells: Array
     shape: tuple[int, ...]
-    worth: tuple[Array, Array]
+    rows_per_weight: tuple[Array, Array]
     alone: bool
     overlapping: bool
 
     @classmethod
     def of(
-        cls, metric: ComparisonMetric, table: Table, compared: Comparisons, at: NDArray[np.int64]
-    ) -> _Tables:
+        cls,
+        metric: ComparisonMetric,
+        table: CellLayout,
+        compared: Comparisons,
+        at: NDArray[np.int64],
+    ) -> _DrawnTables:
         """Read the tables of the comparisons ``at``."""
         alone = metric.scope == "table"
-        ours, worth = _worthy(table, compared.group, at)
-        theirs, other = (ours, worth) if alone else _worthy(table, compared.other, at)
+        ours, rows_per_weight = _effective_cells(table, compared.group, at)
+        theirs, other = (
+            (ours, rows_per_weight) if alone else _effective_cells(table, compared.other, at)
+        )
         sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
         cells = sides[0] if alone else np.concatenate(sides, axis=1)
         overlapping = compared.rest is not None
-        return cls(metric, table, cells, ours.shape[1:], (worth, other), alone, overlapping)
+        return cls(
+            metric, table, cells, ours.shape[1:], (rows_per_weight, other), alone, overlapping
+        )
 
     def draw(self, spec: Spec, key: str) -> Array:
         """Draw the cells of every comparison anew; shape (replicates, n, K)."""
@@ -280,19 +260,21 @@ class _Tables:
 
     def of_drawn(self, cells: Array) -> Array:
         """Return the metric of drawn cells; shape (replicates, n)."""
-        return self._of(cells, self.worth)
+        return self._of(cells, self.rows_per_weight)
 
     def values(self, cells: Array) -> Array:
         """Return the metric of cells of shape (n, ..., K)."""
-        worth = [each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.worth]
-        return self._of(cells, (worth[0], worth[1]))
+        rows_per_weight = [
+            each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.rows_per_weight
+        ]
+        return self._of(cells, (rows_per_weight[0], rows_per_weight[1]))
 
-    def _of(self, cells: Array, worth: tuple[Array, Array]) -> Array:
+    def _of(self, cells: Array, rows_per_weight: tuple[Array, Array]) -> Array:
         lead = cells.shape[:-1]
         sides = [cells, cells] if self.alone else np.split(cells, 2, axis=-1)
         ours, theirs = (
             quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *self.shape)
-            for side, each in zip(sides, worth, strict=True)
+            for side, each in zip(sides, rows_per_weight, strict=True)
         )
         if self.overlapping:  # the reference holds the group's own rows too
             theirs = theirs + ours
@@ -300,13 +282,122 @@ class _Tables:
         return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
 
 
-def _worthy(table: Table, evidence: Evidence, at: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Return cells of as many rows as the weights are worth, and what a unit of weight is."""
+def _effective_cells(
+    table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """Return cells by effective sample size, and the rows per unit of weight."""
     cells = table.read(evidence.side)[at]
 
     def total(side: ConfusionCounts) -> Array:
         counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
         return counted
 
-    worth = evidence.worth(total)
-    return cells * worth.reshape(-1, *[1] * (cells.ndim - 1)), worth
+    rows_per_weight = evidence.rows_per_weight(total)
+    return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight
+
+
+_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
+"""What is positive and negative of rows that are counted by label and prediction."""
+
+
+def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> CellLayout | None:
+    """Return the cells of a statistic of counts; None where it is not one of counts."""
+    if isinstance(statistic, (Averaged, Agreement)) or (
+        isinstance(statistic, Kappa) and outcome_masks
+    ):
+        return _classes(outcome_masks)
+    if not statistic.sums:
+        return None
+    return cells_table(_distinct_cells(statistic.sums), statistic.needs)
+
+
+def shared_table(
+    table: CellLayout, needs: frozenset[Need], sides: Sequence[ConfusionCounts]
+) -> CellLayout:
+    """Return a table of the same metric whose resampled cells other metrics share.
+
+    It is of all four cells: resampled rows fall into each of them as they would into several that
+    are one. Where no row misses its label or its prediction, all metrics share one table.
+    """
+    if any(needs not in side.cells for side in sides):
+        return table
+    whole = all(
+        BOTH in side.cells
+        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
+        for side in sides
+    )
+    every = BOTH if whole else needs
+    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = drawn
+        if every != needs:
+            counts = np.zeros_like(drawn)
+            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(lambda side: side.counts(every), write, " and ".join(sorted(every)))
+
+
+def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
+    """Return confusion cells, those of one part together."""
+    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
+
+    def read(side: ConfusionCounts) -> Array:
+        return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = np.zeros((len(drawn), 4))
+        for i, cell in enumerate(first):
+            counts[:, cell] = drawn[:, i]
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(read, write)
+
+
+def strata_table(of: Need) -> CellLayout:
+    """Return the positive and negative rows of every stratum."""
+
+    def write(drawn: Array) -> ConfusionCounts:
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
+
+    return CellLayout(lambda side: side.strata[of], write)
+
+
+def _classes(outcome_masks: Sequence[OutcomeMasks]) -> CellLayout:
+    """Return rows by label and prediction, and each class against the rest made of them."""
+
+    def read(side: ConfusionCounts) -> Array:
+        assert side.joint is not None
+        return side.joint
+
+    def write(drawn: Array) -> ConfusionCounts:
+        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in outcome_masks)
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
+
+    return CellLayout(read, write)
+
+
+def _against_the_rest(
+    joint: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]
+) -> ConfusionCounts:
+    by_label = np.stack([joint[:, labels].sum(axis=1), joint[:, ~labels].sum(axis=1)], axis=1)
+    states = [by_label[:, :, mask].sum(axis=2) for mask in (predictions, ~predictions)]
+    (tp, fp), (fn, tn) = ((each[:, 0], each[:, 1]) for each in states)
+    zero = np.zeros_like(tp)
+    cells = {
+        BOTH: np.stack([tp, fp, fn, tn], axis=-1),
+        LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
+        PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
+    }
+    return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
+
+
+def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
+    """Join the cells that have the same coefficient in every sum; drop those in none."""
+    distinct: dict[tuple[int, ...], Cells] = {}
+    for i, cell in enumerate((TP, FP, FN, TN)):
+        pattern = tuple(each.coefficients[i] for each in sums)
+        if any(pattern):
+            distinct[pattern] = distinct.get(pattern, Cells()) + cell
+    return list(distinct.values())

@@ -1,8 +1,8 @@
-"""Bounds: the limits of one number of one group, by the shape of the statistic.
+"""The interval of a statistic of one group, by the kind of the statistic.
 
-What a number is made of decides how sure it is: a share of rows is binomial; odds and F1 are
-monotone in a share, so its limits are mapped; two counts that overlap are paired; a mean has a
-standard error; an area under a curve has DeLong's.
+What a number is made of decides its interval: a proportion is binomial; odds and F1 are monotone in
+a proportion, whose limits are mapped; two counts that overlap are paired; a mean has a standard
+error; an area under a curve has DeLong's.
 """
 
 from __future__ import annotations
@@ -15,53 +15,64 @@ import numpy as np
 
 from fairgauge.catalogue.averages import Agreement
 from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.moments import MEANS, MomentStatistic
+from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate, Statistic
+from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.bound import Bounds, Formula, of_share
 from fairgauge.inference.evidence import CellCount
-from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.regressions import of_moments
-from fairgauge.inference.scored import rows_of_mean, scored
+from fairgauge.inference.interval import (
+    FEWEST_CLUSTERS,
+    Formula,
+    MappedProportion,
+    NoInterval,
+    StatisticInterval,
+)
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.intervals import (
-    paired_ratio,
-)
+from fairgauge.stats.intervals import as_critical_t, paired_ratio, wilson
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.interval import Shape
     from fairgauge.stats.arrays import Limits
 
 
 @singledispatch
-def bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
+def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
     """Return the limits of a statistic.
 
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     del evidence
     raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
-@bounds.register(Rate)
-def _(statistic: Rate, evidence: Evidence) -> Bounds:
+@statistic_interval.register(Rate)
+def _(statistic: Rate, evidence: Evidence) -> StatisticInterval:
     of, among = _counted(statistic.needs, statistic.of, statistic.among)
     return of_share(evidence, of, among)
 
 
-@bounds.register(Agreement)
-def _(statistic: Agreement, evidence: Evidence) -> Bounds:
+@statistic_interval.register(Agreement)
+def _(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
     return of_share(evidence, statistic.agreed, statistic.size)
 
 
-@bounds.register(Quotient)
-def _(statistic: Quotient, evidence: Evidence) -> Bounds:
+def is_resampled(statistic: Statistic) -> bool:
+    """Return whether no closed form fits a statistic, so that its tables are resampled."""
+    if isinstance(statistic, Quotient):
+        over, under = statistic.over, statistic.under
+        plain = {*over.coefficients, *under.coefficients} <= {0, 1}
+        return not (plain or over.disjoint(under) or _as_part(over, under))
+    return isinstance(statistic, DrawnStatistic)
+
+
+@statistic_interval.register(Quotient)
+def _(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     over, under = statistic.over, statistic.under
     if over.disjoint(under):
         of, among = _counted(statistic.needs, over, over + under)
@@ -74,13 +85,13 @@ def _(statistic: Quotient, evidence: Evidence) -> Bounds:
     return _paired(statistic, evidence)
 
 
-@bounds.register(Blend)
-def _(statistic: Blend, evidence: Evidence) -> Bounds:
+@statistic_interval.register(Blend)
+def _(statistic: Blend, evidence: Evidence) -> StatisticInterval:
     if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
         raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
     if evidence.clusters is not None:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
-    parts = [bounds(rate, evidence) for rate in statistic.of]
+    parts = [statistic_interval(rate, evidence) for rate in statistic.of]
     estimate: Array = np.mean([part.estimate for part in parts], axis=0)
 
     def at(z: Array) -> Limits:
@@ -92,17 +103,48 @@ def _(statistic: Blend, evidence: Evidence) -> Bounds:
 
     n: Array = np.min([part.n for part in parts], axis=0)
     shares = tuple(share for part in parts for share in part.shares)
-    return Bounds(estimate, n, at, (IntervalMethod.MOVER, IntervalMethod.WILSON), shares)
+    return StatisticInterval(estimate, n, at, (IntervalMethod.MOVER, IntervalMethod.WILSON), shares)
 
 
-@bounds.register(ScoreStatistic)
-def _(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
-    return scored(statistic, evidence)
+@statistic_interval.register(ScoreStatistic)
+def _(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.scored import score_interval
+
+    return score_interval(statistic, evidence)
 
 
-@bounds.register(MomentStatistic)
-def _(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
-    return of_moments(statistic, evidence)
+@statistic_interval.register(MomentStatistic)
+def _(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.regressions import moment_interval
+
+    return moment_interval(statistic, evidence)
+
+
+def of_share(
+    evidence: Evidence,
+    of: Count,
+    among: Count,
+    shape: Shape = np.asarray,
+    method: IntervalMethod = IntervalMethod.WILSON,
+) -> StatisticInterval:
+    """Return a number that stands for a share of rows, by Wilson's limits."""
+    x, n, rate, shared = evidence.share(of, among)
+    share = MappedProportion(x, n, shape)
+    if shared is None:
+        return StatisticInterval(
+            shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,)
+        )
+
+    enough = shared.n_clusters >= FEWEST_CLUSTERS
+
+    def at(z: Array) -> Limits:
+        low, high = wilson(x, n, as_critical_t(z, shared.effective.degrees))
+        return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
+
+    methods = (IntervalMethod.CLUSTER_ROBUST, method)
+    return StatisticInterval(
+        shape(rate), n, at, methods, (share,), clusters=shared.n_clusters, dependence=shared
+    )
 
 
 def denominator(statistic: Statistic) -> Count | None:
@@ -115,15 +157,17 @@ def denominator(statistic: Statistic) -> Count | None:
     if isinstance(statistic, Quotient):
         return _counted(statistic.needs, statistic.under)[0]
     if isinstance(statistic, ScoreStatistic):
+        from fairgauge.inference.scored import rows_of_mean
+
         return rows_of_mean(statistic)
     if isinstance(statistic, Agreement):
         return statistic.size
-    if isinstance(statistic, MomentStatistic) and statistic.compute in MEANS:
+    if isinstance(statistic, Mean):
         return statistic.size
     return None
 
 
-def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
+def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     """Return the quotient of two counts of the same rows."""
     pairs = list(zip(statistic.over.coefficients, statistic.under.coefficients, strict=True))
     if any(each not in (0, 1) for pair in pairs for each in pair):
@@ -131,10 +175,10 @@ def _paired(statistic: Quotient, evidence: Evidence) -> Bounds:
     both, over, under = (
         Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
     )
-    worth = evidence.worth(statistic.size)
+    rows_per_weight = evidence.rows_per_weight(statistic.size)
     cells = _counted(statistic.needs, both, over, under)
-    shared, above, below = (count(evidence.side) * worth for count in cells)
-    return Bounds(
+    shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
+    return StatisticInterval(
         quotient(shared + above, shared + below),
         evidence.rows(statistic.size),
         Formula(paired_ratio, (shared, above, below)),
