@@ -28,7 +28,7 @@ CASES = {
 }
 READ = """() => {
   const table = (id) => Object.fromEntries(Array.from(document.querySelectorAll(`#${id} tbody tr`))
-    .map((row) => [row.querySelector('th').firstChild.textContent,
+    .map((row) => [row.dataset.name || row.querySelector('th').firstChild.textContent,
       Array.from(row.querySelectorAll('data')).map((each) => each.value)]));
   const heads = (id) => Array.from(document.querySelectorAll(`#${id} thead bdi`))
     .map((each) => each.textContent);

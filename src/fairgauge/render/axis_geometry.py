@@ -15,6 +15,7 @@ _MOST_TICKS = 5
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
+_ONE_TWO_FIVE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
 
 
@@ -37,15 +38,15 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return the place of a value in per cent of the width, held inside the axis."""
-        low, high = self._turned(self.low), self._turned(self.high)
-        share = (self._turned(min(max(value, self.low), self.high)) - low) / (high - low)
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        share = (self._scaled(min(max(value, self.low), self.high)) - low) / (high - low)
         return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
 
     def holds(self, value: float) -> bool:
         """Return whether a value lies on the axis."""
         return self.low <= value <= self.high
 
-    def _turned(self, value: float) -> float:
+    def _scaled(self, value: float) -> float:
         return math.log(value) if self.log else value
 
 
@@ -67,8 +68,9 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
     """Return a few round places on an axis."""
     if axis.log:
         places: list[float] = [v for v in _LADDER if axis.holds(v)]
-        if len(places) > _MOST_TICKS:
-            places = [v for v in places if v in _DECADES]
+        for fewer in (_ONE_TWO_FIVE, _DECADES):
+            if len(places) > _MOST_TICKS + 2:
+                places = [v for v in places if v in fewer]
     else:
         step = _step(axis.low, axis.high)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)

@@ -109,7 +109,7 @@ def _axis(
 
 def _placed(mark: Mark, axis: Scale) -> PlacedMark:
     at = mark.value
-    known = at is not None and math.isfinite(at) and not (axis.log and at <= 0)
+    known = at is not None and math.isfinite(at)
     low = high = None
     if mark.low is not None and mark.high is not None:
         low, high = axis.at(mark.low), axis.at(mark.high)

@@ -184,7 +184,7 @@ def _roc(
             yield Curve(f"{at}-r{i}", each.group, i, "", (), notes=notes)
             continue
         at_thresholds = [(t, _nearest(swept[each.group], t, span)) for t in thresholds]
-        marks, notes = [], [_auc(found.get(each.group))]
+        marks, notes = [], _auc(found.get(each.group))
         for threshold, rates in at_thresholds:
             x, y = rates.false_positive_rate, rates.true_positive_rate
             if x is not None and y is not None:
@@ -194,12 +194,14 @@ def _roc(
         yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])
 
 
-def _auc(group: Group | None) -> str:
+def _auc(group: Group | None) -> list[str]:
     rate = group.rates.get("roc_auc") if group else None
     if rate is None or rate.value is None:
-        return ""
-    ends = "" if rate.interval is None else f" ({rate.low:.3f} to {rate.high:.3f})"
-    return _whole(f"AUC {rate.value:.3f}{ends}")
+        return []
+    found = [f"AUC {rate.value:.3f}"]
+    if rate.interval is not None:
+        found.append(f"{100 * rate.interval.level:.4g}% CI {rate.low:.3f} to {rate.high:.3f}")
+    return list(map(_whole, found))
 
 
 def _whole(text: str) -> str:

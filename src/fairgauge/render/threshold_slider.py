@@ -16,8 +16,9 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.document import Unit
 from fairgauge.render.glossary import anchor
-from fairgauge.render.metric_words import metric_words, signed
+from fairgauge.render.metric_words import metric_words, signed, unit
 from fairgauge.render.names_in_use import all_rates, metric_row
 from fairgauge.render.score_sections import closed, score_range, thresholds_of
 from fairgauge.report.curves import steps
@@ -132,6 +133,7 @@ def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, Any]:
         "rate": rates.index(row.of),
         "by": row.by,
         "turned": row.order == "reference - group",
+        "points": unit(row.name) is Unit.POINTS,
         "signed": signed(row.name),
     }
 

@@ -68,9 +68,8 @@ def test_curves_and_tables_hold_the_numbers_of_the_report():
             assert text == f"{group.rates[sweep.rate].value:.1%}"
     for curve, group in zip(found.roc, report.groups, strict=True):
         auc = group.rates["roc_auc"]
-        assert curve.notes[0].replace("\N{NO-BREAK SPACE}", " ") == (
-            f"AUC {auc.value:.3f} ({auc.low:.3f} to {auc.high:.3f})"
-        )
+        notes = [note.replace("\N{NO-BREAK SPACE}", " ") for note in curve.notes[:2]]
+        assert notes == [f"AUC {auc.value:.3f}", f"95% CI {auc.low:.3f} to {auc.high:.3f}"]
     total = sum(
         int(below.split("n ")[1].replace(",", ""))
         for _, cells in found.bins.rows
