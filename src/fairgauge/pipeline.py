@@ -71,8 +71,8 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     ...     "Male": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
     ... })
     >>> report = fg.audit(counts)
-    >>> round(report["RD", "sex", "Female"].value, 4)
-    0.1878
+    >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
+    -0.1878
     """
     cube, source, spec = _counted(data, options)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
@@ -88,6 +88,7 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
+        totals=measured.totals,
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),

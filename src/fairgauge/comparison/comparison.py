@@ -224,12 +224,12 @@ class Comparison:
         DataError
             The suffix is of no known format, or the file cannot be written.
         """
-        from fairgauge.render.compared import save
+        from fairgauge.render import save
 
         save(self, path)
 
     def __str__(self) -> str:
-        from fairgauge.render.compared import render
+        from fairgauge.render import render
 
         return render(self, "text")
 

@@ -112,6 +112,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     return Measured(
         task=resolution.task,
         groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
+        totals=tuple(total for part in parts for total in part.totals),
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
@@ -136,11 +137,13 @@ class _MeasuredFeature:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
         self.groups: list[Group] = []
+        self.totals: list[Group] = []
         self.estimates: list[Estimate] = []
         self.pairs: list[GroupPair] = []
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
+        self.totals = [total for each in slices for total in each.groups(rates, total=True)]
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),

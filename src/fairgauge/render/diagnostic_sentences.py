@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import quote
-from fairgauge.render.metric_meanings import find_rate
+from fairgauge.render.names_in_use import find_rate
 from fairgauge.render.numbers import amount, plural
 
 if TYPE_CHECKING:

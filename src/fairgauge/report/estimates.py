@@ -203,7 +203,7 @@ class Group:
     Attributes
     ----------
     group, reference_kind : its name; the kind is "others" for the rows with a known value that is
-        in no group of the audit.
+        in no group of the audit, and "overall" for all rows with a known value.
     n, weight, share : its rows (or cases), their weight, and its share of the known rows.
     counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
     rates : the rates that are computed.
@@ -290,6 +290,7 @@ class Measured:
 
     task: Task
     groups: tuple[Group, ...]
+    totals: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()

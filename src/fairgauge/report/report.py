@@ -1,4 +1,4 @@
-"""Report: everything an audit found, as one frozen value."""
+"""Report: the results of an audit, as one frozen value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Data:
     ----------
     source, fingerprint : where the rows came from, and a digest of their counts.
     rows, cases, used : physical rows, the cases they stand for, and the rows used.
-    excluded : physical rows left out, by reason.
+    excluded : physical rows that are excluded, by reason.
     """
 
     source: str
@@ -65,10 +65,10 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What an audit found; shows itself in a notebook, and saves itself in any format.
+    """The results of an audit; shows itself in a notebook, and saves itself in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
-    of the whole table is ``report["GE"]``.
+    of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
     """
 
     version: str
@@ -84,6 +84,7 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
     own: tuple[Statistic, ...] = ()
     """The rates of the user's own, as far as they can be shown."""
 
@@ -133,7 +134,7 @@ class Report:
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.metric_meanings import naming
+        from fairgauge.render.names_in_use import naming
 
         with naming(self.catalogue):
             return self._plain()
@@ -148,6 +149,7 @@ class Report:
             "data": {field.name: plain(getattr(self.data, field.name)) for field in fields(Data)},
             "spec": plain(self.spec),
             "groups": [plain_group(each) for each in self.groups],
+            "totals": [plain_group(each) for each in self.totals],
             "estimates": [plain_estimate(each) for each in self.estimates],
             "pairs": [plain_pair(each) for each in self.pairs],
             "verdicts": [plain_verdict(each) for each in self.verdicts],
@@ -186,20 +188,47 @@ class Report:
             diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
             scores=tuple(map(read_scores, plain_report["scores"])),
             pairs=tuple(map(read_pair, plain_report["pairs"])),
+            totals=tuple(map(read_group, plain_report["totals"])),
             own=own_rates(plain_report.get("metrics", {})),
         )
 
-    def to_pandas(self) -> Any:
-        """Return the estimates as a pandas frame, a row each."""
+    def to_pandas(self, table: str = "estimates") -> Any:
+        """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""
         from fairgauge.render.data_frames import to_pandas
 
-        return to_pandas(self)
+        return to_pandas(self, table)
 
-    def to_polars(self) -> Any:
-        """Return the estimates as a polars frame, a row each."""
+    def to_polars(self, table: str = "estimates") -> Any:
+        """Return a table as a polars frame: estimates, groups, verdicts or pairs, a row each."""
         from fairgauge.render.data_frames import to_polars
 
-        return to_polars(self)
+        return to_polars(self, table)
+
+    @property
+    def by_group(self) -> Any:
+        """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
+        from fairgauge.render.data_frames import by_group
+
+        return by_group(self)
+
+    @property
+    def overall(self) -> Any:
+        """Return the rates of all groups together as a pandas frame, a row for each feature."""
+        from fairgauge.render.data_frames import overall
+
+        return overall(self)
+
+    def difference(self) -> Any:
+        """Return the differences of rates, group minus reference, as a pandas frame."""
+        from fairgauge.render.data_frames import contrasts
+
+        return contrasts(self, "difference")
+
+    def ratio(self) -> Any:
+        """Return the ratios of rates, group over reference, as a pandas frame."""
+        from fairgauge.render.data_frames import contrasts
+
+        return contrasts(self, "ratio")
 
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.

@@ -24,6 +24,7 @@ def upgraded(report: Saved) -> Saved:
         **report,
         "groups": [_group(each) for each in report["groups"]],
         "estimates": [_estimate(each, names) for each in report["estimates"]],
+        "totals": [],
         "pairs": [_pair(each) for each in report.get("pairs", ())],
         "verdicts": [_verdict(each) for each in report["verdicts"]],
         "verdict": _outcome(report["verdict"]),

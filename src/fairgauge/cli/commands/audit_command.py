@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.output import check_outputs
+from fairgauge.cli.data_arguments import Where, is_url, read_data, where
+from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError
 
-FORMATS = ("text", "json", "csv", "markdown", "html", "junit")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TABLES = ("estimates", "groups", "verdicts", "pairs")
 FAILED, UNDECIDED = 1, 3
 
 
@@ -22,21 +25,10 @@ FAILED, UNDECIDED = 1, 3
 @click.argument("data", nargs=-1, required=True)
 @question
 @where
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="text",
-    help="Format of standard output (default text).",
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    metavar="FILE",
-    multiple=True,
-    help="Report file in the format of its suffix: .html .json .csv .md .xml .txt. Repeatable.",
-)
+@format_option("report")
+@output_option("report")
+@click.option("--full", is_flag=True, help="Print the whole report, not one screen of it.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict.")
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
@@ -48,6 +40,8 @@ def command(
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
     inconclusive: str | None,
     **flags: Any,
 ) -> int:
@@ -64,21 +58,21 @@ def command(
         --sensitive sex --sensitive age:40 --rule 'DI >= 0.8' -o report.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
-    formats = [_format_of(path) for path in outputs]
+    at, table = _report_table(data, at)
+    shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
     rows = read_data(data, at)
     if what.problems:
         what.check(rows)
 
-    from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
-    from fairgauge.render import render
+    from fairgauge.render.formats import render, save_all
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)
-    text = render(report, format_, **looks(format_))
-    write_all({path: render(report, f) for path, f in zip(outputs, formats, strict=True)})
+    text = render(report, **shown)
+    save_all(report, outputs)
     say(text)
     return exit_code(report.verdict, inconclusive)
 
@@ -90,12 +84,37 @@ def exit_code(verdict: Outcome, inconclusive: str | None) -> int:
     return FAILED if verdict is Outcome.FAIL else 0
 
 
-def _format_of(path: str) -> str:
-    from fairgauge.render import suffixes
+def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
+    """Return where the rows are, and the table of the report to print.
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in suffixes:
-        raise DataError(
-            f"cannot tell the format of {quote(path)} by its suffix; use {', '.join(suffixes)}"
-        )
-    return suffixes[suffix]
+    ``--table groups`` asks for a table of the report where DATA is no database.
+    """
+    if at.table not in TABLES or any(map(is_url, data)):
+        return at, None
+    return replace(at, table=None), at.table
+
+
+def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[str, Any]:
+    """Return the format of standard output and its options.
+
+    Raises
+    ------
+    DataError
+        Options that exclude each other.
+    """
+    if table is not None:
+        if format_ not in ("text", "csv") or full or quiet:
+            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        return {"format": "csv", "table": table}
+    if quiet and full:
+        raise DataError("--quiet prints one line and --full everything; choose one")
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    options: dict[str, Any] = {"format": format_} | looks(format_)
+    if full:
+        options["full"] = True
+    if quiet:
+        options["quiet"] = True
+    return options

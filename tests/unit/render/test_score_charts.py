@@ -13,7 +13,7 @@ import pytest
 import fairgauge as fg
 import sample_reports
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.confusion_counts import Side
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import Profile
 from fairgauge.render import render
 from fairgauge.render.line_charts import labels, path
@@ -68,9 +68,8 @@ def test_curves_and_tables_hold_the_numbers_of_the_report():
             assert text == f"{group.rates[sweep.rate].value:.1%}"
     for curve, group in zip(found.roc, report.groups, strict=True):
         auc = group.rates["roc_auc"]
-        assert curve.says[0].replace("\N{NO-BREAK SPACE}", " ") == (
-            f"AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}]"
-        )
+        notes = [note.replace("\N{NO-BREAK SPACE}", " ") for note in curve.notes[:2]]
+        assert notes == [f"AUC {auc.value:.3f}", f"95% CI {auc.low:.3f} to {auc.high:.3f}"]
     total = sum(
         int(below.split("n ")[1].replace(",", ""))
         for _, cells in found.bins.rows
@@ -95,7 +94,7 @@ def test_a_group_of_one_label_has_no_roc_curve_and_says_so():
         y=pl.when(pl.col("g") == "North").then(0).otherwise(pl.col("y"))
     )
     (found,) = scored(fg.audit(rows, label="y", score="s", positive=1, sensitive="g"))
-    assert found.roc[0].says == ["no curve: there are not both positive and negative labels"]
+    assert found.roc[0].notes == ["no curve: there are not both positive and negative labels"]
     assert found.roc[0].path == ""
     assert all(curve.path for curve in found.roc[1:])
 
@@ -130,7 +129,7 @@ def test_the_sliders_coefficients_are_the_catalogues_formulas():
     chance = np.random.default_rng(5)
     tp, fp, fn, tn, selected, rejected = cells = chance.integers(1, 90, 6).astype(float)
     zero = 0.0
-    side = Side(
+    side = ConfusionCounts(
         size=np.array([cells.sum()]),
         cells={
             NEEDS["both"]: np.array([[tp, fp, fn, tn]]),

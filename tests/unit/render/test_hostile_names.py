@@ -71,7 +71,7 @@ def test_csv_is_safe_in_a_spreadsheet(hostile):
 
 
 def test_a_full_width_formula_is_disarmed_too():
-    from fairgauge.render.estimate_rows import cell
+    from fairgauge.render.csv_format import cell
 
     assert cell("＝1+1") == "'＝1+1"
     assert cell("  +1") == "'  +1"

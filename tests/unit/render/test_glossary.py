@@ -10,7 +10,7 @@ import pytest
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.render.glossary import metric_entries, rate_entries
-from fairgauge.render.metric_meanings import naming
+from fairgauge.render.names_in_use import naming
 
 ENTRIES = [*metric_entries(m.name for m in METRICS), *rate_entries(r.name for r in RATES)]
 ROWS = [*METRICS, *RATES]
@@ -19,14 +19,15 @@ ROWS = [*METRICS, *RATES]
 @pytest.mark.parametrize(("row", "entry"), list(zip(ROWS, ENTRIES, strict=True)))
 def test_it_prints_what_the_catalogue_says(row, entry):
     known = fg.metric(row)
-    assert (entry.name, entry.formula, entry.title) == (known.name, known.formula, known.title)
+    facts = dict(entry.facts)
+    assert (entry.name, facts["formula"]) == (known.name, known.formula)
     for shown, text in (
-        (entry.says, known.says),
-        (entry.reading, known.reading),
-        (entry.edges, known.edges),
+        (entry.text, known.says),
+        (facts["reading"], known.reading),
+        (facts["edge cases"], known.edges),
     ):
         assert shown == f"{text[0].upper()}{text[1:]}."
-    assert not re.search(r"\bnan\b", " ".join(map(str, (entry.range, entry.reading, entry.edges))))
+    assert not re.search(r"\bnan\b", " ".join(facts.values()))
 
 
 @pytest.mark.parametrize("row", METRICS, ids=lambda row: row.name)
@@ -47,5 +48,5 @@ def test_names_of_a_catalogue_hold_while_it_is_named():
     assert [each.name for each in metric_entries(names)] == ["accuracy.ratio"]
     with naming(fg.Spec(metrics=(own,)).catalogue):
         assert [each.name for each in metric_entries(names)] == names
-        assert rate_entries(["glossed_share"])[0].says == "A share of its own."
+        assert rate_entries(["glossed_share"])[0].text == "A share of its own."
     assert [each.name for each in metric_entries(names)] == ["accuracy.ratio"]
