@@ -206,7 +206,7 @@ def test_a_report_without_descriptions_is_still_read():
     found = json.loads(audited([MATTHEWS, "AD"]).to_json())
     del found["metrics"]
     read = Report.from_dict(found)
-    assert "matthews.difference" in render(read, "text", full=True)
+    assert "matthews" in render(read, "text", full=True)
     assert render(read, "html")
 
 
