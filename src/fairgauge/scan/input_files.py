@@ -33,6 +33,7 @@ FORMATS = {
 }
 _COMPRESSED = ("csv", "json")
 _HEAD = 1 << 16
+_copies: list[Path] = []
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
@@ -130,17 +131,28 @@ def _check_whole_gzip(path: Path) -> None:
 
 def _standard_input() -> Path:
     """Copy standard input to a temporary file, so that it can be looked at and then scanned."""
-    stream = sys.stdin.buffer
-    head = stream.read(_HEAD)
+    try:
+        stream = sys.stdin.buffer
+        head = stream.read(_HEAD)
+    except (AttributeError, ValueError):  # Python has no stream for a closed descriptor
+        raise DataError("standard input is closed; pipe the rows in, or name a file") from None
     if not head:
         raise DataError("standard input is empty")
     folder = Path(tempfile.mkdtemp(prefix="fairgauge-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if not _copies:
+        atexit.register(remove_copies)
+    _copies.append(folder)
     path = folder / f"stdin{_suffix(head)}"
     with path.open("wb") as handle:
         handle.write(head)
         shutil.copyfileobj(stream, handle)
     return path
+
+
+def remove_copies() -> None:
+    """Remove the copies of standard input; done at exit, unless the process is ended at once."""
+    for folder in _copies:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _suffix(head: bytes) -> str:
