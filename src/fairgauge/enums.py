@@ -245,6 +245,7 @@ class DiagnosticCode(StrEnum):
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
     OVERRIDES = "overrides"  # options
+    COUNTED_AS = "counted_as"  # verdicts, outcome
     TEXT = "text"  # text: of a report saved by version 1
 
 

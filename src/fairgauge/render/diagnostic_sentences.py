@@ -163,6 +163,14 @@ def _overrides(d: Diagnostic) -> str:
     return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
 
 
+def _counted_as(d: Diagnostic) -> str:
+    verdicts, outcome = d["verdicts"], d["outcome"]
+    noun = plural(
+        verdicts, "verdict that decides nothing counts", "verdicts that decide nothing count"
+    )
+    return f"{verdicts:,} {noun} as {outcome} (--inconclusive {outcome})"
+
+
 def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
@@ -184,5 +192,6 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
     DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.TEXT: _text,
 }

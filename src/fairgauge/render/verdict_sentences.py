@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.numbers import amount
 from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.report.results import NO_CLASS
 
 if TYPE_CHECKING:
     from fairgauge.report.results import Interval
@@ -36,8 +38,7 @@ def _which(verdict: Verdict) -> str:
 
 
 def _measured(verdict: Verdict) -> str:
-    value = "" if verdict.value is None else f"{verdict.metric} {amount(verdict.value)}"
-    return value
+    return "" if verdict.value is None else f"{verdict.metric} {amount(verdict.value)}"
 
 
 def _interval(interval: Interval | None) -> str:
@@ -116,6 +117,16 @@ def _missing_groups(verdict: Verdict) -> str:
     )
 
 
+def _counted_as(verdict: Verdict) -> str:
+    """Return why nothing was decided, and what that was asked to count as."""
+    reason = verdict.reason
+    (undecided,) = reason["reasons"]
+    text = describe_verdict(
+        replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
+    )
+    return f"{text}; {reason['undecided']} counts as {reason['outcome']}"
+
+
 _DESCRIBED = {
     ReasonCode.INSIDE: _clear,
     ReasonCode.BELOW: _clear,
@@ -124,4 +135,5 @@ _DESCRIBED = {
     ReasonCode.POINT_OUTSIDE: _point,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.COUNTED_AS: _counted_as,
 }
