@@ -45,7 +45,10 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         No such file, an unknown format, files of different formats, or an unreadable header.
     """
     asked = [data] if isinstance(data, (str, Path)) else list(data)
-    paths = list(dict.fromkeys(path for each in asked for path in _paths(str(each))))
+    read: dict[Path, Path] = {}
+    for path in (path for each in asked for path in _paths(str(each))):
+        read.setdefault(path.resolve(), path)  # a file with two names is read once
+    paths = list(read.values())
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")

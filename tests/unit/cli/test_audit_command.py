@@ -164,6 +164,12 @@ def test_several_files_and_a_glob_are_one_table(run, loans, tmp_path):
     assert both["estimates"] == globbed["estimates"]
 
 
+def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
+    (tmp_path / "link.csv").symlink_to(loans)
+    named = run("audit", loans, "./loans.csv", "link.csv", "*.csv", *SEX, "--format", "json")
+    assert json.loads(named.stdout)["data"]["rows"] == 40
+
+
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_format_on_standard_output(run, loans, format_):
     result = run("audit", loans, *SEX, "--format", format_)
