@@ -182,7 +182,7 @@ def test_scores_outside_their_range(write, score):
     message = said("s.csv", "--label", "y", "--score", "s", "--sensitive", "sex")
     assert message == (
         f"column 's' is the score and must lie in [0, 1], but has {score}; "
-        "say score_range=(low, high) if that is its scale"
+        "score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another range"
     )
 
 
