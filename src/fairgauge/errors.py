@@ -96,8 +96,18 @@ def listing(values: Iterable[object], limit: int = 8) -> str:
     return f"{text} and {len(every) - limit} more" if len(every) > limit else text
 
 
-def nearest(name: object, allowed: Iterable[object]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
+def closest(name: object, allowed: Iterable[object]) -> str | None:
+    """Return the allowed name that is closest to another, if any is close.
+
+    >>> closest("female", ["Female", "Male"])
+    'Female'
+    """
     names = {str(each).casefold(): str(each) for each in allowed}
     close = difflib.get_close_matches(str(name)[:200].casefold(), names, n=1, cutoff=0.6)
-    return f" Did you mean {quote(names[close[0]])}?" if close else ""
+    return names[close[0]] if close else None
+
+
+def nearest(name: object, allowed: Iterable[object]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
+    close = closest(name, allowed)
+    return f" Did you mean {quote(close)}?" if close is not None else ""

@@ -17,6 +17,14 @@ from fairgauge.measure.measure import measure
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    check_known,
+    missing_markers,
+    prediction_is_label,
+    single_row_groups,
+    unmatched_groups,
+)
 from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.scan import open_source
 from fairgauge.spec.option_docs import with_options
@@ -24,7 +32,10 @@ from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.measure.measure import ByRows
+    from fairgauge.report.estimates import Measured
     from fairgauge.scan.source import Source
     from fairgauge.spec.options import Options
 
@@ -70,6 +81,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     0.1878
     """
     cube, source, spec = _counted(data, options)
+    check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = judge(measured, spec.rules)
     excluded, used = _excluded(cube, spec)
@@ -89,6 +101,8 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         diagnostics=(
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
+            *assumed_positive(cube, spec, measured.task),
+            *_likely_mistakes(cube, spec, measured),
             *_repeated(source, spec),
             *measured.diagnostics,
         ),
@@ -208,6 +222,17 @@ def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
     asked = data.asked
     changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
+
+
+def _likely_mistakes(cube: Cube, spec: Spec, measured: Measured) -> Iterator[Diagnostic]:
+    """Warn of values that suggest that something else was meant."""
+    yield from prediction_is_label(cube, spec)
+    yield from single_row_groups(cube, spec)
+    yield from missing_markers(cube, spec)
+    groups: dict[str, set[str]] = {}
+    for each in measured.groups:
+        groups.setdefault(each.feature, set()).add(each.group)
+    yield from unmatched_groups(cube, spec, groups)
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

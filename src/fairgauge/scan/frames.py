@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 
-def open_frame(data: object, name: str | None = None) -> Source:
+def open_frame(data: Any, name: str | None = None) -> Source:
     """Open a frame of any engine that narwhals knows.
 
     pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
