@@ -24,9 +24,11 @@ from fairgauge.resolve.data_checks import (
     prediction_is_label,
     single_row_groups,
     unmatched_groups,
+    unmatched_rules,
 )
-from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.group_counts import count_groups, unknown_levels
 from fairgauge.scan import open_source
+from fairgauge.scan.row_access import at_hand
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
@@ -125,6 +127,42 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
     return _counted(data, options)[0]
+
+
+def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
+    """Read the groups of the data, and warn of names in the question that no group has.
+
+    Nothing but the sensitive features is read; None where even that would be a query elsewhere.
+
+    Raises
+    ------
+    SpecError
+        A reference, a population or a set of values names what the data do not have.
+    DataError, CubeError
+        A feature has too many values or is not held.
+    """
+    of_groups = Spec(
+        sensitive=spec.sensitive,
+        intersections=spec.intersections,
+        reference=spec.reference,
+        unknown=spec.unknown,
+        missing=spec.missing,
+        profile=spec.profile,
+    )
+    if isinstance(data, Cube):
+        _check_held(data, of_groups)
+        cube = data
+    elif at_hand(data):
+        cube = data.count(plan(of_groups), spec.max_groups)
+    else:
+        return None
+    groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
+    return (
+        *single_row_groups(cube, spec),
+        *missing_markers(cube, spec),
+        *unmatched_groups(cube, spec, groups),
+        *unmatched_rules(spec, groups),
+    )
 
 
 def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:

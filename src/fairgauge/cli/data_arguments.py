@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.scan.source import Source
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
@@ -84,6 +85,21 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
             "fairgauge count DATA -o more.cube.json"
         )
     return merged(asked)
+
+
+def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
+    """Open the data as they are scanned: a source of rows, or the sum of saved cubes.
+
+    Raises
+    ------
+    DataError, CubeError
+        As for `read_data`, and where a header cannot be read.
+    """
+    from fairgauge.cube.cube import Cube
+    from fairgauge.scan import open_source
+
+    data = read_data(asked, at)
+    return data if isinstance(data, Cube) else open_source(data)
 
 
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:

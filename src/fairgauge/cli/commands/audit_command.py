@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
@@ -70,9 +70,9 @@ def command(
     check_outputs(outputs, [*data, *([config] if config else [])])
     formats = [_format_of(path) for path in outputs]
     what = asked(config, flags)
-    rows = read_data(data, at)
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data, at))
+    rows = read_data(data, at)
 
     from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
