@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import Profile, Reference, Task
+from fairgauge.enums import Profile, ReferenceRule, Task
 from fairgauge.spec.features import Feature
 from fairgauge.spec.options import Options
 from fairgauge.spec.specification import Spec, ask
@@ -77,7 +77,7 @@ def test_forms_of_intersections(asked, pairs):
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
-    assert (spec.reference, spec.profile, spec.task) == (Reference.OTHERS, Profile.DOCUMENTED, None)
+    assert (spec.reference, spec.profile, spec.task) == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
     assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
 
@@ -160,7 +160,19 @@ def test_unknown_options_name_the_nearest():
         ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not NaN"),
         ({"reference": {"race": "W"}}, "reference.race: is not a sensitive feature."),
         ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
-        ({"threshold": 2}, "threshold: 2 is outside the range of the score, 0 to 1; score_range"),
+        (
+            {"label": "y", "score": "p", "threshold": [0.5, 2]},
+            "threshold: 2 is outside the range of the score, 0 to 1; threshold (--threshold T) sets",
+        ),
+        (
+            {"label": "y", "score": "p", "score_range": (300, 850)},
+            "threshold: the default, 0.5, is outside the range of the score, 300 to 850; threshold",
+        ),
+        ({"threshold": 0.5}, "threshold: has no effect without a score (score, --score COL)"),
+        (
+            {"prediction": "d", "score": "p", "threshold": "median"},
+            "threshold: has no effect: the prediction is given by the column 'd'; remove one of",
+        ),
     ],
 )
 def test_mistakes(options, said):
