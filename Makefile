@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-quick docs clean
+.PHONY: help demo test check bench bench-quick coverage docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -24,23 +24,26 @@ demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 
 test: check  ## run every test
 	tests/prepare
-	$(BIN)/python -m pytest -n auto -q --ignore tests/house
+	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 
-check: $(BIN)/.dev  ## lint, types, layers, house rules, docs drift
+check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/house
+	$(BIN)/python -m pytest -q tests/repository
 
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench
 
 bench-quick: $(BIN)/.dev  ## the same in under two minutes
 	$(BIN)/python -m bench --quick
+
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage.json
+	$(BIN)/python -m bench.coverage
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

@@ -122,7 +122,7 @@ def audit_input(rows: int, kind: str, sure: str) -> Work:
     import fairgauge as fg
 
     if sure == "without":
-        _say_nothing_of_certainty()
+        _without_intervals()
     asked = {k: v for k, v in _ONE.items() if k != "metrics"}
     small, data = (
         (rows_file(n, kind) for n in (1_000, rows))
@@ -135,21 +135,26 @@ def audit_input(rows: int, kind: str, sure: str) -> Work:
     return lambda: fg.audit(data, **asked)
 
 
-def _say_nothing_of_certainty() -> None:
-    """Let fairgauge answer "nothing is known" wherever it would say how sure a number is."""
-    from fairgauge.inference.comparison_intervals import Uncertainty
-    from fairgauge.inference.interval import nothing
-    from fairgauge.measure.measure import measure
+def _without_intervals() -> None:
+    """Let fairgauge return no interval wherever it would compute one."""
+    from importlib import import_module
 
+    from fairgauge.inference.interval import no_intervals
+    from fairgauge.inference.uncertainty import Uncertainty
+    from fairgauge.reasons import Reason, ReasonCode
+
+    unknown = Reason.of(ReasonCode.NO_METHOD, of="a benchmark without intervals")
     answers: dict[str, Callable[..., Any]] = {
-        "of_rates": lambda _, every, __, margin: [(nothing(len(margin), ""), None) for _ in every],
-        "of_metric": lambda _, __, ___, value: nothing(len(value), ""),
-        "of_feature": lambda _, __, ___, slots, ____: nothing(slots, ""),
+        "of_rates": lambda _, every, __, margin: [
+            (no_intervals(len(margin), unknown), None) for _ in every
+        ],
+        "of_metric": lambda _, __, ___, value: no_intervals(len(value), unknown),
+        "of_feature": lambda _, __, ___, slots, ____: no_intervals(slots, unknown),
     }
     for name, answer in answers.items():
         setattr(Uncertainty, name, answer)
-    for name in ("homogeneous", "pairwise"):
-        setattr(measure, name, lambda *_: [])
+    for name in ("homogeneity_notes", "pairwise"):
+        setattr(import_module("fairgauge.measure.measure"), name, lambda *_: [])
 
 
 WORK: dict[str, Callable[..., Work]] = {

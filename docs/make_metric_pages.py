@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.catalogue import RATES, SPREAD_WORDS
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import Entry, metrics
 from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
 from fairgauge.pipeline import audit
+from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -109,6 +111,7 @@ def examples() -> tuple[Example, ...]:
     call = 'fairgauge.confusion("group", ...)'
     first = Example("\n".join(lines), call, audit(counted, population=POPULATION, **own))
     top = [f"{name}(k={TOP})" for name in ("skew", "top_selection_ratio")]
+    top += [f"precision_at_k({TOP}){by}" for by in _COMPARED]
     scored = _of_rows(
         SCORED,
         own | {"metrics": ["all", *top]},
@@ -154,7 +157,7 @@ def _index(entries: Sequence[Entry]) -> str:
 def _page(entry: Entry, every: dict[str, Entry], worked: Sequence[Example]) -> str:
     neutral = "" if entry.neutral is None else f"; {entry.neutral:g} means no difference"
     low, high = (_number(limit) for limit in entry.range)
-    better = "Better" if entry.set == "rate" else "Positive"
+    better = "Better" if entry.set == "rate" else "Reading"
     facts = [
         ("Formula", f"`{entry.formula}`"),
         ("Range", f"{low} to {high}{neutral}"),
@@ -180,28 +183,33 @@ def _page(entry: Entry, every: dict[str, Entry], worked: Sequence[Example]) -> s
 def _worked(names: Sequence[str], worked: Sequence[Example]) -> list[str]:
     """Return the example of a metric, or of what compares a rate, from the first that has it."""
     for example in worked:
-        tops = [f"{names[0]}(k={TOP})"]
+        rate = names[0]
+        tops = [f"{rate}(k={TOP})", *(f"{rate}({TOP}){by}" for by in _COMPARED)]
         found = [e for name in tops if (e := example.find(name)) is not None]
         found = found or [e for name in names if (e := example.find(name)) is not None]
         if not found:
             continue
         parts = ["## Worked example\n", f"```\n{example.data}\n```\n"]
+        known = {name for group in example.report.groups for name in group.rates}
+        shown = next((name for name in (f"{rate}({TOP})", rate) if name in known), rate)
         groups = [
-            (g.group, _number(rate.value))
+            (g.group, _number(value.value))
             for g in example.report.groups
-            if g.stratum is None and (rate := g.rates.get(names[0])) and rate.value is not None
+            if g.stratum is None and (value := g.rates.get(shown)) and value.value is not None
         ]
         if groups:
-            parts.append(_table(("group", names[0]), groups))
+            parts.append(_table(("group", shown), groups))
         rows = [(f"`{e.metric}`", _number(e.value), _interval(e), e.says) for e in found]
         return [*parts, _table(("metric", "value", "interval (95 %)", "in words"), rows)]
     return []
 
 
 def _interval(found: Estimate) -> str:
-    if found.low is None or found.high is None:
-        return found.reason or "none"
-    return f"{_number(found.low)} to {_number(found.high)} ({found.method})"
+    if found.interval is None:
+        return describe_reason(found.reason) if found.reason else "none"
+    low, high = found.interval
+    methods = ", ".join(method.replace("_", " ") for method in found.interval.methods)
+    return f"{_number(low)} to {_number(high)} ({methods})"
 
 
 def _tools(names: Iterable[Name]) -> str:

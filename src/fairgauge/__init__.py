@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
+    from fairgauge.catalogue.own import quotient, rate, statistic
     from fairgauge.comparison.compare_reports import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.cube.confusion import confusion
@@ -36,12 +38,16 @@ _HOME = {
     "CubeError": "errors",
     "DataError": "errors",
     "Estimate": "report.estimates",
+    "FN": "catalogue.cells",
+    "FP": "catalogue.cells",
     "FairgaugeError": "errors",
     "MissingExtra": "errors",
     "Report": "report.report",
     "Rule": "spec.rules",
     "Spec": "spec.specification",
     "SpecError": "errors",
+    "TN": "catalogue.cells",
+    "TP": "catalogue.cells",
     "above": "spec.features",
     "audit": "pipeline",
     "compare": "comparison.compare_reports",
@@ -52,11 +58,18 @@ _HOME = {
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "plan": "planning",
+    "quotient": "catalogue.own",
+    "rate": "catalogue.own",
     "rule": "spec.rules",
     "sql": "scan.sql_query",
+    "statistic": "catalogue.own",
 }
 
 __all__ = [
+    "FN",
+    "FP",
+    "TN",
+    "TP",
     "Comparison",
     "Cube",
     "CubeError",
@@ -79,8 +92,11 @@ __all__ = [
     "metric",
     "metrics",
     "plan",
+    "quotient",
+    "rate",
     "rule",
     "sql",
+    "statistic",
 ]
 
 

@@ -187,6 +187,7 @@ class IntervalMethod(StrEnum):
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"
     MOVER = "mover"
+    ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
     DELONG = "delong"
@@ -251,6 +252,8 @@ class DiagnosticCode(StrEnum):
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows
     UNMATCHED = "unmatched"  # path, name, nearest
+    FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
+    REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1
 
 

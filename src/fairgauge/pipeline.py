@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
 from fairgauge.errors import CubeError, quote
 from fairgauge.measure.decide import judge
+from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure
+from fairgauge.measure.other_references import reference_notes
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     from fairgauge.measure.measure import ByRows
     from fairgauge.report.estimates import Measured
+    from fairgauge.report.verdicts import Verdict
     from fairgauge.scan.source import Source
     from fairgauge.spec.options import Options
 
@@ -85,7 +89,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     cube, source, spec = _counted(data, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = judge(measured, spec.rules)
+    verdicts = _decided(measured, source, cube, spec)
     excluded, used = _excluded(cube, spec)
     return Report(
         version=__version__,
@@ -107,9 +111,12 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
             *_likely_mistakes(cube, spec, measured),
             *_repeated(source, spec),
             *measured.diagnostics,
+            *false_fail_notes(measured, spec),
+            *reference_notes(measured, spec.rules, verdicts),
         ),
         scores=measured.scores,
         pairs=measured.pairs,
+        own=tuple(map(described, spec.catalogue.own)),
     )
 
 
@@ -205,6 +212,20 @@ def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     from fairgauge.scan.row_access import readable
 
     return None if not readable(source) else RowReader(source, cube, spec)
+
+
+def _decided(
+    measured: Measured, source: Source | None, cube: Cube, spec: Spec
+) -> tuple[Verdict, ...]:
+    """Hold what is measured against the rules."""
+    if spec.multiplicity is Multiplicity.PER_DECISION:
+        return judge(measured, spec.rules)
+
+    def measure_at(confidence: float) -> Measured:
+        stricter = replace(spec, confidence=confidence, metrics=())  # what rules are on
+        return measure(cube, stricter, _by_rows(source, cube, stricter))
+
+    return judge_familywise(measured, spec, measure_at)
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError
-from fairgauge.inference.sample_size import POWER, smallest_shown
+from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.pipeline import audit
 from fairgauge.stats.power import (
     design_effect,
@@ -221,7 +221,7 @@ def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
     found: dict[tuple[Any, ...], Smallest] = {}
     for each in report.estimates:
-        shown = smallest_shown(each, power)
+        shown = detectable_disparity(each, power, report.catalogue.metric(each.metric))
         key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
         if shown is None or key in found:
             continue

@@ -90,7 +90,7 @@ class ReasonCode(StrEnum):
     NO_ESTIMATE = "no_estimate"  # what, name, nearest
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
-    FAMILYWISE = "familywise"  # p_adjusted
+    FAMILYWISE = "familywise"  # comparisons
     COUNTED_AS = "counted_as"  # undecided, outcome, reasons
 
     # a change between two reports

@@ -89,7 +89,7 @@ def test_texts_that_the_guide_has_wrong_are_right(applicants: Any) -> None:
     (found,) = run(applicants, asked())
     means = found["model_bias"][0]["positive_means"]
     ratio = means["vertex.difference_in_ratio_of_error_types"]
-    assert ratio == "relatively more false negatives (type II errors) in slice 1"
+    assert ratio == "slice 1 has relatively more false negatives (type II errors)"
     assert "fewer false positives" in means["vertex.specificity_difference"]
 
 

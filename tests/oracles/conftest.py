@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 from ledger import PROPERTY, Ledger, summary
+from vendor import COLUMNS, FOLDER
 
 import fairgauge as fg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-COLUMNS = {
-    "compas_pred": ("compas_pred.csv", "two_year_recid"),
-    "adult_pred": ("adult_pred.csv.gz", "income"),
-    "hmda_pred": ("hmda_pred.csv", "deny"),
-    "compas_multiclass_pred": ("compas_multiclass_pred.csv", "score_text"),
-}
-"""File and label of every table; the prediction is the column of that name."""
 
 
 @pytest.fixture(scope="session")
@@ -40,18 +34,57 @@ def audited(table: Any) -> Callable[..., fg.Report]:
 
     @cache
     def audit(name: str, columns: str, positive: Any, **options: Any) -> fg.Report:
-        parts = columns.split("|")
-        asked = {"sensitive": parts} if len(parts) == 1 else {"intersections": [tuple(parts)]}
-        return fg.audit(
-            table(name),
-            label=COLUMNS[name][1],
-            prediction="prediction",
-            positive=positive,
-            **asked,
-            **{"metrics": "all", **options},
-        )
+        return ask(table(name), name, columns, positive, **options)
 
     return audit
+
+
+def ask(data: Any, name: str, columns: str, positive: Any, **options: Any) -> fg.Report:
+    parts = columns.split("|")
+    asked = {"sensitive": parts} if len(parts) == 1 else {"intersections": [tuple(parts)]}
+    return fg.audit(
+        data,
+        label=COLUMNS[name][1],
+        prediction="prediction",
+        positive=positive,
+        **asked,
+        **{"metrics": "all", **options},
+    )
+
+
+class Rows:
+    """The oracle values and tables beside the repository."""
+
+    def __init__(self, shared: Any, audited: Callable[..., fg.Report]) -> None:
+        self.oracle, self.audit = shared.oracle, audited
+
+
+class Counts:
+    """The numbers of other tools in the repository, and the counts that they follow from."""
+
+    def __init__(self) -> None:
+        self.audit = cache(self._audit)
+
+    def oracle(self, name: str) -> Any:
+        return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+    def _audit(self, name: str, columns: str, positive: Any, **options: Any) -> fg.Report:
+        strata = options.get("strata")
+        names = [*columns.split("|"), *([strata] if strata else [])]
+        tables = self.oracle(f"{name}__counts.json")["tables"]
+        header = [*names, COLUMNS[name][1], "prediction", "cases"]
+        frame = pd.DataFrame(tables["|".join(names)], columns=header)
+        return ask(frame, name, columns, positive, count="cases", **options)
+
+
+@pytest.fixture(scope="session", params=["vendored", "shared"])
+def peers(request: pytest.FixtureRequest) -> Rows | Counts:
+    """Give the numbers of other tools, and audits of the same tables, from either source."""
+    if request.param == "vendored":
+        return Counts()
+    shared = request.getfixturevalue("shared")
+    shared.data("PROVENANCE.md")  # skips where there is none
+    return Rows(shared, request.getfixturevalue("audited"))
 
 
 def groups_of(report: fg.Report, stratum: str | None = None) -> dict[str, Any]:
@@ -71,7 +104,7 @@ def ledger(record_property: Callable[[str, object], None]) -> Callable[[str], Le
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say for every peer how many numbers were compared, agree and are explained."""
+    """Report for every peer how many numbers were compared, agree and are explained."""
     entries = [
         value
         for reports in terminalreporter.stats.values()

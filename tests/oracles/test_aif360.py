@@ -68,8 +68,8 @@ def close(ours: float, theirs: Any) -> bool:
     return math.isclose(ours, theirs, rel_tol=1e-12, abs_tol=1e-12)
 
 
-def pairs(shared: Any, name: str) -> list[dict[str, Any]]:
-    results = shared.oracle(f"{name}__aif360.json")["results"]
+def pairs(peers: Any, name: str) -> list[dict[str, Any]]:
+    results = peers.oracle(f"{name}__aif360.json")["results"]
     return [entry for entry in results if "attribute" in entry]
 
 
@@ -83,11 +83,11 @@ def question(entry: dict[str, Any]) -> tuple[str, str, Any]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_group_rates(shared: Any, audited: Any, groups: Any, name: str) -> None:
+def test_group_rates(peers: Any, groups: Any, name: str) -> None:
     checked = 0
-    for entry in pairs(shared, name):
+    for entry in pairs(peers, name):
         group, reference, _ = question(entry)
-        found = groups(audited(name, entry["attribute"], entry["favorable_label"]))
+        found = groups(peers.audit(name, entry["attribute"], entry["favorable_label"]))
         sides = {"privileged": found[group if reference == "others" else reference]}
         if reference != "others":
             sides["unprivileged"] = found[group]
@@ -135,9 +135,9 @@ def test_differences_and_ratios(shared: Any, table: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_generalized_entropy(shared: Any, audited: Any, name: str) -> None:
-    for entry in pairs(shared, name):
-        report = audited(name, entry["attribute"], entry["favorable_label"])
+def test_generalized_entropy(peers: Any, name: str) -> None:
+    for entry in pairs(peers, name):
+        report = peers.audit(name, entry["attribute"], entry["favorable_label"])
         theirs = entry["classification_metric"]
         assert close(report["GE"].value, theirs["generalized_entropy_index"])
         # the coefficient of variation of the same benefits is sqrt(2 GE)

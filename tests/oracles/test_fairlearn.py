@@ -37,9 +37,9 @@ def positive_of(key: str) -> Any:
     return int(value) if value.isdigit() else value
 
 
-def frames(shared: Any, name: str) -> list[tuple[Any, str, dict[str, Any]]]:
+def frames(peers: Any, name: str) -> list[tuple[Any, str, dict[str, Any]]]:
     """Return (positive, columns, entry) of every metric frame in an oracle file."""
-    results = shared.oracle(f"{name}__fairlearn.json")["results"]
+    results = peers.oracle(f"{name}__fairlearn.json")["results"]
     return [
         (positive_of(key), columns, entry)
         for key, by_columns in results.items()
@@ -66,10 +66,10 @@ def check_group(group: Any, theirs: dict[str, float], where: str) -> int:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_rates_by_group(shared: Any, audited: Any, groups: Any, name: str) -> None:
+def test_rates_by_group(peers: Any, groups: Any, name: str) -> None:
     checked = 0
-    for positive, columns, entry in frames(shared, name):
-        found = groups(audited(name, columns, positive))
+    for positive, columns, entry in frames(peers, name):
+        found = groups(peers.audit(name, columns, positive))
         theirs = entry["metric_frame"]["by_group"]
         assert {key.replace("|", " & ") for key in theirs} == set(found)
         for key, rates in theirs.items():
@@ -79,9 +79,9 @@ def test_rates_by_group(shared: Any, audited: Any, groups: Any, name: str) -> No
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_rates_of_everyone(shared: Any, table: Any, audited: Any, groups: Any, name: str) -> None:
-    for positive, columns, entry in frames(shared, name):
-        report = audited(name, columns, positive, reference="overall", metrics="native")
+def test_rates_of_everyone(peers: Any, groups: Any, name: str) -> None:
+    for positive, columns, entry in frames(peers, name):
+        report = peers.audit(name, columns, positive, reference="overall", metrics="native")
         for theirs, ours in RATES.items():
             expected = entry["metric_frame"]["overall"][theirs]
             found = {e.rate_reference for e in report.estimates if e.metric == f"{ours}.difference"}
@@ -90,12 +90,12 @@ def test_rates_of_everyone(shared: Any, table: Any, audited: Any, groups: Any, n
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_rates_within_a_control_feature(shared: Any, audited: Any, groups: Any, name: str) -> None:
+def test_rates_within_a_control_feature(peers: Any, groups: Any, name: str) -> None:
     checked = 0
-    for positive, columns, entry in frames(shared, name):
+    for positive, columns, entry in frames(peers, name):
         if not entry.get("control_feature"):
             continue
-        report = audited(name, columns, positive, strata=entry["control_feature"])
+        report = peers.audit(name, columns, positive, strata=entry["control_feature"])
         for key, theirs in entry["metric_frame_control"]["by_group"].items():
             stratum, group = key.split("|")
             if theirs["count"] == "NaN":
@@ -106,12 +106,12 @@ def test_rates_within_a_control_feature(shared: Any, audited: Any, groups: Any, 
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_differences_and_ratios(shared: Any, audited: Any, name: str) -> None:
+def test_differences_and_ratios(peers: Any, name: str) -> None:
     """Between groups: the best and the worst; to overall: the one farthest from everyone."""
     checked = 0
-    for positive, columns, entry in frames(shared, name):
+    for positive, columns, entry in frames(peers, name):
         frame = entry["metric_frame"]
-        report = audited(name, columns, positive, reference="overall", metrics="native")
+        report = peers.audit(name, columns, positive, reference="overall", metrics="native")
         for theirs, ours in RATES.items():
             by_group = [rates[theirs] for rates in frame["by_group"].values()]
             values = {e.group: e for e in report.estimates if e.metric == f"{ours}.difference"}
@@ -131,11 +131,11 @@ def test_differences_and_ratios(shared: Any, audited: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_named_disparities(shared: Any, audited: Any, name: str) -> None:
+def test_named_disparities(peers: Any, name: str) -> None:
     """Demographic parity and equalized odds are the widest of our signed differences."""
     rate_of = {"demographic_parity": "selection_rate", "equal_opportunity": "true_positive_rate"}
-    for positive, columns, entry in frames(shared, name):
-        report = audited(name, columns, positive, reference="overall", metrics="native")
+    for positive, columns, entry in frames(peers, name):
+        report = peers.audit(name, columns, positive, reference="overall", metrics="native")
         for theirs, rate in rate_of.items():
             named = entry["named"][f"{theirs}_difference(method=to_overall)"]
             values = [e.value for e in report.estimates if e.metric == f"{rate}.difference"]
@@ -143,14 +143,14 @@ def test_named_disparities(shared: Any, audited: Any, name: str) -> None:
                 assert close(max(map(abs, values)), named)
 
 
-def test_one_vs_rest_of_three_classes(shared: Any, audited: Any, groups: Any) -> None:
+def test_one_vs_rest_of_three_classes(peers: Any, groups: Any) -> None:
     name, checked = "compas_multiclass_pred", 0
-    for columns, entry in shared.oracle(f"{name}__fairlearn.json")["results"].items():
+    for columns, entry in peers.oracle(f"{name}__fairlearn.json")["results"].items():
         for key, frame in entry.items():
             if not key.startswith("one_vs_rest"):
                 continue
             positive = key.removeprefix("one_vs_rest pos=")
-            found = groups(audited(name, columns, positive))
+            found = groups(peers.audit(name, columns, positive))
             for group, theirs in frame["metric_frame"]["by_group"].items():
                 checked += check_group(found[group], theirs, f"{columns}={group} {positive}")
     assert checked == 3 * (6 + 2) * len(RATES)

@@ -69,15 +69,15 @@ OVER = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_counts_and_rates(shared: Any, audited: Any, groups: Any, name: str) -> None:
+def test_counts_and_rates(peers: Any, groups: Any, name: str) -> None:
     checked = 0
-    for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
+    for key, results in peers.oracle(f"{name}__sklearn.json")["results"].items():
         value = key.removeprefix("pos=")
         positive = int(value) if value.isdigit() else value
         for columns, entry in results.items():
             if columns in ("overall", "pairs"):
                 continue
-            found = groups(audited(name, columns, positive))
+            found = groups(peers.audit(name, columns, positive))
             assert {each.replace("|", " & ") for each in entry["groups"]} == set(found)
             for group, theirs in entry["groups"].items():
                 ours = found[group.replace("|", " & ")]
@@ -98,16 +98,16 @@ def test_every_rate_is_checked() -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_impact_ratio(shared: Any, audited: Any, name: str) -> None:
+def test_impact_ratio(peers: Any, name: str) -> None:
     """The selection rate over the highest of all groups."""
     title = "impact_ratio(selection_rate / max selection_rate)"
-    for key, results in shared.oracle(f"{name}__sklearn.json")["results"].items():
+    for key, results in peers.oracle(f"{name}__sklearn.json")["results"].items():
         value = key.removeprefix("pos=")
         positive = int(value) if value.isdigit() else value
         for columns, entry in results.items():
             if columns in ("overall", "pairs"):
                 continue
-            report = audited(name, columns, positive, reference="best", metrics="DI")
+            report = peers.audit(name, columns, positive, reference="best", metrics="DI")
             feature = columns.replace("|", "*")
             for group, expected in entry[title].items():
                 if expected == 1:

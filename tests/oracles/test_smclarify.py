@@ -7,6 +7,7 @@ compares rows and belongs to another test.
 from __future__ import annotations
 
 import ast
+import json
 import math
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from vendor import FOLDER, smclarify_columns
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS
@@ -82,7 +84,7 @@ def audit(frame: pd.DataFrame, entry: dict[str, Any], oracle: str) -> tuple[fg.R
         positive=fg.above(positive[0]) if "regression" in oracle else positive,
         sensitive=sensitive,
         strata=entry["group_variable"],
-        count="Freq" if oracle.startswith("ucb") else None,
+        count=next((name for name in ("Freq", "cases") if name in frame), None),
         metrics="clarify",
         profile="clarify",
         missing="exclude",
@@ -123,6 +125,25 @@ def test_every_report_is_reproduced(shared: Any, oracle: str, record_property: A
     )
     assert not [what for what, agreed in found if not agreed]
     assert len(found) >= 14
+
+
+VENDORED = sorted(path.stem for path in FOLDER.glob("*__smclarify.json"))
+
+
+@pytest.mark.parametrize("oracle", VENDORED)
+def test_vendored_reports_are_reproduced_from_counts(oracle: str) -> None:
+    """Everyone can run these: the reports of facets that are compared value by value."""
+    name = oracle.removesuffix("__smclarify")
+    tables = json.loads((FOLDER / f"{name}__counts.json").read_text("utf-8"))["tables"]
+    reports = json.loads((FOLDER / f"{oracle}.json").read_text("utf-8"))["results"]
+    found = []
+    for entry in reports:
+        columns = smclarify_columns(entry)
+        header = [*columns, entry["label"], "prediction", "cases"]
+        frame = pd.DataFrame(tables["|".join(columns)], columns=header)
+        found += compared(*audit(frame, entry, oracle), entry)
+    assert len(found) >= 30
+    assert not [what for what, agreed in found if not agreed]
 
 
 def test_nothing_is_left_out(shared: Any) -> None:

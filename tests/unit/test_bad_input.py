@@ -297,7 +297,9 @@ def test_a_group_without_positives(write):
     found = estimates("none.csv", *FLAGS)
     assert found["RD", "M"]["value"] is None
     assert found["RD", "M"]["status"] == "undefined"
-    assert "no observed positives (TP + FN = 0)" in found["RD", "M"]["reason"]
+    reason = found["RD", "M"]["reason"]
+    assert (reason["code"], reason["side"]) == ("empty_denominator", "group")
+    assert reason["message"].endswith("no observed positives (TP + FN = 0)")
     assert found["DPL", "M"]["value"] == 0.5
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
+from fairgauge.report.results import OVERALL, POOLED
 
 CELLS = np.array([0.30, 0.10, 0.15, 0.45])
 LABEL, PREDICTION = np.array([1, 0, 1, 0]), np.array([1, 1, 0, 0])
@@ -89,7 +90,7 @@ def coverage(sets, clusters, icc, mode, names=FLOORS):
         cluster="u", strata="s", metrics=list(names), reference={"g": "b"}, max_groups=sets,
     )  # fmt: skip
     truth = truths(names, mode)
-    return held(report.estimates, truth, lambda each: each.stratum not in (None, "pooled"))
+    return held(report.estimates, truth, lambda each: each.stratum is not None)
 
 
 def held(estimates, truth, kept=lambda each: True):
@@ -132,7 +133,7 @@ def at_the_margin(mode, sets, clusters, icc):
         every += [
             e
             for e in report.estimates
-            if e.stratum is None or (e.metric == "CDDL" and e.stratum == "pooled")
+            if e.scope == OVERALL or (e.metric == "CDDL" and e.scope == POOLED)
         ]
     return held(every, truth)
 

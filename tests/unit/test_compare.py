@@ -24,16 +24,23 @@ import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.verdict_changes import turned
-from fairgauge.enums import Direction, Outcome, Status, Turn
+from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.compared import render
 from fairgauge.report.estimates import Estimate
+from fairgauge.report.results import OVERALL, POOLED, Interval, Reference, stratum
 from fairgauge.stats.contrasts import mover_difference, newcombe
 
 
 def estimate(value, low=None, high=None, metric="RD", **more):
-    known = {"set": "clarify", "feature": "sex", "group": "F", "reference": "others"}
-    limits = {"low": low, "high": high, "confidence": None if low is None else 0.95}
-    return Estimate(metric=metric, value=value, **(known | limits | more))
+    level = more.pop("confidence", 0.95)
+    known = {"set": "clarify", "feature": "sex", "group": "F"}
+    known["reference"] = Reference(ReferenceKind.OTHERS)
+    interval = None if low is None else Interval(low, high, level)
+    return Estimate(metric=metric, value=value, interval=interval, **(known | more))
+
+
+UNDEFINED = Reason.of(ReasonCode.NO_ROWS, of="label")
 
 
 def change(old, new, **more):
@@ -48,9 +55,9 @@ def test_a_difference_changes_by_a_difference_with_movers_limits():
     found = change(estimate(0.10, 0.04, 0.16), estimate(0.30, 0.22, 0.39))
     assert found.by == "difference"
     assert found.change == pytest.approx(0.2)
-    assert found.low == pytest.approx(0.2 - math.hypot(0.08, 0.06))  # by hand: 0.1
-    assert found.high == pytest.approx(0.2 + math.hypot(0.09, 0.06))
-    assert (found.direction, found.crossed, found.sure) == (Direction.FURTHER, False, True)
+    assert found.interval.low == pytest.approx(0.2 - math.hypot(0.08, 0.06))  # by hand: 0.1
+    assert found.interval.high == pytest.approx(0.2 + math.hypot(0.09, 0.06))
+    assert (found.direction, found.crossed, found.significant) == (Direction.FURTHER, False, True)
 
 
 def test_a_ratio_changes_by_a_ratio_on_a_logarithmic_scale():
@@ -60,13 +67,13 @@ def test_a_ratio_changes_by_a_ratio_on_a_logarithmic_scale():
     assert found.change == pytest.approx(0.6 / 0.9)
     low = math.exp(gap - math.hypot(math.log(0.6 / 0.5), math.log(1.0 / 0.9)))
     high = math.exp(gap + math.hypot(math.log(0.7 / 0.6), math.log(0.9 / 0.8)))
-    assert (found.low, found.high) == pytest.approx((low, high))
+    assert tuple(found.interval) == pytest.approx((low, high))
     assert found.direction is Direction.FURTHER
 
 
 def test_a_ratio_and_its_inverse_are_equally_far():
     found = change(estimate(0.8, 0.7, 0.9, "DI"), estimate(1.25, 1.1, 1.4, "DI"))
-    assert (found.direction, found.crossed, found.sure) == (Direction.AS_FAR, True, False)
+    assert (found.direction, found.crossed, found.significant) == (Direction.AS_FAR, True, False)
     assert found.change == pytest.approx(1.5625)
 
 
@@ -81,14 +88,14 @@ def test_a_ratio_and_its_inverse_are_equally_far():
 )
 def test_directions_are_seen_from_no_difference(old, new, direction, crossed):
     found = change(estimate(*old), estimate(*new))
-    assert (found.direction, found.crossed, found.sure) == (direction, crossed, True)
+    assert (found.direction, found.crossed, found.significant) == (direction, crossed, True)
 
 
 def test_a_change_of_sides_alone_is_no_move_away():
     found = change(estimate(-0.2, -0.25, -0.15), estimate(0.21, 0.16, 0.26))
-    assert found.low > 0
+    assert found.interval.low > 0
     assert found.p_adjusted < 0.001
-    assert (found.direction, found.crossed, found.sure) == (Direction.FURTHER, True, False)
+    assert (found.direction, found.crossed, found.significant) == (Direction.FURTHER, True, False)
 
 
 @pytest.mark.parametrize("half", [0.02, 0.0498, 0.0502, 0.2])
@@ -96,52 +103,60 @@ def test_the_p_value_and_the_limits_agree(half):
     share = half / math.sqrt(2)
     old, new = (estimate(v, v - share, v + share) for v in (0.1, 0.15))
     found = change(old, new)
-    assert (found.p_value < 0.05) == (found.low > 0) == (half < 0.05)
-    assert found.sure == (found.low > 0)
+    assert (found.p_value < 0.05) == (found.interval.low > 0) == (half < 0.05)
+    assert found.significant == (found.interval.low > 0)
 
 
 def test_what_rests_on_too_few_rows_is_never_beyond_doubt():
     few = estimate(0.6, 0.5, 0.7, status=Status.TOO_FEW)
-    assert not change(estimate(0.1, 0.05, 0.15), few).sure
+    assert not change(estimate(0.1, 0.05, 0.15), few).significant
     assert change(estimate(0.1, 0.05, 0.15), few).interval
 
 
 def test_many_changes_are_one_family():
     lonely = (estimate(0.1, 0.05, 0.15), estimate(0.175, 0.125, 0.225))
-    assert changes([lonely])[0].sure
+    assert changes([lonely])[0].significant
     flat = (estimate(0.1, 0.05, 0.15), estimate(0.1, 0.05, 0.15))
     found = changes([lonely, *[flat] * 10])
     assert found[0].p_adjusted == pytest.approx(11 * found[0].p_value)
-    assert not any(each.sure for each in found)
+    assert not any(each.significant for each in found)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (estimate(0.1), estimate(0.2, 0.1, 0.3), "the old report has no interval for it"),
-        (estimate(0.2, 0.1, 0.3), estimate(None, reason="no positives"), "has no value: no posit"),
+        (
+            estimate(0.1),
+            estimate(0.2, 0.1, 0.3),
+            Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report="old"),
+        ),
+        (
+            estimate(0.2, 0.1, 0.3),
+            estimate(None, reason=UNDEFINED),
+            Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report="new", reasons=(UNDEFINED,)),
+        ),
         (
             estimate(0.1, 0, 0.2),
             estimate(0.2, 0.1, 0.3, confidence=0.9),
-            "the two intervals have different confidence",
+            Reason.of(ReasonCode.DIFFERENT_LEVELS),
         ),
         (
-            estimate(0.1, 0, 0.2, reference="White"),
+            estimate(0.1, 0, 0.2, reference=Reference(ReferenceKind.GROUP, "White")),
             estimate(0.2, 0.1, 0.3),
-            "the two reports compare with different references",
+            Reason.of(ReasonCode.DIFFERENT_REFERENCES),
         ),
     ],
 )
 def test_no_interval_has_a_reason(old, new, reason):
     found = change(old, new)
-    assert reason in found.reason
-    assert (found.interval, found.p_value, found.sure) == (None, None, False)
+    assert found.reason == reason
+    assert (found.interval, found.p_value, found.significant) == (None, None, False)
 
 
 def test_infinite_values_move_without_a_number():
     inf = math.inf
     found = change(estimate(2.0, 1.0, 4.0, "DI"), estimate(inf, 3.0, inf, "DI"))
-    assert (found.change, found.direction, found.sure) == (inf, Direction.FURTHER, False)
+    assert (found.change, found.direction, found.significant) == (inf, Direction.FURTHER, False)
     same = change(estimate(inf, 3.0, inf, "DI"), estimate(inf, 3.0, inf, "DI"))
     assert (same.change, same.moved, same.direction) == (1.0, False, Direction.AS_FAR)
     zero = change(estimate(0.0, 0.0, 0.4, "DI"), estimate(0.5, 0.2, 0.9, "DI"))
@@ -154,7 +169,7 @@ def test_a_metric_of_another_version_has_no_direction():
     )
     assert found.direction is None
     assert found.change == pytest.approx(0.8)
-    assert not found.sure
+    assert not found.significant
 
 
 def test_the_interval_covers_and_the_p_value_keeps_its_level():
@@ -172,7 +187,7 @@ def test_the_interval_covers_and_the_p_value_keeps_its_level():
     rows = zip(*draw(p[0]), *draw(p[0]), strict=True)
     found = [change(estimate(*r[:3]), estimate(*r[3:])) for r in list(rows)[:1_500]]
     assert 0.03 <= np.mean([each.p_value < 0.05 for each in found]) <= 0.065
-    assert np.mean([each.sure for each in found]) <= 0.065
+    assert np.mean([each.significant for each in found]) <= 0.065
 
 
 # --- two reports ---------------------------------------------------------------------------------
@@ -186,9 +201,9 @@ def months():
 def test_what_got_worse_comes_first(months):
     assert months.worse
     first = months.changes[0]
-    assert first.sure
+    assert first.significant
     assert first.direction is Direction.FURTHER
-    order = [(each.sure, each.direction is Direction.FURTHER) for each in months.changes]
+    order = [(each.significant, each.direction is Direction.FURTHER) for each in months.changes]
     sure = [further for each, further in order if each]
     assert sure == sorted(sure, reverse=True)
     assert [each for each, _ in order] == sorted((each for each, _ in order), reverse=True)
@@ -202,7 +217,10 @@ def test_values_are_those_of_the_reports(months):
 
 
 def test_verdicts_that_changed(months):
-    flips = {(each.rule, each.group): (each.old, each.new, each.turn) for each in months.flips}
+    flips = {
+        (each.new.rule, each.group): (each.old.outcome, each.new.outcome, each.turn)
+        for each in months.flips
+    }
     rule = "-0.1 <= RD <= 0.1"
     assert flips[rule, "Black"] == (Outcome.PASS, Outcome.FAIL, Turn.WORSE)
     assert flips[rule, "Asian"] == (Outcome.FAIL, Outcome.INCONCLUSIVE, Turn.BETTER)
@@ -216,14 +234,14 @@ def test_verdicts_that_changed(months):
     [
         ("pass", "fail", Turn.WORSE),
         ("pass", "inconclusive", Turn.WORSE),
-        ("pass", "not evaluated", Turn.WORSE),
+        ("pass", "not_evaluated", Turn.WORSE),
         ("inconclusive", "fail", Turn.WORSE),
         ("fail", "inconclusive", Turn.BETTER),
         ("fail", "pass", Turn.BETTER),
-        ("not evaluated", "pass", Turn.BETTER),
-        ("fail", "not evaluated", Turn.OTHER),
-        ("inconclusive", "not evaluated", Turn.OTHER),
-        ("not evaluated", "inconclusive", Turn.OTHER),
+        ("not_evaluated", "pass", Turn.BETTER),
+        ("fail", "not_evaluated", Turn.OTHER),
+        ("inconclusive", "not_evaluated", Turn.OTHER),
+        ("not_evaluated", "inconclusive", Turn.OTHER),
         ("pass", "pass", None),
         ("none", "fail", None),
     ],
@@ -237,7 +255,7 @@ def test_rules_of_the_same_words_are_told_apart():
     rules = [fg.rule("RD", at_most=0.15, decide=how) for how in ("interval", "point")]
     old = pairs.report(groups, metrics="RD", rules=rules)
     new = pairs.report(groups | {"a": {"tp": 50, "fn": 55}}, metrics="RD", rules=rules)
-    found = [(each.group, each.old, each.new) for each in fg.compare(old, new).flips]
+    found = [(e.group, e.old.outcome, e.new.outcome) for e in fg.compare(old, new).flips]
     assert found == [
         ("a", Outcome.INCONCLUSIVE, Outcome.FAIL),
         ("a", Outcome.PASS, Outcome.FAIL),
@@ -266,11 +284,11 @@ def test_strata_are_compared_each_with_itself():
         )
 
     found = fg.compare(audit({"A": 9, "B": 9}), audit({"B": 9, "C": 1, "A": 1}), same_rows=False)
-    women = {each.stratum: each for each in found.changes if each.group == "F"}
-    assert women.keys() == {None, "A", "B", "pooled"}
-    assert women["A"].change == pytest.approx(0.8)
-    assert not women["B"].moved
-    assert found.changes[0].stratum is None, "all rows come before single strata"
+    women = {each.new.scope: each for each in found.changes if each.group == "F"}
+    assert women.keys() == {OVERALL, POOLED, stratum("A"), stratum("B")}
+    assert women[stratum("A")].change == pytest.approx(0.8)
+    assert not women[stratum("B")].moved
+    assert found.changes[0].new.scope == OVERALL, "all rows come before single strata"
     assert ("stratum", "C", "new") in {(e.what, e.name, e.report) for e in found.alone}
 
 
@@ -324,21 +342,17 @@ def test_the_same_rows_give_no_interval():
     old, new = pairs.models()
     found = fg.compare(old, new)
     assert found.same_rows
-    assert found.refused == (
-        "the same numbers of rows everywhere look like the same rows (--different-rows or "
-        "same_rows=False says otherwise), and the reports do not hold how strongly their "
-        "estimates depend on each other"
-    )
-    assert all(each.interval is None and not each.sure for each in found.changes)
+    assert found.refused == Reason.of(ReasonCode.SAME_ROWS, evidence="sizes")
+    assert all(each.interval is None and not each.significant for each in found.changes)
     assert any(each.direction is Direction.FURTHER for each in found.changes)
-    assert fg.compare(old, old).refused.startswith("both reports rest on the same counts (fingerp")
+    assert fg.compare(old, old).refused["evidence"] == "fingerprint"
 
 
 def test_whether_rows_are_the_same_can_be_said():
     old, new = pairs.models()
     assert any(each.interval for each in fg.compare(old, new, same_rows=False).changes)
     found = fg.compare(*pairs.months(), same_rows=True)
-    assert found.refused.startswith("both reports rest on the same rows, and the reports do not")
+    assert found.refused == Reason.of(ReasonCode.SAME_ROWS, evidence="stated")
     assert not any(each.interval for each in found.changes)
 
 
@@ -359,7 +373,7 @@ def test_differences_are_listed_the_grave_first():
     assert [each.key for each in found.differences] == ["reference", "confidence", "seed", "rules"]
     assert [bool(each.says) for each in found.differences] == [True, True, False, False]
     assert (found.differences[0].old, found.differences[0].new) == ("others", "overall")
-    assert found.refused == "the reports were asked differently (reference, confidence)"
+    assert found.refused == Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys="reference, confidence")
     assert {each.direction for each in found.changes if each.metric == "RD"} == {None}
     text = str(found)
     assert text.index("Asked differently") < text.index("Disparities")
@@ -451,7 +465,7 @@ def test_a_comparison_comes_back_from_json(made):
         raise AssertionError(word)
 
     plain = json.loads(found.to_json(), parse_constant=refuse)
-    assert plain["schema"] == "fairgauge.comparison/1"
+    assert plain["schema"] == "fairgauge.comparison/2"
     assert fg.Comparison.from_dict(plain) == found
 
 
@@ -602,17 +616,18 @@ def test_better_alone_is_not_worse(files):
     pairs.report(groups, metrics="RD").save("a.json")
     pairs.report(better, metrics="RD").save("b.json")
     found = fg.compare("a.json", "b.json")
-    assert any(each.sure for each in found.changes)
+    assert any(each.significant for each in found.changes)
     assert run("a.json", "b.json", "--fail-on", "worse").exit_code == 0
     assert run("b.json", "a.json", "--fail-on", "worse").exit_code == 1
 
 
 def test_whether_rows_are_the_same_can_be_said_on_the_command_line(files):
-    assert "No change has an interval: both reports rest on the same rows" in " ".join(
+    assert "No change has a confidence interval: both reports are of the same rows" in " ".join(
         run(*files, "--same-rows").stdout.split()
     )
     old, new = pairs.models()
     old.save("a.json")
     new.save("b.json")
-    assert "No change has an interval" in run("a.json", "b.json").stdout
-    assert "No change has an interval" not in run("a.json", "b.json", "--different-rows").stdout
+    words = "No change has a confidence interval"
+    assert words in run("a.json", "b.json").stdout
+    assert words not in run("a.json", "b.json", "--different-rows").stdout

@@ -29,10 +29,20 @@ def rows(n=600, seed=3):
     return pl.DataFrame(table)
 
 
+METRICS = [
+    f"{rate}.difference"
+    for rate in (
+        "roc_auc", "selection_rate", "true_positive_rate", "false_positive_rate",
+        "expected_calibration_error", "maximum_calibration_error",
+    )
+]  # fmt: skip
+
+
 def audited(**options):
     options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"} | options
-    options |= {"metrics": ["roc_auc.difference"]}
-    return fg.audit(rows(), threshold=GRID, **options)
+    options |= {"metrics": METRICS}
+    # of counts, whose scores stand in the same bins as those that curves are drawn from
+    return fg.audit(fg.count(rows(), threshold=GRID, **options))
 
 
 CASES = {

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import DiagnosticCode
+
+if TYPE_CHECKING:
+    from fairgauge.report.results import Diagnostic
 
 ROWS = 40
 
@@ -17,19 +23,17 @@ def table(**more: object) -> pd.DataFrame:
     )
 
 
-def warned(frame: pd.DataFrame, **more: object) -> list[str]:
+def warned(frame: pd.DataFrame, **more: object) -> list[Diagnostic]:
     report = fg.audit(frame, label="y", prediction="p", sensitive="g", **more)
-    return [d.message for d in report.diagnostics if d.code == "repeated"]
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.REPEATED_ID]
 
 
 @pytest.mark.parametrize("column", ["user_id", "id", "Patient", "session id", "customer_number"])
 def test_an_id_that_repeats_is_told(column):
-    (message,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
-    assert message == (
-        f"column '{column}' has 20 different values in the first 40 rows: rows of one person or "
-        "session are not independent, and the intervals are too narrow; "
-        f"say cluster='{column}' (--cluster)"
-    )
+    (warning,) = warned(table(**{column: [i // 2 for i in range(ROWS)]}))
+    assert (warning.level, warning.feature) == ("warning", column)
+    assert (warning["distinct"], warning["rows"]) == (20, 40)
+    assert f"set cluster='{column}' (--cluster)" in warning.message
 
 
 def test_what_is_no_repeated_id():
@@ -43,5 +47,5 @@ def test_fractions_are_a_regression():
     frame = table(y=[i / 3 for i in range(ROWS)], p=[i / 4 for i in range(ROWS)])
     report = fg.audit(frame, label="y", prediction="p", sensitive="g")
     assert report.task == "regression"
-    (told,) = [d for d in report.diagnostics if d.code == "task"]
-    assert told.level == "warning"
+    (warning,) = [d for d in report.diagnostics if d.code is DiagnosticCode.TASK]
+    assert warning.level == "warning"

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import ReferenceKind
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import Reference
 
 COUNTS = {
     "a": {"tp": 8, "fn": 2, "fp": 1, "tn": 9},  # TPR .8, FPR .1
@@ -26,10 +29,10 @@ def found() -> dict[str, Any]:
 def test_gaps_and_ratios_leave_undefined_groups_out(found: dict[str, Any]) -> None:
     gap = found["true_positive_rate.largest_gap"]
     assert gap.value == pytest.approx(0.4)
-    assert (gap.group, gap.reference) == ("d", "b")
+    assert (gap.group, gap.reference) == ("d", Reference(ReferenceKind.GROUP, "b"))
     ratio = found["true_positive_rate.smallest_ratio"]
     assert ratio.value == pytest.approx(5 / 9)
-    assert (ratio.group, ratio.reference) == ("b", "d")
+    assert (ratio.group, ratio.reference) == ("b", Reference(ReferenceKind.GROUP, "d"))
     assert found["false_positive_rate.largest_gap"].value == pytest.approx(0.4)
 
 
@@ -59,7 +62,8 @@ def test_equalized_odds(found: dict[str, Any]) -> None:
     assert found["equalized_odds.mean_ratio"].value == pytest.approx(sum(ratios) / 2)
     says = found["equalized_odds.smallest_ratio"].says
     assert says.startswith(
-        "true positive rate and false positive rate: the lowest is 0.2 times the highest at worst"
+        "The smallest ratio in true positive rate and false positive rate is 0.2 (furthest apart: "
+        "a and b)"
     )
 
 
@@ -70,11 +74,11 @@ def test_epsilon_of_differential_fairness() -> None:
     positive, negative = math.log((3.5 / 5) / (1.5 / 9)), math.log((7.5 / 9) / (1.5 / 5))
     assert positive > negative
     assert found.value == pytest.approx(positive, rel=1e-12)
-    assert (found.group, found.reference) == ("a", "b")
+    assert (found.group, found.reference) == ("a", Reference(ReferenceKind.GROUP, "b"))
 
 
 def test_one_group_alone_has_no_gap() -> None:
     table = fg.confusion("g", {"a": {"tp": 3, "tn": 1}, "b": {}})
     (found,) = fg.audit(table, metrics="accuracy.largest_gap").estimates
     assert found.status == "undefined"
-    assert found.reason == "fewer than two groups in which it is defined"
+    assert found.reason == Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)

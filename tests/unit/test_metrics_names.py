@@ -90,7 +90,7 @@ def test_an_entry_says_what_other_tools_call_it() -> None:
 
 
 def test_a_name_without_a_counterpart_says_why() -> None:
-    with pytest.raises(fg.SpecError, match="'Jain Index' of holisticai: of all rows"):
+    with pytest.raises(fg.SpecError, match="'Jain Index' of holisticai: a number of all rows"):
         fg.metric("Jain Index")
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
-from fairgauge.enums import Reference
+from fairgauge.enums import ReferenceRule
 from fairgauge.render.command_line import flags_of
+from fairgauge.reasons import ReasonCode
 from fairgauge.spec import option_types as types
 from fairgauge.spec.document import DESCRIPTIONS, Document
 from fairgauge.spec.option_docs import page
@@ -64,7 +65,7 @@ OF_TYPE = {
     types.POSITIVE: st.lists(SCALAR, min_size=1) | st.fixed_dictionaries({"above": st.floats()}),
     types.FEATURES: st.lists(FEATURE, min_size=1, max_size=3),
     types.INTERSECTIONS: st.lists(st.lists(NAME, min_size=2, max_size=3, unique=True), max_size=2),
-    types.REFERENCE: st.sampled_from(["rest", *Reference]) | st.dictionaries(COLUMN, SCALAR),
+    types.REFERENCE: st.sampled_from(["rest", *ReferenceRule]) | st.dictionaries(COLUMN, SCALAR),
     types.METRICS: st.just(["DI", "accuracy"]) | st.just(["generalized_entropy(alpha=3)"]),
     types.POPULATION: st.dictionaries(COLUMN, SHARES, max_size=2),
     types.RULES: st.lists(RULE, max_size=3),
@@ -232,9 +233,21 @@ def test_a_comparison_states_every_option_that_differs(option):
     found = fg.compare(report(), report(**{option.name: "another"}))
     stated = [(each.key, each.says) for each in found.differences]
     assert stated == ([] if option.described else [(option.name, option.effect)])
-    assert (found.refused is not None and "asked differently" in found.refused) is (
-        not option.comparable
-    )
+    assert found.refused is not None  # the same rows
+    reasons = (found.refused, *(found.refused.get("reasons") or ()))
+    asked_differently = ReasonCode.ASKED_DIFFERENTLY in {each.code for each in reasons}
+    assert asked_differently is (not option.comparable)
+
+
+def test_a_report_older_than_an_option_asked_for_its_default():
+    older = {key: value for key, value in report().spec.items() if key in COUNTED}
+    older |= {"reference": "rest", "threshold": [0.5]}
+    assert fg.compare(replace(report(), spec=older), report()).differences == ()
+
+
+def test_the_command_of_a_report_older_than_an_option():
+    older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
+    assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
 
 
 def test_cuts_closed_on_the_left_are_another_question():

@@ -14,11 +14,14 @@ from scipy.stats import norm, studentized_range
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.confusion_counts import Side
-from fairgauge.enums import Status
-from fairgauge.inference import Evidence
-from fairgauge.inference.pairwise import MOST_LISTED, Groups, left_out, pairwise
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import DiagnosticCode, ReferenceKind, Status
+from fairgauge.enums import IntervalMethod as M
+from fairgauge.inference import Evidence, FeatureGroups
+from fairgauge.inference.pairwise import MOST_LISTED, pairs_not_listed, pairwise
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.report import Report
+from fairgauge.report.results import NO_CLASS, OVERALL
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
 from fairgauge.spec.specification import Spec
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
@@ -55,10 +58,12 @@ def groups(x, n):
 
     def pick(which):
         some = counts[which]
-        side = Side(size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some))
+        side = ConfusionCounts(
+            size=some.sum(axis=-1), cells=dict.fromkeys((BOTH, LABEL, PREDICTION), some)
+        )
         return Evidence(side, side)
 
-    return Groups("g", [f"g{i}" for i in range(len(x))], None, None, pick)
+    return FeatureGroups("g", [f"g{i}" for i in range(len(x))], NO_CLASS, None, pick)
 
 
 def test_pairs_are_newcombes_at_tukeys_critical_value():
@@ -76,29 +81,31 @@ def test_pairs_are_newcombes_at_tukeys_critical_value():
         sign = -1 if turned else 1
         assert each.difference == pytest.approx(-abs(difference))
         limits = sorted(sign * float(limit[i]) for limit in (low, high))
-        assert (each.low, each.high) == pytest.approx(tuple(limits))
+        assert tuple(each.difference_interval) == pytest.approx(tuple(limits))
         ratios = sorted(float(limit[i]) ** sign for limit in (ratio_low, ratio_high))
-        assert (each.ratio_low, each.ratio_high) == pytest.approx(tuple(ratios))
+        assert tuple(each.ratio_interval) == pytest.approx(tuple(ratios))
         assert each.ratio == pytest.approx(each.rate_group / each.rate_other)
         z = float(norm.isf(newcombe_p(x[first], n[first], x[second], n[second]) / 2))
         p = studentized_range.sf(z * 2**0.5, len(names), np.inf)
         assert each.p_adjusted == pytest.approx(p, rel=1e-6, abs=1e-12)
-        assert each.method == "tukey, wilson, mover difference and ratio"
+        for interval in (each.difference_interval, each.ratio_interval):
+            assert interval.methods == (M.TUKEY, M.MOVER, M.WILSON)
+            assert interval.level == 0.95
 
 
 def test_a_pair_says_who_differs_and_how_many_hold_at_once():
     each = of(audit(COUNTS))["c", "b"]
     assert each.says == (
-        "c: selection rate 18.3%, 50.6 points lower than b (68.9%); 95% interval -65.0 to -29.9 "
-        "points, all 6 pairs at once"
+        "c: selection rate 18.3% vs 68.9% for b, 50.6 pp lower (95% CI −65.0 to −29.9 pp, "
+        "simultaneous over 6 pairs)"
     )
-    assert each.sure
+    assert each.significant
 
 
 def test_pairs_come_by_what_is_sure_and_then_by_size():
     report = audit(COUNTS)
     found = [p for p in report.pairs if p.rate == "selection_rate"]
-    gaps = [max(-p.high, 0.0) for p in found]
+    gaps = [max(-p.difference_interval.high, 0.0) for p in found]
     assert gaps == sorted(gaps, reverse=True)
     unsure = [p.difference for p, gap in zip(found, gaps, strict=True) if not gap]
     assert unsure == sorted(unsure)
@@ -124,23 +131,26 @@ def test_pairs_agree_with_the_largest_gap(options):
     gap, ratio = report.estimates
     found = of(report)
     assert len(found) == 6
-    most = found[gap.reference, gap.group]
+    assert gap.reference.kind is ReferenceKind.GROUP
+    most = found[gap.reference.group, gap.group]
     assert most.difference == pytest.approx(-gap.value)
     assert most.ratio == pytest.approx(ratio.value)
-    assert gap.low == pytest.approx(max(0.0, *(-p.high for p in found.values())))
-    assert gap.high == pytest.approx(max(-p.low for p in found.values()))
-    assert ratio.low == pytest.approx(min(p.ratio_low for p in found.values()))
-    assert gap.method in {
-        f"tukey, {how}wilson, mover difference" for how in ("", "cluster-robust ")
-    }
-    assert ("cluster-robust" in gap.method) == ("cluster" in options)
-    assert most.method == f"{gap.method} and ratio"
+    assert gap.low == pytest.approx(
+        max(0.0, *(-p.difference_interval.high for p in found.values()))
+    )
+    assert gap.high == pytest.approx(max(-p.difference_interval.low for p in found.values()))
+    assert ratio.low == pytest.approx(min(p.ratio_interval.low for p in found.values()))
+    robust = (M.CLUSTER_ROBUST,) if "cluster" in options else ()
+    assert gap.interval.methods == (M.TUKEY, M.MOVER, *robust, M.WILSON)
+    assert most.difference_interval.methods == gap.interval.methods
 
 
 def test_small_groups_are_told_and_decide_nothing():
     each = of(audit(COUNTS | {"e": (19, 19)}))["c", "e"]
-    assert (each.status, each.high < 0, each.sure) == (Status.TOO_FEW, True, False)
-    assert each.reason == "rests on 19 rows on one side, fewer than 20"
+    assert each.status is Status.TOO_FEW
+    assert each.difference_interval.high < 0
+    assert not each.significant
+    assert each.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)
 
 
 def test_two_groups_are_an_estimate_already():
@@ -152,9 +162,9 @@ def test_two_groups_are_an_estimate_already():
 
 def test_a_ratio_of_two_rates_of_0_is_none():
     each = of(audit({"a": (0, 40), "b": (0, 50), "c": (20, 50)}))["a", "b"]
-    assert (each.difference, each.ratio, each.ratio_low, each.ratio_high) == (0.0, None, None, None)
+    assert (each.difference, each.ratio, each.ratio_interval) == (0.0, None, None)
     assert each.p_adjusted == 1.0
-    assert each.says.startswith("a: selection rate 0.0%, the same as b (0.0%)")
+    assert each.says.startswith("a: selection rate 0.0% vs 0.0% for b, no difference (95% CI ")
 
 
 def test_a_group_of_too_few_clusters_is_compared_with_none():
@@ -165,8 +175,9 @@ def test_a_group_of_too_few_clusters_is_compared_with_none():
     report = fg.audit(table, prediction="p", sensitive="g", metrics="selection_rate", cluster="c")
     found = of(report)
     assert set(found) == {("b", "c"), ("b", "d"), ("c", "d")}
-    assert {p.among for p in found.values()} == {3}
-    assert found["b", "c"].low < -0.5 < found["b", "c"].high < 0
+    assert {p.pairs for p in found.values()} == {3}
+    low, high = found["b", "c"].difference_interval
+    assert low < -0.5 < high < 0
 
 
 def test_of_many_groups_those_that_differ_most_are_kept():
@@ -178,27 +189,25 @@ def test_of_many_groups_those_that_differ_most_are_kept():
     *_, low, high = closed_form(x, n)
     assert (len(found), len(low)) == (MOST_LISTED, 780)
     sure = np.sort(np.maximum(np.fmax(low, -high), 0.0))[::-1]
-    kept = [max(-pair.high, 0.0) for pair in found]
+    kept = [max(-pair.difference_interval.high, 0.0) for pair in found]
     assert np.allclose(kept, sure[:MOST_LISTED])
-    (note,) = left_out(many_groups)
-    assert "of the 780 pairs of its 40 groups, the 435 that differ most" in note.message
-    assert not list(left_out(groups(x[:30], n[:30])))
+    (note,) = pairs_not_listed(many_groups)
+    assert note.code is DiagnosticCode.PAIRS_LIMITED
+    assert (note["pairs"], note["groups"], note["listed"]) == (780, 40, 435)
+    assert not list(pairs_not_listed(groups(x[:30], n[:30])))
 
 
 def test_pairs_of_very_many_groups_are_left_to_the_largest_gap():
     crowd = groups(np.ones(1_500), np.full(1_500, 2))
     assert pairwise([SELECTED], crowd, Spec()) == []
-    (note,) = left_out(crowd)
-    assert "1,124,250 pairs" in note.message
+    (note,) = pairs_not_listed(crowd)
+    assert (note["pairs"], note["groups"], note["listed"]) == (1_124_250, 1_500, 0)
     assert "selection_rate.largest_gap" in note.message
 
 
 def test_a_report_keeps_its_pairs_in_json():
     report = audit(COUNTS)
     assert Report.from_dict(json.loads(report.to_json())) == report
-    older = report.to_dict()
-    del older["pairs"]
-    assert Report.from_dict(older).pairs == ()
     written = report.to_dict()["pairs"][0]
     assert {"feature", "rate", "group", "other", "class", "difference", "p_adjusted"} <= set(
         written
@@ -223,18 +232,17 @@ def test_limits_hold_the_difference_widen_with_the_level_and_agree_with_p(counts
     )
     assert len(found) == len(list(combinations(n, 2)))
     for key, pair in found.items():
-        assert pair.low <= pair.difference + 1e-12
-        assert pair.difference - 1e-12 <= pair.high
-        assert surer[key].low < pair.low + 1e-12
-        assert surer[key].high > pair.high - 1e-12
-        assert larger[key].high - larger[key].low < pair.high - pair.low
-        assert (pair.high < 0) == (pair.p_adjusted < 1 - confidence) or _touching(pair)
+        low, high = pair.difference_interval
+        assert low <= pair.difference + 1e-12
+        assert pair.difference - 1e-12 <= high
+        wider, narrower = surer[key].difference_interval, larger[key].difference_interval
+        assert wider.low < low + 1e-12
+        assert wider.high > high - 1e-12
+        assert narrower.high - narrower.low < high - low
+        touching = abs(high) < 1e-9
+        assert (high < 0) == (pair.p_adjusted < 1 - confidence) or touching
         if pair.ratio is not None:
-            assert (pair.high < 0) == (pair.ratio_high < 1) or _touching(pair)
-
-
-def _touching(pair):
-    return abs(pair.high or 0.0) < 1e-9
+            assert (high < 0) == (pair.ratio_interval.high < 1) or touching
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.15])
@@ -250,48 +258,51 @@ def test_all_pairs_are_covered_at_once(n, size, apart):
     for _ in range(sets):
         found = pairwise([SELECTED], groups(rng.binomial(sizes, rate), sizes), Spec())
         held += all(
-            p.low - 1e-12 <= rate[int(p.group[1:])] - rate[int(p.other[1:])] <= p.high + 1e-12
+            low - 1e-12 <= rate[int(p.group[1:])] - rate[int(p.other[1:])] <= high + 1e-12
             for p in found
+            for low, high in [p.difference_interval]
         )
     error = 100 * np.sqrt(0.05 * 0.95 / sets)
     assert 100 * held / sets >= 94.0 - 3 * error
 
 
-# rates pulled towards the mean
+# partially pooled rates
 
 
-def shrunken(report, name="selection_rate"):
-    return [each.rates[name].shrunken for each in report.groups if each.stratum is None]
+def partially_pooled(report, name="selection_rate"):
+    return [each.rates[name].partially_pooled for each in report.groups if each.scope == OVERALL]
 
 
-def test_rates_of_three_groups_are_shown_pulled_towards_their_mean():
+def test_rates_of_three_groups_are_partially_pooled_towards_their_mean():
     report = audit({"a": (2, 20), "b": (30, 100), "c": (60, 200)})
     expected = shrunken_rates([2, 30, 60], [20, 100, 200])
-    assert shrunken(report) == pytest.approx(expected.tolist())
+    assert partially_pooled(report) == pytest.approx(expected.tolist())
     mean = 92 / 320
-    for group, pulled in zip(report.groups, shrunken(report), strict=True):
+    for group, pooled in zip(report.groups, partially_pooled(report), strict=True):
         value = group.rates["selection_rate"].value
-        assert min(value, mean) - 1e-12 <= pulled <= max(value, mean) + 1e-12
-    assert report.groups[0].rates["selection_rate"].method == "wilson"
+        assert min(value, mean) - 1e-12 <= pooled <= max(value, mean) + 1e-12
+    assert report.groups[0].rates["selection_rate"].interval.methods == (M.WILSON,)
 
 
-def test_two_groups_and_numbers_that_are_no_shares_are_not_pulled():
-    assert shrunken(audit({"a": (2, 20), "b": (30, 100)})) == [None, None]
+def test_two_groups_and_numbers_that_are_no_shares_are_not_pooled():
+    assert partially_pooled(audit({"a": (2, 20), "b": (30, 100)})) == [None, None]
     three = {name: {"tp": 5, "fp": 4, "fn": 3, "tn": 9} for name in "abc"}
-    found = fg.audit(fg.confusion("g", three), metrics="DPPL")
-    assert shrunken(found, "f1") == [None] * 3
-    assert found.groups[0].rates["f1"].method == "wilson of the share"
+    found = fg.audit(fg.confusion("g", three), metrics="f1.difference")
+    assert partially_pooled(found, "f1") == [None] * 3
+    assert found.groups[0].rates["f1"].interval.methods == (M.WILSON_TRANSFORMED,)
 
 
-def test_strata_are_not_pulled():
+def test_strata_are_not_partially_pooled():
     table = pl.DataFrame({"p": [0, 1, 1, 0] * 30, "g": ["a", "b", "c"] * 40, "s": ["x", "y"] * 60})
     report = fg.audit(table, prediction="p", sensitive="g", strata="s", metrics="selection_rate")
-    inside = [g.rates["selection_rate"].shrunken for g in report.groups if g.stratum is not None]
+    inside = [
+        g.rates["selection_rate"].partially_pooled for g in report.groups if g.scope != OVERALL
+    ]
     assert inside == [None] * 6
-    assert None not in shrunken(report)
+    assert None not in partially_pooled(report)
 
 
-def test_shrunken_rates_decide_nothing():
+def test_partially_pooled_rates_decide_nothing():
     counts = {"a": (2, 20), "b": (30, 100), "c": (60, 200)}
     report = audit(counts, rules=[fg.rule("DPPL", between=(-0.1, 0.1))])
     bare = audit(counts)

@@ -12,6 +12,9 @@ from scipy import stats
 
 import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
+from fairgauge.enums import IntervalMethod as M
+from fairgauge.reasons import ReasonCode
+from fairgauge.report.results import POOLED
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.squares import square_limits, tail_weight
 
@@ -142,7 +145,7 @@ def test_fourth_powers_that_are_lost_are_told(centre, scale, lost):
     for each in report.estimates:
         assert each.value is not None
         if each.interval is None:
-            assert "are lost to rounding" in each.reason
+            assert each.reason.code is ReasonCode.ROUNDING
             assert each.p_value is None
         else:
             assert math.isfinite(each.low)
@@ -171,11 +174,11 @@ def test_strata_held_fixed():
     y, p, g = table()
     strata = np.resize(["s", "t"], len(y))
     report = audited(y, p, g, DIFFERENCES, {"t": strata}, strata="t")
-    pooled = [e for e in report.estimates if e.stratum == "pooled"]
+    pooled = [e for e in report.estimates if e.scope == POOLED]
     assert {e.metric for e in pooled} == set(DIFFERENCES)
     for each in pooled:
         assert each.low < each.value < each.high
-        assert each.method.startswith("stratified ")
+        assert each.interval.methods[0] is M.STRATIFIED
 
 
 def test_standardised_differences_of_scores_and_of_selection():
@@ -188,7 +191,7 @@ def test_standardised_differences_of_scores_and_of_selection():
     )
     found = report["score_smd", "g", "a"]
     sides = [score[g == name] for name in ("a", "b")]
-    assert found.method == "delta, student"
+    assert found.interval.methods == (M.DELTA, M.STUDENT_T)
     welch = stats.ttest_ind(*sides, equal_var=False)
     pooled = math.sqrt(
         sum(len(each) * each.var() for each in sides) / (sum(len(each) for each in sides) - 2)
@@ -196,7 +199,7 @@ def test_standardised_differences_of_scores_and_of_selection():
     limits = [each / pooled for each in welch.confidence_interval(0.95)]
     assert (found.low, found.high) == pytest.approx(limits, abs=0.02)
     chosen = report["selection_smd", "g", "a"]
-    assert chosen.method == "dirichlet posterior"
+    assert chosen.interval.methods == (M.DIRICHLET_POSTERIOR,)
     assert chosen.low < chosen.value < chosen.high
 
 
@@ -205,7 +208,7 @@ def test_insurance_agrees_with_the_bca_bootstrap_of_its_rows():
     """scipy.stats.bootstrap(..., paired=True, n_resamples=9999, method="BCa"), seed 0."""
     report = fg.audit(
         DATA / "insurance_pred.csv", label="charges", prediction="prediction",
-        sensitive="sex", task="regression", metrics=list(SMD),
+        sensitive="sex", task="regression", metrics=[*SMD, *DIFFERENCES],
     )  # fmt: skip
     rates = {group.group: group.rates for group in report.groups}
     bootstrap = {

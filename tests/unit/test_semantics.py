@@ -18,6 +18,9 @@ import pytest
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import CLARIFY
 from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.enums import ReferenceKind
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import Reference
 
 DOCUMENTED, SMCLARIFY = "documented", "clarify"
 
@@ -178,7 +181,7 @@ def test_c1_the_listed_value_is_the_group(profile: str) -> None:
     table = pd.DataFrame({"sex": ["f"] * 210 + ["m"] * 456})
     report = fg.audit(table, sensitive={"sex": ["f"]}, metrics="CI", profile=profile)
     assert report["CI", "sex", "f"].value == pytest.approx(41 / 111)
-    assert [(e.group, e.reference) for e in report.estimates] == [("f", "others")]
+    assert [(e.group, str(e.reference)) for e in report.estimates] == [("f", "others")]
 
 
 def test_c3_a_category_missing_from_one_facet() -> None:
@@ -301,7 +304,7 @@ def test_c10_a_higher_specificity_is_fewer_false_positives() -> None:
     report = audit(cells(1, 1, 1, 9), cells(1, 1, 5, 5))
     assert value(report, "SD") > 0
     assert value(report, "false_positive_rate.difference") < 0
-    assert "fewer false positives in the group" in find_metric("SD").positive
+    assert "the group has fewer false positives" in find_metric("SD").positive
 
 
 def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
@@ -315,7 +318,7 @@ def test_c11_treatment_equality_is_fn_over_fp_d_minus_a() -> None:
 
 def test_c12_and_c13_more_false_negatives_are_type_two_errors() -> None:
     metric = find_metric("vertex.difference_in_ratio_of_error_types")
-    assert metric.positive == "relatively more false negatives (type II errors) in slice 1"
+    assert metric.positive == "slice 1 has relatively more false negatives (type II errors)"
     report = audit(CALIFORNIA, FLORIDA)
     assert value(report, metric.name) == 0.5
     assert (report[metric.name, "facet", "d"].rate_group) == 0.5
@@ -380,11 +383,13 @@ def test_c21_an_empty_facet() -> None:
     for name in ("AD", "DPL", "DI", "KL", "TVD"):
         found = shown[name, "facet", "d"]
         assert (found.value, found.status) == (None, "undefined"), name
-        assert "no" in found.reason
+        assert found.reason.code in (ReasonCode.NO_ROWS, ReasonCode.EMPTY_DENOMINATOR), name
+        assert found.reason.side == "group", name
     replayed = audit({}, AD_A, SMCLARIFY)
     for name in ("CI", "AD", "DPL", "DI", "KL", "TVD"):
         found = replayed[name, "facet", "d"]
-        assert (found.value, found.status, found.reason) == (None, "error", "Facet set is empty")
+        assert (found.value, found.status) == (None, "error")
+        assert found.reason == Reason.of(ReasonCode.EMPTY_FACET)
     assert replayed["GE"].value == pytest.approx(shown["GE"].value)  # GE is of all rows
 
 
@@ -450,8 +455,11 @@ def test_c37_both_facets_are_said() -> None:
     report = audit_strata(DOCUMENTED)
     d, a = (report["CDDL", "facet", facet] for facet in "da")
     assert d.value == -a.value != 0
-    assert "d: 25.0 points more of the rejected than of the accepted" in d.says
-    assert "a: 25.0 points more of the accepted than of the rejected" in a.says
+    for each, direction in ((d, "higher"), (a, "lower")):
+        assert each.says.startswith(
+            f"{each.group}: its share of negative labels is 25.0 pp {direction} than its share of "
+            "positive labels, adjusted for the strata"
+        )
 
 
 # --- how smclarify divides by zero, and how we do ---
@@ -461,7 +469,8 @@ def test_zero_over_zero_is_undefined_or_zero() -> None:
     d, a = cells(0, 0, 2, 8), AD_A  # no observed positives in d
     shown = audit(d, a)["RD", "facet", "d"]
     assert (shown.value, shown.status) == (None, "undefined")
-    assert shown.reason == "the group has no observed positives (TP + FN = 0)"
+    assert (shown.reason.code, shown.reason.side) == (ReasonCode.EMPTY_DENOMINATOR, "group")
+    assert (shown.reason["counts"], shown.reason["formula"]) == ("observed positives", "TP + FN")
     assert value(audit(d, a, SMCLARIFY), "RD") == pytest.approx(60 / 80)
 
 
@@ -471,7 +480,9 @@ def test_nobody_is_selected() -> None:
     assert value(shown, "DPPL") == 0
     found = shown["DI", "facet", "d"]
     assert (found.value, found.status) == (None, "undefined")
-    assert found.reason == "both sides have selection rate 0"
+    assert found.reason == Reason.of(
+        ReasonCode.BOTH_SIDES_EQUAL_RATE, rate="selection rate", value=0.0
+    )
     assert value(audit(nobody, nobody, SMCLARIFY), "DI") == 0
     assert value(audit(AD_D, nobody), "DI") == math.inf
     assert value(audit(AD_D, nobody, SMCLARIFY), "DI") == math.inf
@@ -481,7 +492,7 @@ def test_infinity_less_infinity_is_undefined_or_zero() -> None:
     d, a = cells(1, 4, 0, 5), cells(1, 7, 0, 2)
     shown = audit(d, a)["TE", "facet", "d"]
     assert (shown.value, shown.status) == (None, "undefined")
-    assert shown.reason == "error type ratio is infinite on both sides"
+    assert shown.reason == Reason.of(ReasonCode.BOTH_SIDES_INFINITE, rate="error type ratio")
     assert value(audit(d, a, SMCLARIFY), "TE") == 0
 
 
@@ -500,7 +511,7 @@ def test_all_labels_positive() -> None:
         assert report["DPL", "facet", "d"].value == 0
         found = report["CDDL", "facet", "d"]
         assert (found.value, found.status) == (None, status)
-        assert found.reason == "there are no negative labels"
+        assert found.reason == Reason.of(ReasonCode.NO_ROWS, of="negative label")
 
 
 MISSING = pd.DataFrame(
@@ -618,7 +629,7 @@ def test_an_undefined_group_is_not_the_best() -> None:
         "g", {"a": cells(8, 2, 0, 0), "b": cells(5, 5, 0, 0), "none": cells(0, 0, 0, 9)}
     )
     report = fg.audit(cube, metrics="true_positive_rate.difference", reference="best")
-    assert {e.reference for e in report.estimates} == {"a"}
+    assert {e.reference for e in report.estimates} == {Reference(ReferenceKind.BEST, "a")}
 
 
 def test_scores_are_not_decisions() -> None:
@@ -647,7 +658,7 @@ def test_signs_are_said() -> None:
     assert found["DI"].value == found["selection_rate.ratio"].value == pytest.approx(0.5)
     for metric in ("DPPL", "selection_rate.difference", "vertex.dpppl"):
         assert found[metric].says.startswith(
-            "F: selection rate 30.0%, 30.0 points lower than the rest (60.0%)"
+            "F: selection rate 30.0% vs 60.0% for others, 30.0 pp lower"
         )
 
 

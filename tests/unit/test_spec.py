@@ -7,6 +7,7 @@ import math
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,7 +78,11 @@ def test_forms_of_intersections(asked, pairs):
 def test_defaults():
     spec = ask(sensitive="sex")
     assert spec == Spec(sensitive=(Feature("sex"),))
-    assert (spec.reference, spec.profile, spec.task) == (ReferenceRule.OTHERS, Profile.DOCUMENTED, None)
+    assert (spec.reference, spec.profile, spec.task) == (
+        ReferenceRule.OTHERS,
+        Profile.DOCUMENTED,
+        None,
+    )
     assert (spec.confidence, spec.seed, spec.replicates) == (0.95, 0, 2_000)
     assert (spec.threshold, spec.score_range, spec.metrics) == ((0.5,), (0, 1), ("standard",))
 
@@ -139,7 +144,7 @@ def test_unknown_options_name_the_nearest():
         ({"sensitive": 5}, "sensitive: must be a list of columns, not 5"),
         ({"sensitive": [5]}, "sensitive[0]: must be the name of a column, not 5"),
         ({"label": 5}, "label: must be the name of a column, not 5"),
-        ({"score": "p"}, "score: needs a label, or the value that is positive (positive)"),
+        ({"score": "p", "score_of": 1}, "score_of: needs a label, or the positive value (positive"),
         ({"features": [1]}, "features[0]: must be a name, not 1"),
         ({"rules": 5}, "rules[0]: must be a rule, such as 'selection_rate.ratio >= 0.8', not 5"),
         ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
@@ -162,7 +167,7 @@ def test_unknown_options_name_the_nearest():
         ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
         (
             {"label": "y", "score": "p", "threshold": [0.5, 2]},
-            "threshold: 2 is outside the range of the score, 0 to 1; threshold (--threshold T) sets",
+            "threshold: 2 is outside the range of the score, 0 to 1; threshold (--threshold T)",
         ),
         (
             {"label": "y", "score": "p", "score_range": (300, 850)},
@@ -177,6 +182,16 @@ def test_unknown_options_name_the_nearest():
 )
 def test_mistakes(options, said):
     assert problems(**options)[0].startswith(said)
+
+
+def test_a_score_alone_needs_no_positive_value():
+    rows = {"p": [0.2, 0.7, 0.9, 0.4] * 5, "g": ["a", "b", "b", "a"] * 5}
+    frame = pd.DataFrame(rows)
+    alone, said = (
+        fg.audit(frame, score="p", sensitive="g", positive=positive) for positive in (None, 1)
+    )
+    assert alone.estimates == said.estimates
+    assert any(each.value is not None for each in alone.estimates)
 
 
 def test_mistakes_of_cuts_and_bounds():

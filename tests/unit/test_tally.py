@@ -8,6 +8,11 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import ReferenceKind
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import OVERALL, Reference
+
+OTHERS = Reference(ReferenceKind.OTHERS)
 
 TABLE = pd.DataFrame(
     {
@@ -25,7 +30,7 @@ def audit(**options: Any) -> fg.Report:
 
 
 def sizes(report: fg.Report) -> dict[str, float]:
-    return {g.group: g.n for g in report.groups if g.stratum is None}
+    return {g.group: g.n for g in report.groups if g.scope == OVERALL}
 
 
 def test_every_value_is_a_group() -> None:
@@ -35,7 +40,9 @@ def test_every_value_is_a_group() -> None:
 def test_value_sets_are_groups_and_the_others_their_rest() -> None:
     report = audit(sensitive={"race": ["B", "H"]})
     assert sizes(report) == {"B, H": 3, "others": 4}
-    assert [(e.group, e.reference) for e in report.estimates] == [("B, H", "others")]
+    assert [(e.group, e.reference) for e in report.estimates] == [("B, H", OTHERS)]
+    kinds = {g.group: g.reference_kind for g in report.groups}
+    assert kinds == {"B, H": None, "others": ReferenceKind.OTHERS}
     assert report["DPL", "race", "B, H"].value == pytest.approx(3 / 4 - 1 / 3)
 
 
@@ -67,13 +74,14 @@ def test_intersections_are_the_combinations_that_occur() -> None:
 @pytest.mark.parametrize(
     ("reference", "expected"),
     [
-        ("others", {"A": "others", "B": "others", "H": "others", "W": "others"}),
-        ("overall", {"A": "overall", "B": "overall", "H": "overall", "W": "overall"}),
-        ("largest", {"A": "W", "B": "W", "H": "W"}),
-        ({"race": "B"}, {"A": "B", "H": "B", "W": "B"}),
+        ("others", dict.fromkeys("ABHW", OTHERS)),
+        ("rest", dict.fromkeys("ABHW", OTHERS)),
+        ("overall", dict.fromkeys("ABHW", Reference(ReferenceKind.OVERALL))),
+        ("largest", dict.fromkeys("ABH", Reference(ReferenceKind.LARGEST, "W"))),
+        ({"race": "B"}, dict.fromkeys("AHW", Reference(ReferenceKind.GROUP, "B"))),
     ],
 )
-def test_references(reference: Any, expected: dict[str, str]) -> None:
+def test_references(reference: Any, expected: dict[str, Reference]) -> None:
     report = audit(sensitive="race", reference=reference)
     assert {e.group: e.reference for e in report.estimates} == expected
 
@@ -88,8 +96,11 @@ def test_the_rates_of_references() -> None:
 
 
 def test_best_is_the_best_by_the_metric() -> None:
-    report = audit(sensitive={"race": [["B"], ["W"], ["H"]]}, reference="best", metrics="DPL")
-    assert {e.reference for e in report.estimates} <= {"B", "W", "H"}
+    sets = {"race": [["B"], ["W"], ["H"]]}
+    report = audit(sensitive=sets, reference="best", metrics="DPL", min_n=1)
+    # base rates: B 1 of 2, W 2 of 3, H 0 of 1
+    best = Reference(ReferenceKind.BEST, "W")
+    assert {e.group: e.reference for e in report.estimates} == {"B": best, "H": best}
     table = TABLE.assign(p=[1, 1, 1, 0, 0, 0, 0, 0])
     report = fg.audit(
         table,
@@ -99,20 +110,21 @@ def test_best_is_the_best_by_the_metric() -> None:
         sensitive="race",
         reference="best",
         metrics="DPPL",
+        min_n=1,
     )
-    assert {e.reference for e in report.estimates} == {"B"}
+    assert {e.reference for e in report.estimates} == {Reference(ReferenceKind.BEST, "B")}
 
 
 def test_best_of_a_metric_that_does_not_apply_is_the_largest() -> None:
     report = audit(sensitive="race", reference="best", metrics="roc_auc.difference")
     found = report["roc_auc.difference", "race", "B"]
-    assert (found.status, found.reference) == ("not_applicable", "W")
-    assert found.reason == "needs a score"
+    assert (found.status, str(found.reference)) == ("not_applicable", "W")
+    assert found.reason == Reason.of(ReasonCode.NEEDS_COLUMNS, columns="score")
 
 
 def test_a_reference_outside_the_value_sets_becomes_a_group() -> None:
     report = audit(sensitive={"race": ["B"]}, reference={"race": "W"})
-    assert report["DPL", "race", "B"].reference == "W"
+    assert report["DPL", "race", "B"].reference == Reference(ReferenceKind.GROUP, "W")
     assert sizes(report) == {"B": 2, "W": 3, "others": 2}
 
 
@@ -135,7 +147,8 @@ def test_one_group_alone_is_compared_with_nobody() -> None:
     report = fg.audit(TABLE.assign(one="x"), label="y", sensitive="one", metrics="DPL")
     (estimate,) = report.estimates
     assert (estimate.value, estimate.status) == (None, "undefined")
-    assert estimate.reason == "the reference has no rows (n = 0)"
+    reason = estimate.reason
+    assert (reason.code, reason.side) == (ReasonCode.EMPTY_DENOMINATOR, "reference")
 
 
 def test_unknown_values_name_the_nearest() -> None:

@@ -9,11 +9,15 @@ import pandas as pd
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Level, Outcome
+from fairgauge.enums import DiagnosticCode, Level, Outcome
+from fairgauge.measure.measure import measure
+from fairgauge.reasons import ReasonCode
+from fairgauge.spec.specification import ask as make_spec
 
 CELLS = ("tp", "fp", "fn", "tn")
 KNOWN = {"a": (14, 6, 5, 25), "b": (20, 9, 6, 30), "c": (9, 4, 8, 20)}
 UNKNOWN = (3, 1, 2, 2)
+MISSING = ReasonCode.MISSING_GROUPS
 
 
 def rows(groups):
@@ -35,6 +39,20 @@ def said(report, group="a"):
     return found
 
 
+def worst_case(data, metric, group, **options):
+    """Return the worst case of a metric for one group."""
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "metrics": metric} | options
+    asked["rules"] = [fg.rule(metric, at_least=0)]  # without a rule nobody asks for them
+    spec = make_spec(**asked)
+    measured = measure(fg.count(data, **asked), spec)
+    (found,) = [case for key, case in measured.worst_cases.items() if key[2] == group]
+    return found
+
+
+def missing(report):
+    return [d for d in report.diagnostics if d.code is DiagnosticCode.MISSING_GROUPS]
+
+
 def everywhere(metric, group):
     """Return the metric for every way in which unknown rows may be of the group or not."""
     for mine in product(*(range(many + 1) for many in UNKNOWN)):
@@ -52,36 +70,19 @@ def everywhere(metric, group):
 
 
 @pytest.mark.parametrize("metric", ["RD", "selection_rate.difference", "DI", "accuracy.ratio"])
-def test_the_bound_is_what_some_assignment_attains(metric):
+def test_the_worst_cases_are_what_some_assignment_attains(metric):
     values = list(everywhere(metric, "b"))
-    least, greatest = min(values), max(values)
-    data = rows(KNOWN | {None: UNKNOWN})
-    slack = 1e-9
-    for low, high, outcome in (
-        (least - slack, greatest + slack, Outcome.PASS),
-        (least + slack, greatest + slack, Outcome.INCONCLUSIVE),
-        (least - slack, greatest - slack, Outcome.INCONCLUSIVE),
-        (greatest + slack, greatest + 1, Outcome.FAIL),
-        (least - 1, least - slack, Outcome.FAIL),
-        (greatest - slack, greatest + 1, Outcome.INCONCLUSIVE),
-    ):
-        rule = fg.rule(metric, between=(low, high), decide="point")
-        assert said(ask(data, rule), "b").outcome is outcome
+    worst = worst_case(rows(KNOWN | {None: UNKNOWN}), metric, "b")
+    assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)
+    assert worst.rows == sum(UNKNOWN)
 
 
 def test_a_bound_worked_by_hand():
     """30 of 100 against 20 of 100, and 4 of 10 without a group: 5.2 to 13.8 points."""
     data = rows({"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)})
-    rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
-    report = ask(data, rule)
-    assert said(report).outcome is Outcome.INCONCLUSIVE
-    assert said(report).reason == (
-        "selection rate 30.0%, 10.0 points higher than the rest (20.0%); 95% interval -2.0 to "
-        "+21.7 points: alone this would pass, but the 10 rows without g could turn it: "
-        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
-    )
-    assert report["selection_rate.difference", "g", "a"].value == pytest.approx(0.1)
+    worst = worst_case(data, "selection_rate.difference", "a")
     bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    assert (worst.low, worst.high) == pytest.approx(bound)
     assert [round(end, 4) for end in bound] == [0.0522, 0.1382]
 
 
@@ -92,7 +93,7 @@ def test_an_interval_moves_along_with_the_bound():
     found = ask(rows(known | {None: (20, 0, 20, 0)}), rule)
     # 0 +- 4.01 points, moved by 320/1020 - 300/1020 = 1.96 points either way
     assert said(found).outcome is Outcome.INCONCLUSIVE
-    assert "the 40 rows without g could turn it" in said(found).reason
+    assert (said(found).reason.code, said(found).reason["rows"]) == (MISSING, 40)
     wider = fg.rule("selection_rate.difference", between=(-0.06, 0.06))
     assert said(ask(rows(known | {None: (20, 0, 20, 0)}), wider)).outcome is Outcome.PASS
 
@@ -103,7 +104,17 @@ def test_a_failure_that_rows_could_turn_is_inconclusive():
     assert said(ask(rows(known), rule)).outcome is Outcome.FAIL
     found = said(ask(rows(known | {None: (60, 0, 0, 0)}), rule))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "alone this would fail, but the 60 rows without g could turn it" in found.reason
+    assert (found.reason.code, found.reason["rows"], found.reason["alone"]) == (MISSING, 60, "fail")
+    assert found.says.startswith(
+        "DI 0.667: alone this would fail, but the 60 rows without g could change it: DI is between "
+    )
+
+
+def test_the_value_alone_decides_whatever_the_rows_without_a_group():
+    known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0), None: (60, 0, 0, 0)}
+    rule = fg.rule("DI", at_least=0.8, decide="point")
+    found = said(ask(rows(known), rule))
+    assert (found.outcome, found.reason.code) == (Outcome.FAIL, ReasonCode.POINT_OUTSIDE)
 
 
 def test_one_row_that_changes_nothing_changes_nothing():
@@ -116,17 +127,16 @@ def test_one_row_that_changes_nothing_changes_nothing():
 def test_rows_bound_nothing_where_they_are_a_group():
     known = {"a": (200, 0, 800, 0), "b": (300, 0, 700, 0), None: (300, 0, 0, 0)}
     rule = fg.rule("selection_rate.difference", at_most=-0.01)
-    assert "could turn it" not in said(ask(rows(known), rule, missing="group")).reason
-    assert "could turn it" in said(ask(rows(known), rule)).reason
+    assert said(ask(rows(known), rule, missing="group")).reason.code is not MISSING
+    assert said(ask(rows(known), rule)).reason.code is MISSING
 
 
 def test_weights_bound_weighted_rates():
     known = {"a": (30, 0, 70, 0), "b": (20, 0, 80, 0), None: (4, 0, 6, 0)}
-    rule = fg.rule("selection_rate.difference", between=(0.06, 1), decide="point")
     data = rows(known).assign(w=2.5)
-    assert said(ask(data, rule, weight="w")).reason.endswith(
-        "selection_rate.difference lies between 0.0522 and 0.138, depending on their groups"
-    )
+    worst = worst_case(data, "selection_rate.difference", "a", weight="w")
+    bound = 30 / 106 - 24 / 104, 34 / 104 - 20 / 106
+    assert (worst.low, worst.high) == pytest.approx(bound)
 
 
 def test_an_intersection_misses_rows_that_miss_either_part():
@@ -134,15 +144,14 @@ def test_an_intersection_misses_rows_that_miss_either_part():
     data.loc[0, "h"] = None
     rule = fg.rule("selection_rate.difference", between=(-1, 1), decide="point")
     report = ask(data, rule, sensitive="g", intersections=[("g", "h")])
-    found = {d.where: d.message for d in report.diagnostics if d.code == "missing groups"}
-    assert found["g*h"].startswith("5.5% of the rows (9 of 164) have no g*h")
-    assert found["g"].startswith("4.9% of the rows (8 of 164) have no g")
+    notes = {d.feature: (d["rows"], d["total"]) for d in missing(report)}
+    assert notes == {"g*h": (9, 164), "g": (8, 164)}
 
 
 def test_the_share_of_rows_without_a_group_is_told():
     def note(unknown):
         report = ask(rows(KNOWN | {None: unknown}), fg.rule("DI", at_least=0))
-        return [(d.level, d.message) for d in report.diagnostics if d.code == "missing groups"]
+        return [(d.level, d.message) for d in missing(report)]
 
     assert note((0, 0, 0, 0)) == []
     ((level, message),) = note((1, 0, 0, 0))
@@ -157,7 +166,7 @@ def test_the_share_of_rows_without_a_group_is_told():
 
 @pytest.mark.parametrize("metric", ["DPPL", "DI"])
 @pytest.mark.parametrize("reference", ["overall", "largest", {"g": "c"}])
-def test_other_references_have_their_bound_too(metric, reference):
+def test_other_references_have_their_worst_cases_too(metric, reference):
     """Every assignment of 4 selected and 4 rejected rows to the group, the reference, others."""
     name = {"overall": None, "largest": "b"}.get(str(reference), "c")
     selected = {g: tp + fp for g, (tp, fp, _, _) in KNOWN.items()}
@@ -171,11 +180,5 @@ def test_other_references_have_their_bound_too(metric, reference):
         if name:
             theirs = (selected[name] + j) / (size[name] + j + m)
         values.append(ours / theirs if metric == "DI" else theirs - ours)
-    data, slack = rows(KNOWN | {None: UNKNOWN}), 1e-9
-    for low, high, outcome in (
-        (min(values) - slack, max(values) + slack, Outcome.PASS),
-        (min(values) + slack, max(values) + slack, Outcome.INCONCLUSIVE),
-        (min(values) - slack, max(values) - slack, Outcome.INCONCLUSIVE),
-    ):
-        rule = fg.rule(metric, between=(low, high), decide="point")
-        assert said(ask(data, rule, reference=reference), "a").outcome is outcome
+    worst = worst_case(rows(KNOWN | {None: UNKNOWN}), metric, "a", reference=reference)
+    assert (worst.low, worst.high) == pytest.approx((min(values), max(values)), abs=1e-12)

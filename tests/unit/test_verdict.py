@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-import re
 
 import polars as pl
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Outcome, Status
-from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
-from fairgauge.measure.decide import judge
-from fairgauge.report.estimates import Estimate
+from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
+from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
+from fairgauge.measure.decide import judge as decide
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import Estimate, Measured
+from fairgauge.report.results import ClassScope, Interval, Reference
 from fairgauge.report.verdicts import Verdict, overall
 from fairgauge.stats.power import n_to_decide
 
@@ -30,38 +31,42 @@ def verdict(report, group="a"):
 def made(**fields):
     given = {
         "metric": "selection_rate.difference", "set": "native", "feature": "g", "group": "a",
-        "reference": "others", "value": 0.1, "low": 0.05, "high": 0.15, "says": "a: 10 points",
+        "reference": Reference(ReferenceKind.OTHERS), "value": 0.1,
+        "interval": Interval(0.05, 0.15, 0.95),
     }  # fmt: skip
     return Estimate(**given | fields)
 
 
+def judge(estimates, rules):
+    return decide(Measured(Task.BINARY, (), tuple(estimates), ()), rules)
+
+
+ANY = Reason.of(ReasonCode.INSIDE)
 DIFFERENCE = fg.rule("selection_rate.difference", between=(-0.1, 0.1))
 
 
 def test_inside_passes():
     found = verdict(audited(fg.rule("DI", at_least=0.5)))
     assert found.outcome is Outcome.PASS
-    assert found.reason == (
-        "selection rate 30.0%, 1.02 times that of the rest (29.5%); 95% interval 0.754 to 1.37: "
-        "DI is at least 0.5 beyond doubt"
-    )
+    assert found.reason == Reason.of(ReasonCode.INSIDE)
+    assert found.value == pytest.approx(60 / 59)
+    assert [round(end, 3) for end in found.interval] == [0.754, 1.372]
+    assert found.says == "DI 1.02: the whole 95% CI (0.754 to 1.37) is inside the limits"
 
 
 def test_outside_fails():
     report = audited(fg.rule("DI", at_least=0.8), a=(300, 700), b=(500, 500))
     found = verdict(report)
     assert found.outcome is Outcome.FAIL
-    assert found.reason == (
-        "selection rate 30.0%, 0.6 times that of the rest (50.0%); 95% interval 0.536 to 0.672: "
-        "DI is below 0.8 beyond doubt"
-    )
+    assert found.reason == Reason.of(ReasonCode.BELOW, limit=0.8)
+    assert found.says == "DI 0.6: the whole 95% CI (0.536 to 0.672) is below 0.8"
     above = verdict(report, "b")
     assert (above.outcome, report.verdict) == (Outcome.PASS, Outcome.FAIL)
 
 
 def test_above_fails_too():
     found = verdict(audited(fg.rule("DI", at_most=0.5), a=(500, 500), b=(500, 500)))
-    assert found.reason.endswith("DI is above 0.5 beyond doubt")
+    assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.5)
 
 
 def test_what_reaches_over_a_limit_says_what_would_decide():
@@ -69,21 +74,23 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     found = verdict(report)
     assert (found.outcome, report.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
     needed = float(n_to_decide(60, 200, 59, 200, -0.05, 0.05))
-    assert f"about {math.ceil(needed / 100) * 100:,} such rows would decide (400 now)" in (
-        found.reason
-    )
-    assert "selection_rate.difference may lie on either side of -0.05 and of 0.05;" in found.reason
+    reason = found.reason
+    assert (reason.code, reason["rows"]) == (ReasonCode.CROSSES, 400)
+    assert reason["needed"] == needed
+    assert round(reason["detectable"], 3) == 0.128
+    assert round(reason["detectable_ratio"], 2) == 0.57
+    rounded = math.ceil(needed / 100) * 100
+    assert f"about {rounded:,} such rows would decide (400 now)" in found.says
     assert (
-        "groups of these sizes show differences of 12.8 points or more (a ratio of 0.57) with 80% "
-        "probability" in found.reason
+        "groups of these sizes show differences of 12.8 pp or more (a ratio of 0.57) with 80% power"
+        in found.says
     )
 
 
 def test_rows_said_to_decide_do_decide():
     limits = (-0.05, 0.05)
     few = audited(fg.rule("selection_rate.difference", between=limits))
-    said = re.search(r"about ([\d,]+) such rows", verdict(few).reason)
-    times = math.ceil(int(said[1].replace(",", "")) / 400)
+    times = math.ceil(verdict(few).reason["needed"] / 400)
     more = audited(
         fg.rule("selection_rate.difference", between=limits),
         a=(60 * times, 140 * times),
@@ -97,15 +104,17 @@ def test_a_value_on_the_limit_is_never_decided():
         audited(fg.rule("selection_rate.difference", at_most=0.0), (60, 140), (60, 140))
     )
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "the value lies on the limit, so that no number of rows would decide" in found.reason
+    assert found.reason["on_limit"]
+    assert "the value is at the limit, so that no number of rows would decide" in found.says
 
 
 def test_the_value_alone_decides_where_that_is_asked():
     rule = fg.rule("selection_rate.difference", at_most=0.0, decide="point")
     found = verdict(audited(rule))
     assert found.outcome is Outcome.FAIL
-    assert found.reason.endswith(
-        "selection_rate.difference 0.005 is outside the limits, decided by the value alone"
+    assert found.reason == Reason.of(ReasonCode.POINT_OUTSIDE)
+    assert found.says == (
+        "selection_rate.difference 0.005 is outside the limits; decided by the value alone"
     )
     assert verdict(audited(rule), "b").outcome is Outcome.PASS
 
@@ -115,23 +124,23 @@ def test_too_few_rows_never_decide(decide):
     report = audited(fg.rule("DI", at_least=0.8, decide=decide), a=(1, 18))
     found = verdict(report)
     assert found.outcome is Outcome.NOT_EVALUATED
-    assert found.reason == "rests on 19 rows on one side, fewer than 20"
+    assert found.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)
     assert report.verdict is Outcome.INCONCLUSIVE
 
 
 def test_undefined_is_not_evaluated():
     found = verdict(audited(fg.rule("RD", at_most=0.1), a=(0, 0)))
     assert found.outcome is Outcome.NOT_EVALUATED
-    assert "no observed positives" in found.reason
+    assert found.reason.code is ReasonCode.EMPTY_DENOMINATOR
+    assert found.reason["counts"] == "observed positives"
 
 
 def test_without_an_interval_only_the_value_can_decide():
-    plain = made(low=None, high=None, reason="no interval is known for it")
+    unknown = Reason.of(ReasonCode.NO_METHOD, of="it")
+    plain = made(interval=None, reason=unknown)
     (found,) = judge([plain], [DIFFERENCE])
     assert found.outcome is Outcome.NOT_EVALUATED
-    assert found.reason == (
-        "no interval is known for it; decide='point' decides by the value alone"
-    )
+    assert found.reason == unknown
     (found,) = judge([plain], [fg.rule(DIFFERENCE.metric, at_most=0.2, decide="point")])
     assert found.outcome is Outcome.PASS
 
@@ -167,28 +176,39 @@ def test_rules_hold_for_the_named_features_and_groups_alone():
             feature="g",
             group="b",
             outcome=Outcome.PASS,
-            reason="a: 10 points: selection_rate.difference is at most 0.2 beyond doubt",
+            reason=Reason.of(ReasonCode.INSIDE),
+            value=0.1,
+            interval=Interval(0.05, 0.15, 0.95),
         ),
     )
 
 
 def test_the_worst_class_decides_and_is_named():
     classes = [
-        made(class_="x", value=0.0, low=-0.05, high=0.05),
-        made(class_="y", value=0.3, low=0.2, high=0.4),
-        made(class_="worst", value=0.3, low=0.2, high=0.4),
-        made(class_="macro", value=0.3, low=0.2, high=0.4),
+        made(class_scope=scope, value=value, interval=Interval(*ends, 0.95))
+        for scope, value, ends in (
+            (ClassScope(ClassKind.CLASS, "x"), 0.0, (-0.05, 0.05)),
+            (ClassScope(ClassKind.CLASS, "y"), 0.3, (0.2, 0.4)),
+            (ClassScope(ClassKind.WORST, "y"), 0.3, (0.2, 0.4)),
+            (ClassScope(ClassKind.AVERAGE, average=Average.MACRO), 0.3, (0.2, 0.4)),
+        )
     ]
     (found,) = judge(classes, [DIFFERENCE])
     assert found.outcome is Outcome.FAIL
-    assert found.reason.endswith("above 0.1 beyond doubt (class y)")
+    assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.1)
+    assert found.class_scope == ClassScope(ClassKind.CLASS, "y")
+    assert found.says.endswith("is above 0.1 (class y)")
 
 
 def test_the_worst_threshold_decides_and_is_named():
-    every = [made(threshold=0.3, value=0.0, low=-0.05, high=0.05), made(threshold=0.5)]
+    every = [
+        made(threshold=0.3, value=0.0, interval=Interval(-0.05, 0.05, 0.95)),
+        made(threshold=0.5),
+    ]
     (found,) = judge(every, [DIFFERENCE])
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert found.reason.endswith("(threshold 0.5)")
+    assert found.threshold == 0.5
+    assert found.says.endswith("(threshold 0.5)")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +223,7 @@ def test_the_worst_threshold_decides_and_is_named():
 )
 def test_all_verdicts_come_to_the_worst(outcomes, expected):
     every = [
-        Verdict(rule="", metric="", feature=None, group="", outcome=each, reason="")
+        Verdict(rule="", metric="", feature=None, group="", outcome=each, reason=ANY)
         for each in outcomes
     ]
     assert overall(every) is expected
@@ -225,20 +245,21 @@ def test_rows_of_other_kinds_follow_the_root(fields, limits, factor):
 
 def test_a_ratio_is_taken_on_its_logarithm():
     each = made(
-        metric="conditional_acceptance.ratio", value=1.0, low=0.5, high=2.0, n_group=50,
-        n_reference=50,
+        metric="conditional_acceptance.ratio", value=1.0, interval=Interval(0.5, 2.0, 0.95),
+        n_group=50, n_reference=50,
     )  # fmt: skip
     assert rows_to_decide(each, 0.8, 1.25) == math.ceil(100 * (math.log(2) / math.log(1.25)) ** 2)
 
 
 def test_the_smallest_disparity_is_of_two_rates_alone():
     known = {"n_group": 290, "n_reference": 290, "rate_group": 0.2, "rate_reference": 0.3}
-    each = made(confidence=0.95, **known)
-    assert smallest_shown(each).difference == pytest.approx(0.107, abs=5e-4)
-    assert smallest_shown(made(metric="TE", confidence=0.95, **known)) is None
-    assert smallest_shown(made(reference="overall", confidence=0.95, **known)) is None
+    each = made(**known)
+    assert detectable_disparity(each).difference == pytest.approx(0.107, abs=5e-4)
+    assert detectable_disparity(made(metric="TE", **known)) is None
+    assert detectable_disparity(made(reference=Reference(ReferenceKind.OVERALL), **known)) is None
 
 
 def test_statuses_other_than_ok_keep_their_reason():
-    few = made(status=Status.TOO_FEW, reason="rests on 3 rows")
-    assert judge([few], [DIFFERENCE])[0].reason == "rests on 3 rows"
+    reason = Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)
+    few = made(status=Status.TOO_FEW, reason=reason)
+    assert judge([few], [DIFFERENCE])[0].reason == reason

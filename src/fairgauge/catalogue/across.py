@@ -1,4 +1,4 @@
-"""Metrics of a whole feature: how far its groups lie apart, and which two the furthest."""
+"""Metrics of a whole feature: how much its groups differ, and which two groups differ most."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class Across(Metric):
 
     @property
     def edges(self) -> str:
-        return (
-            "groups in which it is undefined are left out; undefined when fewer than two are left"
-        )
+        return "groups in which it is undefined are excluded; undefined when fewer than two remain"
 
     @abstractmethod
     def across(self, groups: ConfusionCounts, slots: int, profile: Profile) -> GroupSpread:

@@ -1,4 +1,4 @@
-"""Multiclass: a rate of each class against the rest, brought to one number per group."""
+"""Multiclass: a rate of each class against all others, averaged to one number per group."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL, FN, FP, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import Statistic
+from fairgauge.catalogue.statistics import DrawnStatistic, Statistic
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.cells import Array, Cells, Need
 
 AVERAGES: tuple[Average, ...] = tuple(Average)
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Averaged(Statistic):
+class Averaged(DrawnStatistic):
     """A statistic averaged over classes.
 
     ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
@@ -109,11 +109,15 @@ class Agreement(Statistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kappa(Statistic):
-    """Cohen's kappa: agreement of predictions and labels beyond what their shares give by chance.
+class Kappa(DrawnStatistic):
+    """Cohen's kappa: agreement of predictions and labels beyond the agreement expected by chance.
 
     Over all classes where there are several, else over the positive and the negative.
     """
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (TP, FP, FN, TN)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -127,9 +131,13 @@ class Kappa(Statistic):
     def range(self) -> tuple[float, float]:
         return (-1.0, 1.0)
 
+    @property
+    def edges(self) -> str:
+        return "undefined for a group whose labels and predictions are all of one class"
+
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         classes = [each.counts(_BOTH) for each in side.per_class]
-        if not classes:  # the positive class, and the negative one with its cells turned round
+        if not classes:  # the positive class, and the negative one with its cells exchanged
             cells = side.counts(_BOTH)
             classes = [cells, cells[..., ::-1]]
         rows = self.size(side)

@@ -35,6 +35,9 @@ class Cells:
     def __rmul__(self, times: int) -> Cells:
         return Cells(*(times * a for a in self.coefficients))
 
+    def __mul__(self, times: int) -> Cells:
+        return times * self
+
     def __str__(self) -> str:
         """Return the formula: ``TP + FN``, ``2 TP + FP + FN``, ``n``."""
         if self == ALL:
@@ -64,12 +67,12 @@ class Cells:
         return frozenset({"label", "prediction"})
 
     def within(self, other: Cells) -> bool:
-        """Tell whether every row counted here is counted once in ``other``: a share of it."""
+        """Return whether every row counted here is counted once in ``other``: a share of it."""
         pairs = zip(self.coefficients, other.coefficients, strict=True)
         return all(a in (0, 1) and b in (0, 1) and a <= b for a, b in pairs)
 
     def disjoint(self, other: Cells) -> bool:
-        """Tell whether no row is counted in both sums, and none twice."""
+        """Return whether no row is counted in both sums, and none twice."""
         pairs = zip(self.coefficients, other.coefficients, strict=True)
         return all(a in (0, 1) and b in (0, 1) and a + b <= 1 for a, b in pairs)
 
@@ -98,7 +101,7 @@ _WORDS = {
     TN + FP: "observed negatives",
     TP + FP: "predicted positives",
     TN + FN: "predicted negatives",
-    TP + TN: "right decisions",
-    FP + FN: "wrong decisions",
+    TP + TN: "correct predictions",
+    FP + FN: "incorrect predictions",
     ALL: "rows",
 }

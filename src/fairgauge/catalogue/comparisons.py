@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 Order = Literal["group - reference", "reference - group"]
-Set = Literal["clarify", "vertex", "native"]
+Set = Literal["clarify", "vertex", "native", "own"]
 
 Scope = Literal["group", "pooled", "feature", "table", "rows", "population"]
 
@@ -38,7 +38,8 @@ class Metric(ABC):
     set : whose metric it is.
     title : its name in words.
     says : what it measures, in a sentence.
-    positive : how a positive value (or a value above the neutral one) reads.
+    positive : what a value above the neutral one means, as a clause; of a value below it where none
+        can be above, of any value where none is neutral.
     aka : other names that mean exactly this, sign included.
     cite : where it is defined.
     standard : whether ``metrics="standard"`` includes it.
@@ -57,6 +58,8 @@ class Metric(ABC):
     """What it is one number of: a group, a group with strata pooled, a feature, all rows."""
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     """The tasks that it can be asked in."""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The names of its parameters; the first is meant where none is named."""
 
     @property
     @abstractmethod
@@ -79,9 +82,17 @@ class Metric(ABC):
         return 0.0
 
     @property
+    def reading(self) -> str:
+        """Return what a value means: ``above 0, the group has fewer rows than its reference``."""
+        if math.isnan(self.neutral):
+            return self.positive
+        side = "above" if self.range[1] > self.neutral else "below"
+        return f"{side} {self.neutral:g}, {self.positive}"
+
+    @property
     @abstractmethod
     def edges(self) -> str:
-        """Say what happens where the formula divides by zero."""
+        """Return what happens where the formula divides by zero."""
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -96,7 +107,7 @@ class Metric(ABC):
         LookupError
             The metric has no such parameter, or it does not allow the value.
         """
-        raise LookupError(f"{self.name} has no {parameter}, asked to be {value:g}")
+        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +179,10 @@ class Contrast(ComparisonMetric):
     @property
     def edges(self) -> str:
         if self.by == "ratio":
-            return "x/0 is Infinity; 0/0, or a side without rows to rest on, is undefined"
+            return "x/0 is Infinity; 0/0 is undefined, as is a side whose own denominator is 0"
         if math.isinf(self.of.range[1]):
             return "x/0 on one side is a signed Infinity; 0/0 and Infinity - Infinity are undefined"
-        return "undefined when either side has no rows to rest on"
+        return "undefined when the denominator of either side is 0"
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionalDisparity(ComparisonMetric):
-    """The group's share of the rejected less its share of the accepted, averaged over strata."""
+    """The group's share of the rejected minus its share of the accepted, averaged over strata."""
 
     of: Need
     margin: Statistic
@@ -47,8 +47,8 @@ class ConditionalDisparity(ComparisonMetric):
     @property
     def edges(self) -> str:
         return (
-            "a stratum without accepted or without rejected rows is left out and the coverage "
-            "said; undefined when none is left"
+            "strata without accepted or without rejected rows are excluded and the coverage is "
+            "reported; undefined when none remains"
         )
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:

@@ -59,13 +59,14 @@ class ConfusionCounts:
         Rows of each group (weighted when there are weights), whatever else they miss.
     cells : mapping to arrays of shape (n, 4)
         TP, FP, FN, TN over the rows where the needed columns are known, by those columns. A row
-        known by its label alone stands in TP or TN by its label; by its prediction likewise.
+        with a label and no prediction is counted in TP or TN by its label; a row with a prediction
+        and no label likewise.
     classes : mapping to arrays of shape (n, K)
         Rows in each category of the labels or of the predictions.
     strata : mapping to arrays of shape (n, S, 2)
         Positive and negative rows in each stratum, of labels or of predictions.
     per_class : tuple of ConfusionCounts
-        In a multiclass audit, the same groups with each class against the rest.
+        In a multiclass audit, the same groups with each class against all others.
     moments : mapping to arrays of shape (n,)
         In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
     scores : Scores, optional

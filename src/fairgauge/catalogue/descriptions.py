@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate
-from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.catalogue.own import meant
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, Name
 from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
 
 _WIDTH = 80
 _SOURCES = {
@@ -48,13 +46,14 @@ class Entry:
     Attributes
     ----------
     name : the catalogue name: ``accuracy``, ``AD``, ``vertex.dpptl``, ``accuracy.ratio``.
-    set : "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native".
+    set : "rate" (a number of one group), or whose metric it is: "clarify", "vertex", "native", and
+        "own" of a user's.
     title : its name in words.
     says : what it measures.
     formula : in plain text; ``d`` is the group, ``a`` its reference.
     range : the smallest and the largest possible value.
     neutral : the value that means "no difference"; None where there is none, as of a rate.
-    reading : how a positive value (or one above the neutral) reads; for a rate, which is better.
+    reading : what a value above the neutral one means; for a rate, which direction is better.
     edges : what happens where the formula divides by zero.
     needs : the columns that it needs.
     synonyms : other names for exactly this, sign included.
@@ -96,7 +95,7 @@ class Entry:
         return [f"{tool}: {', '.join(every)}" for tool, every in names.items()]
 
     def differing(self) -> list[str]:
-        """Return how the numbers of other tools differ, those alike together."""
+        """Return how the numbers of other tools differ, equal explanations together."""
         names: dict[str, list[str]] = {}
         for each in self.tools:
             if each.differs:
@@ -111,7 +110,7 @@ class Entry:
             "says": self.says,
             "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
             "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
-            "better" if rate else "positive": self.reading,
+            "better" if rate else "reading": self.reading,
             "edge cases": self.edges,
             "needs": " and ".join(f"a {need}" for need in self.needs) or "only the groups",
             "also called": "; ".join(self.synonyms),
@@ -136,13 +135,14 @@ def metrics() -> tuple[Entry, ...]:
     return _entries()
 
 
-def metric(name: str) -> Entry:
+def metric(name: str | Statistic | Metric) -> Entry:
     """Explain one metric or rate.
 
     Parameters
     ----------
-    name : str
-        Its name, its title, a synonym, or what another tool calls it.
+    name : str, rate or metric
+        Its name, its title, a synonym, or what another tool calls it; or a metric of one's own,
+        itself or by its import path (``package.module:name``).
 
     Raises
     ------
@@ -156,18 +156,26 @@ def metric(name: str) -> Entry:
     >>> print(fg.metric("RD").formula)
     [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
     """
-    finders: tuple[Callable[[], Entry], ...] = (
-        lambda: _of_metric(find_metric(name)),
-        lambda: _of_rate(find_rate(name)),
-    )
-    for find in finders:
-        try:
-            return find()
-        except AmbiguousName as error:
-            raise SpecError(Problem("", str(error))) from None
-        except LookupError as error:
-            reason = str(error)
-    raise SpecError(Problem("", reason))
+    try:
+        return entry(_row(meant(name)))
+    except LookupError as error:
+        raise SpecError(Problem("", str(error))) from None
+
+
+def entry(row: Statistic | Metric) -> Entry:
+    """Explain a row of the catalogue, or a user's own."""
+    return _of_rate(row) if isinstance(row, Statistic) else _of_metric(row)
+
+
+def _row(asked: str | Statistic | Metric) -> Statistic | Metric:
+    if not isinstance(asked, str):
+        return asked
+    try:
+        return find_metric(asked)
+    except AmbiguousName:
+        raise
+    except LookupError:
+        return find_rate(asked)
 
 
 @cache
@@ -184,7 +192,7 @@ def _of_metric(row: Metric) -> Entry:
         formula=row.formula,
         range=row.range,
         neutral=None if math.isnan(row.neutral) else row.neutral,
-        reading=row.positive,
+        reading=row.reading,
         edges=row.edges,
         needs=_needs(row.needs, strata=row.scope == "pooled"),
         synonyms=row.aka,
@@ -204,7 +212,7 @@ def _of_rate(row: Statistic) -> Entry:
         range=row.range,
         neutral=None,
         reading=_BETTER[row.better],
-        edges=_edges(row),
+        edges=row.edges,
         needs=_needs(row.needs),
         synonyms=row.aka,
         tools=_tools(row.name),
@@ -220,17 +228,6 @@ def _tools(name: str) -> tuple[Name, ...]:
 
 def _needs(needs: frozenset[Any], *, strata: bool = False) -> tuple[str, ...]:
     return (*sorted(map(str, needs)), *(("stratum",) if strata else ()))
-
-
-def _edges(row: Statistic) -> str:
-    if isinstance(row, Rate):
-        return f"undefined when {row.among} = 0"
-    if isinstance(row, Quotient):
-        infinite = "" if row.bounded else f"Infinity when {row.under} = 0 and {row.over} is not; "
-        return f"{infinite}undefined when {row.over} = 0 and {row.under} = 0"
-    if isinstance(row, Blend):
-        return f"undefined when {' or '.join(part.title for part in row.of)} is"
-    return "undefined when the group has no rows that it can rest on"
 
 
 def _source(cite: str) -> str:

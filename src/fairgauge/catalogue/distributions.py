@@ -17,6 +17,7 @@ from fairgauge.catalogue.score_statistics import (
     roc_auc_bound,
     score_ks,
     score_wasserstein,
+    scores_of,
     shares,
 )
 from fairgauge.enums import Profile, Task
@@ -24,7 +25,7 @@ from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array, Need
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class ScoreDistance(ComparisonMetric):
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         del profile
-        ours, theirs = _scores(group), _scores(reference)
+        ours, theirs = scores_of(group), scores_of(reference)
         if self.by == "abroca":
             return abroca(ours, theirs)
         if self.by == "ks":
@@ -106,7 +107,7 @@ class ScoreDistance(ComparisonMetric):
         return score_wasserstein(ours, theirs)
 
     def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
-        ours, theirs = _scores(group), _scores(reference)
+        ours, theirs = scores_of(group), scores_of(reference)
         if self.by == "abroca":
             return roc_auc_bound(ours) + roc_auc_bound(theirs)
         shared = np.maximum(*(shares(each.every) for each in (ours, theirs))) * ours.open
@@ -117,7 +118,7 @@ class ScoreDistance(ComparisonMetric):
         return total
 
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
-        return _scores(group).every.sum(axis=-1), _scores(reference).every.sum(axis=-1)
+        return scores_of(group).every.sum(axis=-1), scores_of(reference).every.sum(axis=-1)
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
         ours, _ = self.sizes(group, reference)
@@ -160,20 +161,20 @@ class CrossAuc(ComparisonMetric):
         return cross_auc(*self._histograms(group, reference))
 
     def error(self, group: ConfusionCounts, reference: ConfusionCounts) -> Array | None:
-        return cross_auc_bound(_scores(group), *self._histograms(group, reference))
+        return cross_auc_bound(scores_of(group), *self._histograms(group, reference))
 
     def _histograms(
         self, group: ConfusionCounts, reference: ConfusionCounts
     ) -> tuple[Array, Array]:
-        ours, theirs = _scores(group).counts, _scores(reference).counts
+        ours, theirs = scores_of(group).counts, scores_of(reference).counts
         first, second = (ours, theirs) if self.positives == "group" else (theirs, ours)
         return first[:, 0], second[:, 1]
 
     def sizes(self, group: ConfusionCounts, reference: ConfusionCounts) -> tuple[Array, Array]:
         at = 0 if self.positives == "group" else 1
         return (
-            _scores(group).counts[:, at].sum(axis=-1),
-            _scores(reference).counts[:, 1 - at].sum(axis=-1),
+            scores_of(group).counts[:, at].sum(axis=-1),
+            scores_of(reference).counts[:, 1 - at].sum(axis=-1),
         )
 
     def why_undefined(self, group: ConfusionCounts, reference: ConfusionCounts, at: int) -> Reason:
@@ -186,8 +187,3 @@ class CrossAuc(ComparisonMetric):
 def _collapsed(side: ConfusionCounts, of: Need) -> Array:
     counts = side.counts(frozenset({of}))
     return np.stack([counts[..., 0], counts[..., 3]], axis=-1)
-
-
-def _scores(side: ConfusionCounts) -> Scores:
-    assert side.scores is not None
-    return side.scores

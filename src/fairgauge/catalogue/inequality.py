@@ -1,4 +1,4 @@
-"""How unevenly benefit is spread over rows: b = 2 for FP, 1 for TP and TN, 0 for FN."""
+"""How unequally benefit is distributed over rows: b = 2 for FP, 1 for TP and TN, 0 for FN."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 Index = Literal["entropy", "variation", "atkinson"]
-_PARAMETER: dict[Index, str] = {"entropy": "alpha", "atkinson": "epsilon"}
+_PARAMETERS: dict[Index, tuple[str, ...]] = {
+    "entropy": ("alpha",),
+    "variation": (),
+    "atkinson": ("epsilon",),
+}
 
 BENEFITS = np.array([1.0, 2.0, 0.0, 1.0])
 """The benefit of TP, FP, FN and TN."""
@@ -66,8 +70,12 @@ class Inequality(ComparisonMetric):
     def edges(self) -> str:
         return "undefined when every row is a false negative, so that the mean benefit is 0"
 
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return _PARAMETERS[self.index]
+
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if self.index == "variation" or parameter != _PARAMETER[self.index]:
+        if parameter not in self.parameters:
             return super(Inequality, self).with_parameter(parameter, value)
         if self.index == "atkinson" and not 0 < value < 1:
             raise LookupError(f"{self.name}: epsilon must lie between 0 and 1, not {value:g}")
@@ -99,6 +107,7 @@ class InequalityPart(Across):
 
     part: Literal["between", "within"]
     parameter: float = 2.0
+    parameters: ClassVar[tuple[str, ...]] = ("alpha",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
 
     @property
@@ -108,14 +117,14 @@ class InequalityPart(Across):
     @property
     def formula(self) -> str:
         between = f"generalized entropy (order {self.parameter:g}) of each row's group mean benefit"
-        return between if self.part == "between" else f"generalized entropy less {between}"
+        return between if self.part == "between" else f"generalized entropy minus {between}"
 
     @property
     def range(self) -> tuple[float, float]:
         return (0.0, math.inf)
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if parameter != "alpha":
+        if parameter not in self.parameters:
             return super(InequalityPart, self).with_parameter(parameter, value)
         return replace(self, name=f"{self.name}(alpha={value:g})", parameter=value)
 

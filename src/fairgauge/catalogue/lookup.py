@@ -1,96 +1,186 @@
-"""Finding rows of the catalogue by any name in use."""
+"""Finding rows of the catalogue by any name in use; and a catalogue with a user's own beside them.
+
+A parameter may follow a name in brackets, and what compares a rate follows its name:
+``generalized_entropy(alpha=3)``, ``precision_at_k(50)``, ``precision_at_k(50).difference``.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
 from fairgauge.errors import nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
-
-Row = TypeVar("Row", bound="Metric | Statistic")
+Row = TypeVar("Row", bound=Metric | Statistic)
 _PARAMETRISED = re.compile(
-    r"(?P<name>[^()]+)\(\s*(?P<parameter>\w+)\s*=\s*(?P<value>-?\d+(\.\d+)?)\s*\)"
+    r"(?P<name>[^()]+)\(\s*((?P<parameter>\w+)\s*=\s*)?(?P<value>-?(\d+(\.\d+)?|\.\d+))\s*\)"
+    r"(\.(?P<by>\w+))?"
 )
 SETS = ("standard", "clarify", "vertex", "native", "all")
 
 
-class AmbiguousName(LookupError):  # noqa: N818 - it says what is wrong
+class AmbiguousName(LookupError):  # noqa: N818 - named for what is wrong
     """Tools give one name to numbers that differ; the message names them."""
 
 
-def expand(names: Iterable[str]) -> tuple[Metric, ...]:
-    """Return the metrics that names and sets stand for, each once, in the order asked.
+class NotAMetric(LookupError):  # noqa: N818 - named for what is wrong
+    """Something else stands where a metric is asked for."""
 
-    A set (``standard``, ``clarify``, ``vertex``, ``native``, ``all``) stands for its metrics, and
-    the name of a rate for its difference and, where it has one, its ratio.
 
-    Raises
-    ------
-    LookupError
-        A name is unknown; the message says so and names the nearest.
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The rates and metrics that names stand for: those of fairgauge, and a user's ``own`` rates.
+
+    What compares a user's rate is found by its name, as of any rate: ``mine.largest_gap``.
     """
-    found: dict[str, Metric] = {}
-    for name in names:
-        for row in _expand_one(name):
-            found.setdefault(row.name, row)
-    return tuple(found.values())
+
+    own: tuple[Statistic, ...] = ()
+
+    @property
+    def rates(self) -> tuple[Statistic, ...]:
+        """Return every rate, a user's own last."""
+        return (*RATES, *self.own)
+
+    def metric(self, name: str) -> Metric:
+        """Return the metric of a name, a synonym or another tool's name.
+
+        Raises
+        ------
+        AmbiguousName
+            Tools give the name to metrics that differ, in sign or otherwise.
+        LookupError
+            No metric has the name; the message names the nearest.
+        """
+        base, _, by = name.rpartition(".")
+        for rate in self.own:
+            if plain(base) == plain(rate.name):
+                return comparison_of(rate, plain(by))
+        return _find_metric(name, self._own_names())
+
+    def rate(self, name: str) -> Statistic:
+        """Return the rate of a name, a synonym or another tool's name; errors as of `metric`."""
+        for rate in self.own:
+            if plain(name) == plain(rate.name):
+                return rate
+        return _find_rate(name, self._own_names())
+
+    def expand(self, asked: Iterable[str | Statistic | Metric]) -> tuple[Metric, ...]:
+        """Return the metrics that names, sets and values stand for, each once, in this order.
+
+        A set (``standard``, ``clarify``, ``vertex``, ``native``, ``all``) stands for its metrics,
+        and a rate for its difference and, where it has one, its ratio.
+
+        Raises
+        ------
+        LookupError
+            A name is unknown; the message names the nearest.
+        """
+        found: dict[str, Metric] = {}
+        for each in asked:
+            for row in self._stands_for(each):
+                found.setdefault(row.name, row)
+        return tuple(found.values())
+
+    def _stands_for(self, asked: str | Statistic | Metric) -> Sequence[Metric]:
+        if isinstance(asked, Metric):
+            return (asked,)
+        if isinstance(asked, Statistic):
+            return _contrasts(asked)
+        if asked in SETS:
+            return _set(asked)
+        if any(plain(asked) == plain(rate.name) for rate in self.own) or _names_a_rate(asked):
+            return _contrasts(self.rate(asked))
+        return (self.metric(asked),)
+
+    def _own_names(self) -> Iterator[str]:
+        for rate in self.own:
+            yield rate.name
+            yield from (f"{rate.name}.{by}" for by in comparisons_of(rate))
 
 
-def _expand_one(name: str) -> tuple[Metric, ...]:
+BUILT_IN = Catalogue()
+
+
+def expand(names: Iterable[str]) -> tuple[Metric, ...]:
+    """Return the metrics of fairgauge that names and sets stand for, as `Catalogue.expand`."""
+    return BUILT_IN.expand(names)
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of fairgauge that a name stands for; errors as of `Catalogue.metric`."""
+    return BUILT_IN.metric(name)
+
+
+def find_rate(name: str) -> Statistic:
+    """Return the rate of fairgauge that a name stands for; errors as of `Catalogue.metric`."""
+    return BUILT_IN.rate(name)
+
+
+def _set(name: str) -> tuple[Metric, ...]:
     if name == "all":
         return METRICS
     if name == "standard":
         return tuple(row for row in METRICS if row.standard)
-    if name in SETS:
-        return tuple(row for row in METRICS if row.set == name)
-    key = plain(name)
-    if key in _metrics() or _PARAMETRISED.fullmatch(name):
-        return (find_metric(name),)
-    if key in _rates():
-        rate = find_rate(name)
-        names = (plain(f"{rate.name}.{by}") for by in ("difference", "ratio"))
-        return tuple(row for each in names for row in _metrics().get(each, ()))
-    raise LookupError(_unknown(name))
+    return tuple(row for row in METRICS if row.set == name)
 
 
-def find_metric(name: str) -> Metric:
-    """Return the metric of a name, a synonym or another tool's name.
-
-    A parameter may follow in brackets: ``generalized_entropy(alpha=3)``.
-
-    Raises
-    ------
-    AmbiguousName
-        Tools give the name to metrics that differ, in sign or otherwise.
-    LookupError
-        No metric has the name; the message names the nearest.
-    """
-    parametrised = _PARAMETRISED.fullmatch(name)
-    if parametrised and plain(name) not in _metrics():
-        row = find_metric(parametrised["name"])
-        return row.with_parameter(parametrised["parameter"], float(parametrised["value"]))
-    return _only(name, _metrics())
+def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
+    names = [by for by in CONTRASTS if by in comparisons_of(rate)]
+    known = (_metrics().get(plain(f"{rate.name}.{by}"), ()) for by in names)
+    return tuple(
+        rows[0] if rows else comparison_of(rate, by) for by, rows in zip(names, known, strict=True)
+    )
 
 
-def find_rate(name: str) -> Statistic:
-    """Return the rate of a name, a synonym or another tool's name; LookupError as `find_metric`."""
-    return _only(name, _rates())
+def _names_a_rate(name: str) -> bool:
+    """Return whether a name is that of a rate, with a parameter or without, and of no metric."""
+    found = _PARAMETRISED.fullmatch(name)
+    if plain(name) in _metrics() or (found and found["by"]):
+        return False
+    return plain(found["name"] if found else name) in _rates()
 
 
-def _only(name: str, index: Mapping[str, tuple[Row, ...]]) -> Row:
+def _find_metric(name: str, others: Iterable[str]) -> Metric:
+    found = _PARAMETRISED.fullmatch(name)
+    if not found or plain(name) in _metrics():
+        return _only(name, _metrics(), others)
+    if found["by"]:
+        rate = _with_parameter(_only(found["name"], _rates(), others), found)
+        return comparison_of(rate, found["by"])
+    return _with_parameter(_only(found["name"], _metrics(), others), found)
+
+
+def _find_rate(name: str, others: Iterable[str]) -> Statistic:
+    found = _PARAMETRISED.fullmatch(name)
+    if not found or found["by"] or plain(name) in _rates():
+        return _only(name, _rates(), others)
+    return _with_parameter(_only(found["name"], _rates(), others), found)
+
+
+def _with_parameter(row: Row, found: re.Match[str]) -> Row:
+    parameter, value = found["parameter"], float(found["value"])
+    if parameter is None and not row.parameters:
+        raise LookupError(f"{row.name} has no parameter, asked to be {value:g}")
+    changed = row.with_parameter(parameter or row.parameters[0], value)
+    assert isinstance(changed, type(row))
+    return changed
+
+
+def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]) -> Row:
     rows = index.get(plain(name), ())
     if len(rows) == 1:
         return rows[0]
-    raise AmbiguousName(_ambiguous(name, rows)) if rows else LookupError(_unknown(name))
+    raise AmbiguousName(_ambiguous(name, rows)) if rows else LookupError(_unknown(name, others))
 
 
 def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
@@ -105,11 +195,12 @@ def _whose(name: str, row: Metric | Statistic) -> str:
     return f"{' and '.join(tools)}: " if tools else ""
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, others: Iterable[str]) -> str:
     for each in NAMES:
         if each.ours is None and plain(each.name) == plain(name):
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
-    known = [*_metrics(), *_rates(), *(r.name for r in RATES), *(r.name for r in METRICS), *SETS]
+    names = (*(row.name for row in RATES), *(row.name for row in METRICS))
+    known = [*others, *_metrics(), *_rates(), *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"
 
 
@@ -121,6 +212,11 @@ def _metrics() -> dict[str, tuple[Metric, ...]]:
 @cache
 def _rates() -> dict[str, tuple[Statistic, ...]]:
     return _index(RATES)
+
+
+def is_taken(name: str) -> bool:
+    """Return whether a name, a synonym or a set of fairgauge has a name."""
+    return plain(name) in (*_metrics(), *_rates(), *SETS)
 
 
 def _index(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
@@ -13,7 +15,7 @@ from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
@@ -21,98 +23,141 @@ if TYPE_CHECKING:
 Sums: TypeAlias = "Mapping[str, Array]"
 
 
+class RegressionTerm(StrEnum):
+    """A number of a row's label y and prediction p, of which a statistic is the mean."""
+
+    LABEL = "y"
+    PREDICTION = "p"
+    ERROR = "p - y"
+    ABSOLUTE_ERROR = "|p - y|"
+    SQUARED_ERROR = "(p - y)^2"
+
+
+_SUMS = {
+    RegressionTerm.LABEL: "y",
+    RegressionTerm.PREDICTION: "p",
+    RegressionTerm.ABSOLUTE_ERROR: "gap",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MomentStatistic(Statistic):
     """A number of the labels and predictions of one group, from their sums."""
 
-    compute: Callable[[Sums], Array]
-    written: str
-    limits: tuple[float, float] = (-math.inf, math.inf)
-    at_least: int = 1
+    fewest_rows: ClassVar[int] = 1
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.REGRESSION})
+
+    @abstractmethod
+    def of_sums(self, sums: Sums) -> Array:
+        """Return one number per group; it need not be right where rows are missing."""
 
     @property
     def needs(self) -> frozenset[Need]:
         return frozenset({"label", "prediction"})
 
     @property
-    def formula(self) -> str:
-        return self.written
+    def range(self) -> tuple[float, float]:
+        return (0.0, math.inf)
 
     @property
-    def range(self) -> tuple[float, float]:
-        return self.limits
+    def edges(self) -> str:
+        return (
+            "undefined for a group without rows"
+            if self.fewest_rows == 1
+            else f"undefined for a group of fewer than {self.fewest_rows} rows"
+        )
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = self.compute(side.moments)
-        return np.where((side.moments["n"] >= self.at_least) & np.isfinite(values), values, np.nan)
+            values = self.of_sums(side.moments)
+        enough = side.moments["n"] >= self.fewest_rows
+        return np.where(enough & np.isfinite(values), values, np.nan)
 
     def size(self, side: ConfusionCounts) -> Array:
         return side.moments["n"]
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        if side.moments["n"][at] < self.at_least:
-            return Reason.of(
-                ReasonCode.FEW_ROWS, n=float(side.moments["n"][at]), minimum=self.at_least
-            )
+        n = float(side.moments["n"][at])
+        if n < self.fewest_rows:
+            return Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=self.fewest_rows)
         return Reason.of(ReasonCode.NO_VARIATION, of="labels or residuals")
 
 
-def mean_label(m: Sums) -> Array:
-    """Return the mean of y."""
-    return m["y"] / m["n"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(MomentStatistic):
+    """The mean over rows of a number of their label and prediction."""
+
+    of: RegressionTerm
+
+    @property
+    def formula(self) -> str:
+        return f"mean({self.of})"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        errors = self.of in (RegressionTerm.ABSOLUTE_ERROR, RegressionTerm.SQUARED_ERROR)
+        return (0.0 if errors else -math.inf, math.inf)
+
+    def of_sums(self, sums: Sums) -> Array:
+        if self.of is RegressionTerm.ERROR:
+            return (sums["p"] - sums["y"]) / sums["n"]
+        if self.of is RegressionTerm.SQUARED_ERROR:
+            return np.maximum(sums["gap2"], 0.0) / sums["n"]
+        return sums[_SUMS[self.of]] / sums["n"]
 
 
-def mean_prediction(m: Sums) -> Array:
-    """Return the mean of p."""
-    return m["p"] / m["n"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootMeanSquaredError(MomentStatistic):
+    """The root of the mean squared error."""
+
+    @property
+    def formula(self) -> str:
+        return "sqrt(mean((p - y)^2))"
+
+    def of_sums(self, sums: Sums) -> Array:
+        root: Array = np.sqrt(np.maximum(sums["gap2"], 0.0) / sums["n"])
+        return root
 
 
-def mean_error(m: Sums) -> Array:
-    """Return the mean of p - y."""
-    return (m["p"] - m["y"]) / m["n"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedVariance(MomentStatistic):
+    """R²: the share of the variance of y that p explains."""
+
+    fewest_rows: ClassVar[int] = 2
+
+    @property
+    def formula(self) -> str:
+        return "1 - sum((p - y)^2) / sum((y - mean(y))^2)"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-math.inf, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return "undefined for a group of fewer than 2 rows, or whose labels do not vary"
+
+    def of_sums(self, sums: Sums) -> Array:
+        return 1 - sums["gap2"] / _squares_about_mean(sums["yy"], sums["y"], sums["n"])
 
 
-def mean_absolute_error(m: Sums) -> Array:
-    """Return the mean of |p - y|."""
-    return m["gap"] / m["n"]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualSpread(MomentStatistic):
+    """The standard deviation of p - y."""
 
+    fewest_rows: ClassVar[int] = 2
 
-def mean_squared_error(m: Sums) -> Array:
-    """Return the mean of (p - y) squared."""
-    return np.maximum(_squared_errors(m), 0.0) / m["n"]
+    @property
+    def formula(self) -> str:
+        return "sd(p - y)"
 
-
-def root_mean_squared_error(m: Sums) -> Array:
-    """Return the root of the mean squared error."""
-    root: Array = np.sqrt(mean_squared_error(m))
-    return root
-
-
-def r2(m: Sums) -> Array:
-    """Return the share of the variance of y that p explains."""
-    return 1 - _squared_errors(m) / _squares_about_mean(m["yy"], m["y"], m["n"])
-
-
-def residual_spread(m: Sums) -> Array:
-    """Return the standard deviation of p - y."""
-    squares = _squares_about_mean(_squared_errors(m), m["p"] - m["y"], m["n"])
-    root: Array = np.sqrt(squares / (m["n"] - 1))
-    return root
-
-
-def _squared_errors(m: Sums) -> Array:
-    return m["gap2"]
+    def of_sums(self, sums: Sums) -> Array:
+        squares = _squares_about_mean(sums["gap2"], sums["p"] - sums["y"], sums["n"])
+        root: Array = np.sqrt(squares / (sums["n"] - 1))
+        return root
 
 
 def _squares_about_mean(squares: Array, total: Array, n: Array) -> Array:
     about: Array = np.maximum(squares - total**2 / n, 0.0)
     return about
-
-
-MEANS = frozenset(
-    {mean_label, mean_prediction, mean_error, mean_absolute_error, mean_squared_error}
-)
-"""What is a mean over rows, so that the mean of a whole follows from those of its parts."""

@@ -1,7 +1,7 @@
 """Metrics that counts cannot give: what compares single rows, or orders them all.
 
-They are asked for by name, read the rows once more, and say so. Only what they are called, mean
-and range stands here; the rows are compared in `fairgauge.rowwise`.
+They are asked for by name and read the rows once more. Their names, meanings and ranges are defined
+here; the rows are compared in `fairgauge.rowwise`.
 """
 
 from __future__ import annotations
@@ -122,10 +122,14 @@ class RowMetric(Metric):
 
     @property
     def edges(self) -> str:
-        return "undefined when a side has no rows with everything it needs"
+        return "undefined when a side has no row with all columns that it needs"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.top is None else ("k", "percent")
 
     def with_parameter(self, parameter: str, value: float) -> Metric:
-        if self.top is None or parameter not in ("k", "percent"):
+        if parameter not in self.parameters:
             return super(RowMetric, self).with_parameter(parameter, value)
         if value <= 0 or (parameter == "percent" and value > 100):
             raise LookupError(f"{self.name}: {parameter} must be above 0, not {value:g}")

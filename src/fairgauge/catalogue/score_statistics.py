@@ -6,8 +6,11 @@ exact values and a bound of 0.
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -17,14 +20,10 @@ from fairgauge.enums import Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
-
-Compute: TypeAlias = "Callable[[Scores], Array]"
 
 _DECILES = 10
 _FURTHEST_LOGIT = 1e-6
@@ -32,51 +31,58 @@ _NEWTON_STEPS = 50
 _SETTLED = 1e-12
 
 
+class ScoreTerm(StrEnum):
+    """A number of a row's score and label, of which a statistic is the mean."""
+
+    SCORE = "score"
+    CALIBRATION_GAP = "score - label"
+    SQUARED_ERROR = "(score - label)^2"
+    LOG_LOSS = "-label ln(score) - (1 - label) ln(1 - score)"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreStatistic(Statistic):
-    """A number of the scores of one group, and of their labels unless ``labelled`` is False.
+    """A number of the scores of one group, and of their labels unless ``labelled`` is False."""
 
-    ``bound`` gives the most that the value can be off because scores share a bin; without one the
-    value is exact.
-    """
-
-    compute: Compute
-    written: str
-    limits: tuple[float, float] = (0.0, 1.0)
-    labelled: bool = True
-    two_classes: bool = False
-    probability: bool = False
-    bound: Compute | None = None
+    labelled: ClassVar[bool] = True
+    """Whether rows without a label are excluded."""
+    two_classes: ClassVar[bool] = False
+    """Whether it takes both positive and negative labels."""
+    probability: ClassVar[bool] = False
+    """Whether it reads scores as probabilities."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY})
+
+    @abstractmethod
+    def of_scores(self, scores: Scores) -> Array:
+        """Return one number per group; it need not be right where rows are missing."""
 
     @property
     def needs(self) -> frozenset[Need]:
         return frozenset({"label", "score"} if self.labelled else {"score"})
 
     @property
-    def formula(self) -> str:
-        return self.written
+    def range(self) -> tuple[float, float]:
+        return (0.0, 1.0)
 
     @property
-    def range(self) -> tuple[float, float]:
-        return self.limits
+    def edges(self) -> str:
+        if self.two_classes:
+            return "undefined for a group without positive or without negative labels"
+        needed = "a score and a label" if self.labelled else "a score"
+        return f"undefined for a group without rows with {needed}"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         del profile
-        scores = _scores(side)
-        values = self.compute(scores)
-        return np.where(self._enough(scores), values, np.nan)
-
-    def error(self, side: ConfusionCounts) -> Array | None:
-        return None if self.bound is None else self.bound(_scores(side))
+        scores = scores_of(side)
+        return np.where(self._enough(scores), self.of_scores(scores), np.nan)
 
     def size(self, side: ConfusionCounts) -> Array:
-        scores = _scores(side)
+        scores = scores_of(side)
         rows: Array = (scores.counts if self.labelled else scores.every[:, None]).sum(axis=(1, 2))
         return rows
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
-        counts = _scores(side).counts[at].sum(axis=-1)
+        counts = scores_of(side).counts[at].sum(axis=-1)
         if self.size(side)[at] == 0:
             of = "score and label" if self.labelled else "score"
             return Reason.of(ReasonCode.NO_ROWS, of=of)
@@ -90,6 +96,142 @@ class ScoreStatistic(Statistic):
         rows = counts.min(axis=-1) if self.two_classes else counts.sum(axis=-1)
         enough: NDArray[np.bool_] = (rows if self.labelled else scores.every.sum(axis=-1)) > 0
         return enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RocAuc(ScoreStatistic):
+    """The area under the ROC curve."""
+
+    two_classes: ClassVar[bool] = True
+
+    @property
+    def formula(self) -> str:
+        return "P(score of a positive > score of a negative) + P(equal) / 2"
+
+    def of_scores(self, scores: Scores) -> Array:
+        return roc_auc(scores)
+
+    def error(self, side: ConfusionCounts) -> Array:
+        return roc_auc_bound(scores_of(side))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AveragePrecision(ScoreStatistic):
+    """Precision averaged over the observed positives, from the highest score down."""
+
+    two_classes: ClassVar[bool] = True
+
+    @property
+    def formula(self) -> str:
+        return "sum_k (recall_k - recall_k-1) precision_k, from the highest score down"
+
+    def of_scores(self, scores: Scores) -> Array:
+        return average_precision(scores)
+
+    def error(self, side: ConfusionCounts) -> Array:
+        return average_precision_bound(scores_of(side))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreMean(ScoreStatistic):
+    """The mean over rows of a number of their score and label."""
+
+    of: ScoreTerm
+
+    @property
+    def labelled(self) -> bool:  # type: ignore[override]
+        return self.of is not ScoreTerm.SCORE
+
+    @property
+    def probability(self) -> bool:  # type: ignore[override]
+        return self.of is not ScoreTerm.SCORE
+
+    @property
+    def formula(self) -> str:
+        return f"mean({self.of})"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return {
+            ScoreTerm.SCORE: (-math.inf, math.inf),
+            ScoreTerm.CALIBRATION_GAP: (-1.0, 1.0),
+            ScoreTerm.SQUARED_ERROR: (0.0, 1.0),
+            ScoreTerm.LOG_LOSS: (0.0, math.inf),
+        }[self.of]
+
+    def of_scores(self, scores: Scores) -> Array:
+        return {
+            ScoreTerm.SCORE: mean_score,
+            ScoreTerm.CALIBRATION_GAP: calibration_gap,
+            ScoreTerm.SQUARED_ERROR: brier_score,
+            ScoreTerm.LOG_LOSS: log_loss,
+        }[self.of](scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelMeanScore(ScoreStatistic):
+    """The mean score of the rows with one label."""
+
+    label: Literal["positive", "negative"]
+    probability: ClassVar[bool] = True
+
+    @property
+    def position(self) -> int:
+        """Return where the label stands in arrays by label."""
+        return 0 if self.label == "positive" else 1
+
+    @property
+    def formula(self) -> str:
+        return f"mean(score) of observed {self.label}s"
+
+    def of_scores(self, scores: Scores) -> Array:
+        total = scores.moments["s"][:, self.position]
+        return divide(total, scores.counts[:, self.position].sum(axis=-1), Profile.DOCUMENTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationError(ScoreStatistic):
+    """The distance of mean score and share of positives over ten equal bins of the score."""
+
+    over_bins: Literal["mean", "largest"]
+    probability: ClassVar[bool] = True
+
+    @property
+    def formula(self) -> str:
+        if self.over_bins == "mean":
+            return (
+                "sum_b n_b / n |mean score_b - positive share_b| over ten bins "
+                "(0, 0.1], ... (0.9, 1]"
+            )
+        return "max_b |mean score_b - positive share_b| over ten bins"
+
+    def of_scores(self, scores: Scores) -> Array:
+        rows, gap = _deciles(scores)
+        if self.over_bins == "mean":
+            return divide(gap.sum(axis=-1), rows.sum(axis=-1), Profile.DOCUMENTED)
+        most: Array = divide(gap, rows, Profile.CLARIFY).max(axis=-1)
+        return most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalibration(ScoreStatistic):
+    """A coefficient of the logistic regression of the label on the log odds of the score."""
+
+    coefficient: Literal["intercept", "slope"]
+    two_classes: ClassVar[bool] = True
+    probability: ClassVar[bool] = True
+
+    @property
+    def formula(self) -> str:
+        symbol = "a" if self.coefficient == "intercept" else "b"
+        return f"{self.coefficient} {symbol} of logit P(label = 1) = a + b logit(score)"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (-math.inf, math.inf)
+
+    def of_scores(self, scores: Scores) -> Array:
+        return recalibration(scores)[0 if self.coefficient == "intercept" else 1]
 
 
 def roc_auc(scores: Scores) -> Array:
@@ -164,19 +306,6 @@ def log_loss(scores: Scores) -> Array:
     return divide(-likelihood, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
 
 
-def expected_calibration_error(scores: Scores) -> Array:
-    """Return the mean distance of score and label over ten equal bins."""
-    rows, gap = _deciles(scores)
-    return divide(gap.sum(axis=-1), rows.sum(axis=-1), Profile.DOCUMENTED)
-
-
-def maximum_calibration_error(scores: Scores) -> Array:
-    """Return the largest distance of mean score and share of positives over ten equal bins."""
-    rows, gap = _deciles(scores)
-    most: Array = divide(gap, rows, Profile.CLARIFY).max(axis=-1)
-    return most
-
-
 def in_deciles(scores: Scores) -> Array:
     """Return which of the bins (0, 0.1], ... (0.9, 1] each fine bin is in; shape (B, 10), 0 or 1.
 
@@ -200,30 +329,10 @@ def mean_score(scores: Scores) -> Array:
     return divide(scores.total, scores.every.sum(axis=-1), Profile.DOCUMENTED)
 
 
-def mean_score_of_positives(scores: Scores) -> Array:
-    """Return the mean score of the rows with a positive label."""
-    return divide(scores.moments["s"][:, 0], scores.counts[:, 0].sum(axis=-1), Profile.DOCUMENTED)
-
-
-def mean_score_of_negatives(scores: Scores) -> Array:
-    """Return the mean score of the rows with a negative label."""
-    return divide(scores.moments["s"][:, 1], scores.counts[:, 1].sum(axis=-1), Profile.DOCUMENTED)
-
-
 def calibration_gap(scores: Scores) -> Array:
-    """Return the mean score less the share of positive labels."""
+    """Return the mean score minus the share of positive labels."""
     off = scores.moments["s"].sum(axis=-1) - scores.counts[:, 0].sum(axis=-1)
     return divide(off, scores.counts.sum(axis=(1, 2)), Profile.DOCUMENTED)
-
-
-def calibration_slope(scores: Scores) -> Array:
-    """Return the slope of the labels' log odds on the scores' log odds."""
-    return _recalibrated(scores)[1]
-
-
-def calibration_intercept(scores: Scores) -> Array:
-    """Return the intercept of the labels' log odds on the scores' log odds."""
-    return _recalibrated(scores)[0]
 
 
 def logits(scores: Scores) -> Array:
@@ -233,8 +342,11 @@ def logits(scores: Scores) -> Array:
     return np.asarray(np.log(mean / (1 - mean)))
 
 
-def _recalibrated(scores: Scores) -> tuple[Array, Array]:
-    """Fit a logistic regression of the label on the logit of the bin's mean score, by Newton."""
+def recalibration(scores: Scores) -> tuple[Array, Array]:
+    """Return intercept and slope of the label's logistic regression on the logit of the score.
+
+    The score of a bin is its mean; the fit is by Newton's method.
+    """
     rows, x = scores.counts.sum(axis=1), logits(scores)
     a, b = np.zeros(len(rows)), np.ones(len(rows))
     settled = np.zeros(len(rows), dtype=bool)
@@ -305,6 +417,7 @@ def shares(counts: Array) -> Array:
     return divide(counts, counts.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)
 
 
-def _scores(side: ConfusionCounts) -> Scores:
+def scores_of(side: ConfusionCounts) -> Scores:
+    """Return the score histograms of a side, which must have them."""
     assert side.scores is not None
     return side.scores

@@ -48,7 +48,7 @@ class StandardisedDifference(ComparisonMetric):
 
     @property
     def edges(self) -> str:
-        return "undefined with fewer than two rows on a side, or when nothing varies"
+        return "undefined with fewer than two rows on a side, or when the values do not vary"
 
     def value(self, group: ConfusionCounts, reference: ConfusionCounts, profile: Profile) -> Array:
         ours, theirs = self.side_values(group, reference, profile)

@@ -1,6 +1,6 @@
 """The few shapes that a number of one group can have.
 
-A ``Statistic`` turns a `ConfusionCounts` into one number per group. Which interval, formula and edge
+A ``Statistic`` turns `ConfusionCounts` into one number per group. Which interval, formula and edge
 rule it has follows from its shape, never from its name.
 """
 
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.derived import comparison_of
 from fairgauge.enums import Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode, all_of
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.across import Spread
     from fairgauge.catalogue.cells import Array, Cells, Need
+    from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
 
 
@@ -36,6 +39,7 @@ class Statistic(ABC):
     signed : whether it can be negative of its nature, so that a ratio of two means nothing.
     aka : other names in use that mean exactly this.
     cite : where it is defined.
+    own : whether it is a user's, and not of the catalogue.
     """
 
     name: str
@@ -44,11 +48,18 @@ class Statistic(ABC):
     aka: tuple[str, ...] = ()
     cite: tuple[str, ...]
     signed: bool = False
+    own: bool = False
 
     is_share: ClassVar[bool] = False
     """Whether it is a share of rows, shown in per cent."""
+    takes_weights: ClassVar[bool] = True
+    """Whether it is defined of weighted rows."""
+    infinite: ClassVar[str] = "infinite"
+    """What an infinite value is called."""
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The names of its parameters; the first is meant where none is named."""
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.BINARY, Task.MULTICLASS})
-    """The tasks that it is of; in a multiclass audit each class stands against the rest."""
+    """The tasks that it is of; in a multiclass audit each class is compared with all others."""
 
     @property
     def title(self) -> str:
@@ -57,9 +68,9 @@ class Statistic(ABC):
         return " ".join(words)
 
     @property
-    def infinite(self) -> str:
-        """Say an infinite value in words."""
-        return "infinite"
+    def sums(self) -> tuple[Cells, ...]:
+        """Return the sums of cells that it is a function of; none where it takes more."""
+        return ()
 
     @property
     @abstractmethod
@@ -75,6 +86,11 @@ class Statistic(ABC):
     @abstractmethod
     def range(self) -> tuple[float, float]:
         """Return the smallest and the largest possible value."""
+
+    @property
+    def edges(self) -> str:
+        """Return what happens where the formula divides by zero."""
+        return "undefined when the group has no row with all columns that it needs"
 
     @abstractmethod
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
@@ -93,6 +109,26 @@ class Statistic(ABC):
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         """Return what is missing where `value` is NaN, such as observed positives."""
 
+    def with_parameter(self, parameter: str, value: float) -> Statistic:
+        """Return the same statistic with another parameter, as in ``precision_at_k(50)``.
+
+        Raises
+        ------
+        LookupError
+            The statistic has no such parameter, or it does not allow the value.
+        """
+        raise LookupError(f"{self.name} has no parameter {parameter}, asked to be {value:g}")
+
+    def compared(self, by: str) -> Contrast | Spread:
+        """Return what compares it: by ``difference``, ``ratio``, ``largest_gap`` ...
+
+        Raises
+        ------
+        LookupError
+            It is not compared in this way.
+        """
+        return comparison_of(self, by)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate(Statistic):
@@ -107,6 +143,10 @@ class Rate(Statistic):
             raise ValueError(f"{self.name}: {self.of} is not a part of {self.among}")
 
     @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (self.of, self.among)
+
+    @property
     def needs(self) -> frozenset[Need]:
         return self.of.needs | self.among.needs
 
@@ -118,6 +158,10 @@ class Rate(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
 
+    @property
+    def edges(self) -> str:
+        return f"undefined when {self.among} = 0"
+
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.of.count(counts), self.among.count(counts), profile)
@@ -127,7 +171,7 @@ class Rate(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return _none_of(self.among)
+        return none_of(self.among)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +184,12 @@ class Quotient(Statistic):
     """Whether ``over`` can never exceed ``under``."""
 
     @property
-    def infinite(self) -> str:
+    def infinite(self) -> str:  # type: ignore[override]
         return f"infinite (no {self.under.described})"
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (self.over, self.under)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -155,6 +203,12 @@ class Quotient(Statistic):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.bounded else float("inf"))
 
+    @property
+    def edges(self) -> str:
+        infinite = f"Infinity when {self.under} = 0 and {self.over} is not; "
+        undefined = f"undefined when {self.over} = 0 and {self.under} = 0"
+        return undefined if self.bounded else infinite + undefined
+
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         counts = side.counts(self.needs)
         return divide(self.over.count(counts), self.under.count(counts), profile)
@@ -164,7 +218,7 @@ class Quotient(Statistic):
 
     def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
         del side, at
-        return all_of((_none_of(self.over), _none_of(self.under)))
+        return all_of((none_of(self.over), none_of(self.under)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +226,10 @@ class Blend(Statistic):
     """The plain mean of several rates, such as balanced accuracy."""
 
     of: tuple[Rate, ...]
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return tuple(cells for rate in self.of for cells in rate.sums)
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -184,6 +242,10 @@ class Blend(Statistic):
     @property
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0)
+
+    @property
+    def edges(self) -> str:
+        return f"undefined when {' or '.join(part.title for part in self.of)} is"
 
     def value(self, side: ConfusionCounts, profile: Profile) -> Array:
         values: Array = np.mean([rate.value(side, profile) for rate in self.of], axis=0)
@@ -198,6 +260,61 @@ class Blend(Statistic):
         return all_of(rate.why_undefined(side, at) for rate in missing)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnStatistic(Statistic):
+    """A function of sums of cells whose distribution no closed form describes well.
+
+    Its interval is that of its values over drawn tables, whatever the function.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelativeRate(DrawnStatistic):
+    """One rate over another of the same rows, such as lift: precision over the base rate."""
+
+    of: Rate
+    to: Rate
+
+    @property
+    def sums(self) -> tuple[Cells, ...]:
+        return (*self.of.sums, *self.to.sums)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.of.needs | self.to.needs
+
+    @property
+    def formula(self) -> str:
+        return f"[{self.of.formula}] / [{self.to.formula}]"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return (0.0, float("inf"))
+
+    @property
+    def edges(self) -> str:
+        return f"undefined when {self.of.title} is, or when {self.to.of} = 0"
+
+    def value(self, side: ConfusionCounts, profile: Profile) -> Array:
+        over, under = (self._rate(rate, side, profile) for rate in (self.of, self.to))
+        return divide(over, under, profile)
+
+    def size(self, side: ConfusionCounts) -> Array:
+        counts = side.counts(self.needs)
+        rows: Array = np.minimum(self.of.among.count(counts), self.to.among.count(counts))
+        return rows
+
+    def why_undefined(self, side: ConfusionCounts, at: int) -> Reason:
+        counts = side.counts(self.needs)[at]
+        empty = [rate.among for rate in (self.of, self.to) if not rate.among.count(counts)]
+        return all_of(map(none_of, empty or [self.to.of]))
+
+    def _rate(self, rate: Rate, side: ConfusionCounts, profile: Profile) -> Array:
+        """Return a rate of the rows that both rates can count."""
+        counts = side.counts(self.needs)
+        return divide(rate.of.count(counts), rate.among.count(counts), profile)
+
+
 def _rows_in_either(over: Cells, under: Cells, counts: Array) -> Array:
     """Count each row once that stands in either sum."""
     inside = [a + b > 0 for a, b in zip(over.coefficients, under.coefficients, strict=True)]
@@ -210,6 +327,7 @@ def _bracket(cells: Cells) -> str:
     return f"({text})" if " + " in text else text
 
 
-def _none_of(cells: Cells) -> Reason:
+def none_of(cells: Cells) -> Reason:
+    """Return that a sum of cells is 0, as the reason why a number is undefined."""
     counts, formula = cells.described, str(cells)
     return Reason.of(ReasonCode.EMPTY_DENOMINATOR, counts=counts, formula=formula)

@@ -1,6 +1,6 @@
 """What other tools call a number, and where theirs is not quite ours.
 
-A name that maps to nothing says why; `fairgauge metrics NAME` repeats it. Group and reference are
+A name that maps to nothing gives the reason; `fairgauge metrics NAME` repeats it. Group and reference are
 what AIF360 calls unprivileged and privileged, holisticai group a and group b, Clarify facet d and
 facet a, Vertex AI slice 1 and slice 2.
 """
@@ -42,11 +42,11 @@ def plain(name: str) -> str:
     return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
 
 
-_TO_OVERALL = "unsigned, and the farthest from all rows where method='to_overall' is asked"
-_ZERO = "a rate without rows is 0 there; here it is undefined, and its group left out"
-_COUNT = "a count or a sum, in the report's groups"
+_TO_OVERALL = "unsigned; with method='to_overall', the largest difference from the overall value"
+_ZERO = "a rate without rows is 0 there; here it is undefined and its group excluded"
+_COUNT = "a count or a sum: see the report's groups"
 _CLASSES = "of all classes: class {} of a multiclass audit"
-_ROWS = "of all rows, of no group"
+_ROWS = "a number of all rows, not of a group"
 _PAIR = "of the two groups compared; here of all groups of the feature"
 _CUT = "of predictions cut at a quantile; cut them at a value (fairgauge.above)"
 
@@ -87,8 +87,8 @@ _CLARIFY: Mapping[str, str] = {
     "F1 Score": "f1",
 }
 _CLARIFY_DIFFERS: Mapping[str, tuple[str, str]] = {
-    "FT": ("FT", "opposite sign: smclarify counts F- less F+; profile clarify gives its number"),
-    "Flip Test (FT)": ("FT", "opposite sign: smclarify counts F- less F+; profile clarify gives its number"),
+    "FT": ("FT", "opposite sign: smclarify computes F- minus F+; profile clarify gives its number"),
+    "Flip Test (FT)": ("FT", "opposite sign: smclarify computes F- minus F+; profile clarify gives its number"),
 }
 _VERTEX: Mapping[str, str] = {
     "Difference in Population Size": "vertex.difference_in_population_size",
@@ -145,7 +145,7 @@ _FAIRLEARN_DIFFERS: Mapping[str, tuple[str, str]] = {
 _FAIRLEARN_NONE: Mapping[str, str] = {
     "count": _COUNT,
     "median_absolute_error": "a median needs every row: sums give mean_absolute_error",
-    "max_error": "the single worst row, which says little of a group: see root_mean_squared_error",
+    "max_error": "the error of the single worst row, which does not describe a group: see root_mean_squared_error",
 }
 _AIF360: Mapping[str, str] = {
     "accuracy": "accuracy", "base_rate": "base_rate", "error_rate": "error_rate", "selection_rate": "selection_rate",
@@ -178,8 +178,8 @@ _AIF360_DIFFERS: Mapping[str, tuple[str, str]] = {
     "equalized_odds_difference": ("worst_odds", "of group and reference, as worst_odds; Fairlearn's is of all groups"),
     "smoothed_empirical_differential_fairness": ("label.differential_fairness", "of labels also in ClassificationMetric; of predictions it is prediction.differential_fairness"),
     "smoothed_edf": ("label.differential_fairness", "of what is given, labels or predictions"),
-    "differential_fairness_bias_amplification": ("prediction.differential_fairness", "less label.differential_fairness"),
-    "df_bias_amplification": ("prediction.differential_fairness", "less label.differential_fairness"),
+    "differential_fairness_bias_amplification": ("prediction.differential_fairness", "minus label.differential_fairness"),
+    "df_bias_amplification": ("prediction.differential_fairness", "minus label.differential_fairness"),
     "between_group_generalized_entropy_index": ("between_group_generalized_entropy", _PAIR),
     "between_group_generalized_entropy_error": ("between_group_generalized_entropy", _PAIR),
     "between_group_theil_index": ("between_group_theil_index", _PAIR),
@@ -188,9 +188,9 @@ _AIF360_DIFFERS: Mapping[str, tuple[str, str]] = {
     "consistency": ("consistency", "of labels, unscaled columns; neighbours at the same distance by row order, here by share"),
     "consistency_score": ("consistency", "unscaled columns; neighbours at the same distance by row order, here by share"),
     "conditional_demographic_disparity": ("CDDPL", "over the values of the attribute itself, not over strata"),
-    "generalized_false_negative_rate": ("generalized_true_positive_rate", "1 less it"),
-    "generalized_fnr": ("generalized_true_positive_rate", "1 less it"),
-    "generalized_true_negative_rate": ("generalized_false_positive_rate", "1 less it"),
+    "generalized_false_negative_rate": ("generalized_true_positive_rate", "one minus it"),
+    "generalized_fnr": ("generalized_true_positive_rate", "one minus it"),
+    "generalized_true_negative_rate": ("generalized_false_positive_rate", "one minus it"),
 }
 _AIF360_NONE: Mapping[str, str] = {
     "performance_measures": "the group's rates together", "power": "the number of true positives",
@@ -239,7 +239,7 @@ _HOLISTICAI: Mapping[str, str] = {
 }
 _D_N = "its variances have the divisor n, ours n - 1"
 _HOLISTICAI_DIFFERS: Mapping[str, tuple[str, str]] = {
-    "Four Fifths Rule": ("selection_rate.smallest_ratio", "of the two groups alone"), "four_fifths": ("selection_rate.smallest_ratio", "of the two groups alone"),
+    "Four Fifths Rule": ("selection_rate.smallest_ratio", "of the two groups only"), "four_fifths": ("selection_rate.smallest_ratio", "of the two groups only"),
     "Cohen D": ("selection_smd", _D_N),
     "2SD Rule": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),
     "z_test_diff": ("selection_rate.difference", "a test statistic there; ours is its p-value, from another test"),

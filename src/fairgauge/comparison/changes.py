@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.lookup import BUILT_IN
 from fairgauge.enums import Direction, ScopeKind, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import Interval
@@ -25,6 +25,7 @@ from fairgauge.stats.multiplicity import adjust
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.estimates import Estimate
     from fairgauge.stats.arrays import Array
 
@@ -94,7 +95,9 @@ class Change:
 
 
 def changes(
-    pairs: Sequence[tuple[Estimate, Estimate]], refused: Reason | None = None
+    pairs: Sequence[tuple[Estimate, Estimate]],
+    refused: Reason | None = None,
+    catalogue: Catalogue = BUILT_IN,
 ) -> tuple[Change, ...]:
     """Return the change of every disparity, the most important first.
 
@@ -104,6 +107,8 @@ def changes(
         The same disparity of two reports.
     refused : Reason, optional
         Why no change can have an interval, if none can.
+    catalogue : Catalogue
+        What the names of the metrics stand for.
 
     Returns
     -------
@@ -126,7 +131,8 @@ def changes(
     if not pairs:
         return ()
     reasons = [refused or _why_no_interval(*pair) for pair in pairs]
-    numbers = _measured(pairs, np.array([reason is None for reason in reasons]))
+    compared = np.array([reason is None for reason in reasons])
+    numbers = _measured(pairs, compared, [_scale(new.metric, catalogue) for _, new in pairs])
     return tuple(sorted(map(_change, pairs, reasons, numbers), key=_importance))
 
 
@@ -144,6 +150,7 @@ class _Numbers:
     away_low: float
     away_high: float
     crossed: bool
+    bounded: bool
 
 
 def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
@@ -162,10 +169,12 @@ def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
 
 
 @quiet
-def _measured(pairs: Sequence[tuple[Estimate, Estimate]], compared: Array) -> list[_Numbers]:
+def _measured(
+    pairs: Sequence[tuple[Estimate, Estimate]], compared: Array, scales: Sequence[_Scale]
+) -> list[_Numbers]:
     """Compute all changes at once; ``compared`` tells which have an interval."""
-    neutral, log = np.array([_scale(new.metric) for _, new in pairs]).T
-    log = log.astype(bool)
+    neutral = np.array([scale.neutral for scale in scales])
+    log, bounded = (np.array([getattr(s, name) for s in scales]) for name in ("log", "bounded"))
 
     def scaled(side: int, read: Callable[[Estimate], float | None]) -> Array:
         raw = np.array([read(pair[side]) for pair in pairs], dtype=np.float64)
@@ -185,17 +194,25 @@ def _measured(pairs: Sequence[tuple[Estimate, Estimate]], compared: Array) -> li
     low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
     columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p, adjusted,
                np.where(np.isnan(neutral), np.nan, away), away_low, away_high,
-               old * new < 0]  # fmt: skip
+               old * new < 0, bounded]  # fmt: skip
     return [_Numbers(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def _scale(name: str) -> tuple[float, bool]:
-    """Return what "no difference" is (NaN: nothing is), and whether to compare logarithms."""
+class _Scale(NamedTuple):
+    """What "no difference" is (NaN: nothing is), whether to compare logarithms, if it has ends."""
+
+    neutral: float
+    log: bool
+    bounded: bool
+
+
+def _scale(name: str, catalogue: Catalogue) -> _Scale:
     try:
-        row = find_metric(name)
+        row = catalogue.metric(name)
     except LookupError:
-        return math.nan, False
-    return row.neutral, row.neutral == 1 and row.range[0] >= 0
+        return _Scale(math.nan, log=False, bounded=False)
+    ratio = row.neutral == 1 and row.range[0] >= 0
+    return _Scale(row.neutral, log=ratio, bounded=all(map(math.isfinite, row.range)))
 
 
 def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | None]) -> Array:
@@ -248,19 +265,12 @@ def _size(pair: tuple[Estimate, Estimate], found: _Numbers) -> float:
     far = abs(math.log(found.change)) if found.log and found.change > 0 else abs(found.change)
     if not math.isfinite(far):
         return 0.0  # infinite values say that a count is 0, not how a group fares
-    if found.log or _bounded(pair[1].metric):
+    if found.log or found.bounded:
         return far
     rates = [r for e in pair for r in (e.rate_group, e.rate_reference) if r is not None]
     known = [abs(number) for number in rates if math.isfinite(number)]
     usual = sum(known) / len(known) if known else 0.0
     return far / (usual or max(abs(e.value or 0.0) for e in pair) or 1.0)
-
-
-def _bounded(name: str) -> bool:
-    try:
-        return all(map(math.isfinite, find_metric(name).range))
-    except LookupError:
-        return False
 
 
 def _importance(each: Change) -> tuple[bool, bool, bool, float]:

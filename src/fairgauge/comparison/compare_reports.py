@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.verdict_changes import flips, turned
@@ -77,6 +78,7 @@ def compare(
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     pairs, lonely = _paired(before.estimates, after.estimates)
     turns, stayed, rules = flips(before, after)
+    own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -87,9 +89,10 @@ def compare(
         turn=turned(before.verdict, after.verdict),
         flips=turns,
         stayed=stayed,
-        changes=changes(pairs, refused),
+        changes=changes(pairs, refused, Catalogue(own)),
         alone=(*lonely, *rules),
         groups=tuple(_groups(before, after)),
+        own=own,
     )
 
 
@@ -156,11 +159,27 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
     keys = [option.name for option in ranked]
     keys += [key for key in specs[0] | specs[1] if key not in BY_NAME]
     for key in keys:
-        before, after = (spec.get(key) for spec in specs)
+        before, after = (_asked(spec, key) for spec in specs)
         if before != after and not (key == "positive" and _alike(before, after)):
             yield Difference(key, before, after, BY_NAME[key].effect if key in BY_NAME else "")
+    for before, after in ((b, a) for b in old.own for a in new.own if b.name == a.name):
+        if before != after:
+            what = "the two reports define it differently"
+            yield Difference(before.name, before.formula, after.formula, what)
     if old.version != new.version:
         yield Difference("fairgauge", old.version, new.version)
+
+
+def _asked(spec: Mapping[str, Any], key: str) -> Any:
+    """Return what a report asked, in the words of today: a report may be older than an option."""
+    value, option = spec.get(key), BY_NAME.get(key)
+    if option is None:
+        return value
+    if value is None:
+        return option.type.plain(option.default)
+    problems: list[Problem] = []
+    meaning = option.type.read(value, key, problems)
+    return value if problems else option.type.plain(meaning)
 
 
 def _rows(old: Report, new: Report, stated: bool | None) -> tuple[bool, Reason | None]:

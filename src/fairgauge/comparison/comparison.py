@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import Change
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
     from fairgauge.report.verdicts import Verdict
 
@@ -142,6 +145,7 @@ class Comparison:
     changes : what became of every disparity, the most important first.
     alone : what only one of the reports has.
     groups : the sizes of the groups.
+    own : the rates of the user's own, as far as they can be shown.
     """
 
     version: str
@@ -156,6 +160,12 @@ class Comparison:
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
+    own: tuple[Statistic, ...] = ()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the comparison stand for."""
+        return Catalogue(self.own)
 
     @property
     def worse(self) -> bool:
@@ -183,6 +193,7 @@ class Comparison:
             "changes": [_plain_change(each) for each in self.changes],
             "alone": [_fields(each) for each in self.alone],
             "groups": [_fields(each) for each in self.groups],
+            "metrics": facts_of((), (rate.name for rate in self.own), self.catalogue),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -270,6 +281,7 @@ def _read(values: Mapping[str, Any]) -> Comparison:
         changes=tuple(_change(each) for each in values["changes"]),
         alone=tuple(Alone(**each) for each in values["alone"]),
         groups=tuple(GroupChange(**each) for each in values["groups"]),
+        own=own_rates(values.get("metrics", {})),
     )
 
 

@@ -169,7 +169,19 @@ class Cube:
         }
 
     def to_json(self) -> str:
-        """Return the text of a ``.cube.json`` file, with its own digest."""
+        """Return the text of a ``.cube.json`` file, with its own digest.
+
+        Raises
+        ------
+        CubeError
+            The question has metrics of a user's own, whose definition a file cannot hold.
+        """
+        own = ", ".join(rate.name for rate in self.asked.catalogue.own)
+        if own:
+            raise CubeError(
+                f"a cube file cannot hold the definition of metrics of your own ({own}): count "
+                "without them, and name them where the counts are audited"
+            )
         found = self.to_dict()
         return json.dumps(found | {"digest": _digest(found)}, separators=(",", ":"))
 

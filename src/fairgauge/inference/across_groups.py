@@ -1,8 +1,8 @@
-"""Across: intervals of how far the groups of a feature lie apart.
+"""Intervals of the dispersion of a statistic over all groups of a feature.
 
 The largest gap is picked from all pairs, so every pair is covered at once, at Tukey's critical
-value; the gap then lies between the largest lower and the largest upper limit of a pair. Noise
-raises the variance and the like, so that these get a ball.
+value; the gap then lies between the largest lower and the largest upper limit of a pair. Sampling
+variation raises the variance and the like, so that these get a ball.
 """
 
 from __future__ import annotations
@@ -16,11 +16,16 @@ from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spre
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.bound import Bounds, of_share
-from fairgauge.inference.cluster_jackknife import clusters_behind
-from fairgauge.inference.draws import MOST_DRAWN, generator
-from fairgauge.inference.evidence import CellCount
-from fairgauge.inference.interval import RATIO_MAY_BE_ZERO, Methods, NoInterval
+from fairgauge.inference.cluster_jackknife import clusters_in_denominator
+from fairgauge.inference.evidence import CellCount, generator
+from fairgauge.inference.group_intervals import of_share
+from fairgauge.inference.interval import (
+    RATIO_MAY_BE_ZERO,
+    Methods,
+    NoInterval,
+    StatisticInterval,
+)
+from fairgauge.inference.resampling import MOST_DRAWN
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
@@ -37,8 +42,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.comparison_intervals import Uncertainty
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
 
 _MOST_PAIRS = 20_000_000
@@ -47,85 +52,100 @@ _UNBOUNDED = Reason.of(ReasonCode.UNBOUNDED)
 _BALL = IntervalMethod.GROUP_BALL
 
 
-class Made(NamedTuple):
+class SlotIntervals(NamedTuple):
     """Limits in every slot, how they were made, and why there are none where there are none."""
 
     limits: Limits
-    method: Methods
+    methods: Methods
     reason: Reason | None = None
 
 
 @singledispatch
-def across(metric: Across, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+def across_interval(
+    metric: Across, evidence: Evidence, slots: int, how: Uncertainty
+) -> SlotIntervals:
     """Return the limits of a metric of all groups in every slot.
 
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
     del evidence, slots, how
     raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
 
 
-@across.register(Spread)
-def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(Spread)
+def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     confidence = how.spec.confidence
-    found = how.bounds(metric.of, evidence, _margin(evidence, slots))
-    groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
+    groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
+    groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
-        limits = _extreme(metric, found, groups, confidence)
-        return Made(limits, (IntervalMethod.SIMULTANEOUS_GROUPS, *found.method), found.reason)
+        limits = _extreme(metric, groups_interval, groups, confidence)
+        return SlotIntervals(
+            limits,
+            (IntervalMethod.SIMULTANEOUS_GROUPS, *groups_interval.methods),
+            groups_interval.reason,
+        )
     if metric.by == "largest_gap":
-        low, high = _pairs(found, groups, confidence, mover_difference)
+        low, high = _pairs(groups_interval, groups, confidence, mover_difference)
         limits = np.fmax(np.fmax.reduce(low, axis=(1, 2)), 0.0), np.fmax.reduce(high, axis=(1, 2))
-        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), found.reason)
+        return SlotIntervals(
+            limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), groups_interval.reason
+        )
     if metric.by == "smallest_ratio":
-        low, high = _pairs(found, groups, confidence, mover_ratio)
+        low, high = _pairs(groups_interval, groups, confidence, mover_ratio)
         low, high = np.fmin.reduce(low, axis=(1, 2)), np.fmin.reduce(high, axis=(1, 2))
         if metric.of.range[0] < 0:
-            sure = _all_positive(found, groups, confidence)
-            low, high = np.where(sure, low, np.nan), np.where(sure, high, np.nan)
-        limits, reason = (low, np.fmin(high, 1.0)), found.reason or RATIO_MAY_BE_ZERO
-        return Made(limits, (*_PAIRS_AT_ONCE, *found.method), reason)
-    return _dispersed(metric, found, slots, confidence)
+            positive_groups = _all_positive(groups_interval, groups, confidence)
+            low, high = (
+                np.where(positive_groups, low, np.nan),
+                np.where(positive_groups, high, np.nan),
+            )
+        limits, reason = (low, np.fmin(high, 1.0)), groups_interval.reason or RATIO_MAY_BE_ZERO
+        return SlotIntervals(limits, (*_PAIRS_AT_ONCE, *groups_interval.methods), reason)
+    return _dispersion_interval(metric, groups_interval, slots, confidence)
 
 
-@across.register(Joint)
-def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
-    stricter = how.of_each(len(metric.of))
-    parts = [across(part, evidence, slots, stricter) for part in metric.of]
+@across_interval.register(Joint)
+def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
+    stricter = how.stricter(len(metric.of))
+    parts = [across_interval(part, evidence, slots, stricter) for part in metric.of]
     limits = np.array([part.limits for part in parts])
     if metric.how == "mean":
         joined = limits.mean(axis=0)
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
-    return Made((joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].method))
+    return SlotIntervals(
+        (joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
+    )
 
 
-@across.register(DifferentialFairness)
-def _(metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(DifferentialFairness)
+def _(
+    metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty
+) -> SlotIntervals:
     low, high = [], []
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
-        found = of_share(evidence, of, among)
-        groups = (~np.isnan(found.estimate)).reshape(slots, -1).sum(axis=1)
-        pairs = _pairs(found, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
+        groups_interval = of_share(evidence, of, among)
+        groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
+        pairs = _pairs(groups_interval, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
     methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, IntervalMethod.WILSON)
-    return Made(limits, methods)
+    return SlotIntervals(limits, methods)
 
 
-@across.register(InequalityPart)
-def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> Made:
+@across_interval.register(InequalityPart)
+def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     counts = evidence.side.counts(metric.needs).reshape(slots, -1, 4)
-    worth = evidence.worth(lambda side: side.counts(metric.needs).sum(axis=-1))
-    worth = worth.reshape(slots, -1)[..., None]
+    rows_per_weight = evidence.rows_per_weight(lambda side: side.counts(metric.needs).sum(axis=-1))
+    rows_per_weight = rows_per_weight.reshape(slots, -1)[..., None]
     if metric.part == "between":
-        return _between(metric, counts, worth, how.spec.confidence)
+        return _between(metric, counts, rows_per_weight, how.spec.confidence)
     if counts.size * how.spec.replicates > MOST_DRAWN:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     drawn = np.stack(
@@ -139,70 +159,74 @@ def _(metric: InequalityPart, evidence: Evidence, slots: int, how: Uncertainty) 
                 ],
                 axis=1,
             )
-            for slot in counts * worth
+            for slot in counts * rows_per_weight
         ],
         axis=1,
     )
-    values = metric.of_counts(quotient(drawn, worth))
-    return Made(
+    values = metric.of_counts(quotient(drawn, rows_per_weight))
+    return SlotIntervals(
         quantile_interval(values, how.spec.confidence), (IntervalMethod.DIRICHLET_POSTERIOR,)
     )
 
 
-def _between(metric: InequalityPart, counts: Array, worth: Array, confidence: float) -> Made:
+def _between(
+    metric: InequalityPart, counts: Array, rows_per_weight: Array, confidence: float
+) -> SlotIntervals:
     """Return a ball around the root, which is half the variance of the mean benefits near 0."""
     rows = counts.sum(axis=-1)
     mean = quotient((counts * BENEFITS).sum(axis=-1), rows)
     weight = quotient(rows, rows.sum(axis=-1, keepdims=True))
     every = quotient((counts * BENEFITS).sum(axis=(1, 2)), rows.sum(axis=-1))
-    smoothed = (counts * worth + 0.5) / ((rows * worth[..., 0])[..., None] + 2)
+    smoothed = (counts * rows_per_weight + 0.5) / ((rows * rows_per_weight[..., 0])[..., None] + 2)
     of_rows = (smoothed * BENEFITS**2).sum(axis=-1) - (smoothed * BENEFITS).sum(axis=-1) ** 2
-    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * worth[..., 0])), np.nan)
+    error = np.where(rows > 0, np.sqrt(quotient(of_rows, rows * rows_per_weight[..., 0])), np.nan)
     z = np.full(len(rows), critical(confidence))
     far = quotient(error_dispersion_quantile(error, weight, z), every) / np.sqrt(2)
     root = np.sqrt(np.maximum(metric.of_counts(counts), 0.0))
     known = np.isfinite(mean).sum(axis=-1) > 1
     low, high = np.maximum(root - far, 0.0) ** 2, (root + far) ** 2
-    return Made((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
+    return SlotIntervals((np.where(known, low, np.nan), np.where(known, high, np.nan)), (_BALL,))
 
 
-def _dispersed(metric: Spread, found: Bounds, slots: int, confidence: float) -> Made:
+def _dispersion_interval(
+    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
+) -> SlotIntervals:
     """Return the limits of the variance or the Gini index over groups."""
-    if found.clustered:
+    if groups_interval.clustered:
         raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=metric.title)
     c = critical(confidence)
-    low, high = found.at(np.full(len(found.estimate), c))
+    low, high = groups_interval.at(np.full(len(groups_interval.estimate), c))
     with np.errstate(invalid="ignore"):
-        error = np.maximum(found.estimate - low, high - found.estimate) / c
-    finite = np.isfinite(error) | np.isnan(found.estimate)
+        error = np.maximum(groups_interval.estimate - low, high - groups_interval.estimate) / c
+    finite = np.isfinite(error) | np.isnan(groups_interval.estimate)
     bounded = finite.reshape(slots, -1).all(axis=1)
-    value, error = found.estimate.reshape(slots, -1), error.reshape(slots, -1)
+    value, error = groups_interval.estimate.reshape(slots, -1), error.reshape(slots, -1)
     made = variance_limits if metric.by == "variance" else gini_limits
     low, high = made(value, error, np.full(slots, c))
-    reason = found.reason or _UNBOUNDED
+    reason = groups_interval.reason or _UNBOUNDED
     if metric.by == "gini" and metric.of.range[0] < 0:
         positive = (np.where(np.isnan(value), np.inf, value) >= 0).all(axis=1)
         bounded &= positive & np.isfinite(high)
         reason = RATIO_MAY_BE_ZERO
     low, high = np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
-    return Made((low, high), (_BALL, *found.method), reason)
+    return SlotIntervals((low, high), (_BALL, *groups_interval.methods), reason)
 
 
-def _all_positive(found: Bounds, groups: Array, confidence: float) -> Array:
-    """Tell in which slots all groups are surely above 0."""
-    c = np.repeat(tukey_critical(groups, confidence), len(found.estimate) // len(groups))
-    low, _ = found.at(c)
-    above = (low > 0) | np.isnan(found.estimate)
+def _all_positive(groups_interval: StatisticInterval, groups: Array, confidence: float) -> Array:
+    """Return in which slots all groups are significantly above 0."""
+    c = np.repeat(tukey_critical(groups, confidence), len(groups_interval.estimate) // len(groups))
+    low, _ = groups_interval.at(c)
+    above = (low > 0) | np.isnan(groups_interval.estimate)
     return np.asarray(above.reshape(len(groups), -1).all(axis=1))
 
 
 def _margin(evidence: Evidence, slots: int) -> NDArray[np.bool_]:
-    """Tell which groups are of all rows: those of the first slot."""
+    """Return which groups are of all rows: those of the first slot."""
     size = len(evidence.side.size)
     return np.arange(size) < size // slots
 
 
-def rows_behind(metric: Across, groups: ConfusionCounts) -> Array:
+def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
     """Return the rows that each group contributes to a metric."""
     if isinstance(metric, Spread):
         return metric.of.size(groups)
@@ -212,65 +236,73 @@ def rows_behind(metric: Across, groups: ConfusionCounts) -> Array:
     return groups.size
 
 
-def groups_rest_on(metric: Across, clusters: Clusters) -> Array:
+def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
     """Return the clusters that each group contributes to a metric."""
     if isinstance(metric, Spread):
-        return clusters_behind(metric.of, clusters)
+        return clusters_in_denominator(metric.of, clusters)
     if isinstance(metric, Joint):
-        fewest: Array = np.min([clusters_behind(p.of, clusters) for p in metric.of], axis=0)
+        fewest: Array = np.min([clusters_in_denominator(p.of, clusters) for p in metric.of], axis=0)
         return fewest
-    return clusters.behind(metric.needs, lambda side: rows_behind(metric, side))
+    return clusters.clusters_with_rows(metric.needs, lambda side: rows_per_group(metric, side))
 
 
 def _pairs(
-    found: Bounds,
+    groups_interval: StatisticInterval,
     groups: Array,
     confidence: float,
     mover: Callable[[Array, Array, Array, Array, Array, Array, Array], Limits],
 ) -> Limits:
     """Return the limits of every ordered pair of groups, NaN where it is none; (slots, G, G)."""
     slots = len(groups)
-    size = len(found.estimate) // slots
+    size = len(groups_interval.estimate) // slots
     if slots * size**2 > _MOST_PAIRS:
         raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
     c = np.repeat(tukey_critical(groups, confidence), size)
-    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
-    estimate = found.estimate.reshape(slots, size)
+    low, high = (
+        each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
+    )
+    estimate = groups_interval.estimate.reshape(slots, size)
     if mover is mover_ratio:
         low = np.maximum(low, 0.0)
     first = [each[:, :, None] for each in (estimate, low, high)]
     second = [each[:, None, :] for each in (estimate, low, high)]
-    numbers = (*first, *second, _correlations(found, slots))
+    numbers = (*first, *second, _correlations(groups_interval, slots))
     low, high = mover(*numbers)
     known = ~np.isnan(estimate)
     pair = known[:, :, None] & known[:, None, :] & ~np.eye(size, dtype=bool)
     return np.where(pair, low, np.nan), np.where(pair, high, np.nan)
 
 
-def _all_known(found: Bounds, c: Array, slots: int) -> Limits:
+def _limits_where_all_known(groups_interval: StatisticInterval, c: Array, slots: int) -> Limits:
     """Return the limits of all groups, none of a slot where a group of it has none."""
-    low, high = found.at(c)
-    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(found.estimate)
+    low, high = groups_interval.at(c)
+    missing = (np.isnan(low) | np.isnan(high)) & ~np.isnan(groups_interval.estimate)
     none = np.repeat(missing.reshape(slots, -1).any(axis=1), len(low) // slots)
     return np.where(none, np.nan, low), np.where(none, np.nan, high)
 
 
-def _correlations(found: Bounds, slots: int) -> Array:
+def _correlations(groups_interval: StatisticInterval, slots: int) -> Array:
     """Return the correlation of every two groups of a slot; shape (slots, G, G)."""
-    at = np.arange(len(found.estimate)).reshape(slots, -1)
+    at = np.arange(len(groups_interval.estimate)).reshape(slots, -1)
     pairs = (slots, at.shape[1], at.shape[1])
     first, second = (np.broadcast_to(each, pairs) for each in (at[:, :, None], at[:, None, :]))
-    return found.correlation(found, first.ravel(), second.ravel()).reshape(pairs)
+    return groups_interval.correlation(groups_interval, first.ravel(), second.ravel()).reshape(
+        pairs
+    )
 
 
-def _extreme(metric: Spread, found: Bounds, groups: Array, confidence: float) -> Limits:
+def _extreme(
+    metric: Spread, groups_interval: StatisticInterval, groups: Array, confidence: float
+) -> Limits:
     """Return the limits of the least or greatest, every group being covered at once."""
     slots = len(groups)
-    size = len(found.estimate) // slots
+    size = len(groups_interval.estimate) // slots
     levels = {g: critical(1 - (1 - confidence) / max(g, 1)) for g in set(groups.tolist())}
     c = np.repeat([levels[g] for g in groups.tolist()], size)
-    low, high = (each.reshape(slots, size) for each in _all_known(found, c, slots))
-    known = ~np.isnan(found.estimate.reshape(slots, size))
+    low, high = (
+        each.reshape(slots, size) for each in _limits_where_all_known(groups_interval, c, slots)
+    )
+    known = ~np.isnan(groups_interval.estimate.reshape(slots, size))
     least = metric.by == "minimum"
     reduce = np.fmin.reduce if least else np.fmax.reduce
     low, high = (np.where(known, each, np.nan) for each in (low, high))

@@ -1,7 +1,8 @@
-"""Jackknife: the limits of a number of one group, from what it becomes without some clusters.
+"""The cluster jackknife: intervals from what a number becomes without some clusters.
 
-Shares of rows have cluster-robust limits of their own. Any other number of counts is computed
-again with each block of clusters left out, by its own formula.
+Proportions have cluster-robust intervals of their own. Any other number of counts is computed
+again with each block of clusters left out, by its own formula; a comparison leaves it out of both
+sides at once.
 """
 
 from __future__ import annotations
@@ -11,35 +12,54 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.statistics import Blend
-from fairgauge.enums import Profile
-from fairgauge.inference.bound import Bounds
-from fairgauge.inference.bounds import bounds
-from fairgauge.inference.interval import FEWEST_CLUSTERS, JACKKNIFE, NoInterval
+from fairgauge.catalogue.arithmetic import divide
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.pooling import pool
+from fairgauge.catalogue.statistics import Blend, Rate
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.evidence import generator
+from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.inference.interval import (
+    FEWEST_CLUSTERS,
+    JACKKNIFE,
+    JACKKNIFE_UNDEFINED,
+    THIN_STRATA,
+    Intervals,
+    NoInterval,
+    StatisticInterval,
+    insufficient_clusters,
+    insufficient_rows,
+    strata_are_thin,
+)
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.intervals import as_critical_t
-from fairgauge.stats.jackknife import deviations, scaled_limits
+from fairgauge.stats.intervals import as_critical_t, critical
+from fairgauge.stats.jackknife import deviations, jackknife_norm_interval, scaled_limits
+from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
+    from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import Clusters
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moved:
-    """How far leaving out each block moves a number of many sides; shape (blocks, n)."""
+class BlockDeviations:
+    """The deviations of a statistic of many sides without each block; shape (blocks, n)."""
 
     by: Array
 
-    def correlation(self, other: Moved, first: Index, second: Index) -> Array:
+    def correlation(self, other: BlockDeviations, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
         mine, yours = (
             quotient(each.by, np.sqrt((each.by**2).sum(axis=0))) for each in (self, other)
@@ -50,52 +70,55 @@ class Moved:
         return np.nan_to_num(np.clip(total, -1.0, 1.0))
 
 
-def clustered_bounds(statistic: Statistic, evidence: Evidence) -> Bounds:
-    """Return the limits of a statistic, whether or not clusters tie rows together.
+def clustered_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of clustered rows.
 
     Raises
     ------
     NoInterval
-        Nothing honest can be said from what is counted.
+        No method gives a valid interval from what is counted.
     """
-    if evidence.clusters is None:
-        return bounds(statistic, evidence)
+    assert evidence.clusters is not None
     try:
-        found = bounds(statistic, evidence)
+        robust = statistic_interval(statistic, evidence)
     except NoInterval:
-        return _without_blocks(statistic, evidence, evidence.clusters)
-    return found if found.clustered else _without_blocks(statistic, evidence, evidence.clusters)
+        return _jackknife(statistic, evidence, evidence.clusters)
+    return robust if robust.clustered else _jackknife(statistic, evidence, evidence.clusters)
 
 
-def _without_blocks(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> Bounds:
+def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> StatisticInterval:
     refuse_scores(statistic)
-    values = clusters.left_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
+    values = clusters.leave_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
     estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    behind = clusters_behind(statistic, clusters)
-    moved = deviations(values)
-    at = limits_at(estimate, moved, behind, statistic.range)
-    rows = evidence.cases_worth(statistic.size)
-    return replace(Bounds(estimate, rows, at, JACKKNIFE), clusters=behind, ties=Moved(moved))
+    n_clusters = clusters_in_denominator(statistic, clusters)
+    deviation = deviations(values)
+    at = limits_at(estimate, deviation, n_clusters, statistic.range)
+    rows = evidence.effective_cases(statistic.size)
+    return replace(
+        StatisticInterval(estimate, rows, at, JACKKNIFE),
+        clusters=n_clusters,
+        dependence=BlockDeviations(deviation),
+    )
 
 
-def clusters_behind(statistic: Statistic, clusters: Clusters) -> Array:
-    """Return the clusters that a statistic rests on: the fewest of any of its denominators."""
+def clusters_in_denominator(statistic: Statistic, clusters: Clusters) -> Array:
+    """Return the number of clusters of a statistic: the least of any of its denominators."""
     parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
-    fewest: Array = np.min([clusters.behind(p.needs, p.size) for p in parts], axis=0)
+    fewest: Array = np.min([clusters.clusters_with_rows(p.needs, p.size) for p in parts], axis=0)
     return fewest
 
 
 def limits_at(
-    estimate: Array, moved: Array, behind: Array, ends: tuple[float, float]
+    estimate: Array, deviation: Array, n_clusters: Array, ends: tuple[float, float]
 ) -> Callable[[Array], Limits]:
     """Return limits at any normal critical value, by t of one degree less than there are blocks.
 
     NaN below the fewest clusters.
     """
     with np.errstate(invalid="ignore"):
-        error = np.sqrt((moved**2).sum(axis=0))
-    error = np.where(behind < FEWEST_CLUSTERS, np.nan, error)
-    degrees = np.minimum(behind, len(moved)) - 1
+        error = np.sqrt((deviation**2).sum(axis=0))
+    error = np.where(n_clusters < FEWEST_CLUSTERS, np.nan, error)
+    degrees = np.minimum(n_clusters, len(deviation)) - 1
 
     def at(z: Array) -> Limits:
         return scaled_limits(estimate, error, as_critical_t(z, degrees), *ends)
@@ -113,3 +136,156 @@ def refuse_scores(of: Statistic | Metric) -> None:
     """
     if "score" in of.needs:
         raise NoInterval(ReasonCode.SCORES_NOT_BY_CLUSTER)
+
+
+_BALL = (IntervalMethod.NORM_BALL, *JACKKNIFE)
+
+
+def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of a comparison from its values without some clusters.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    refuse_scores(metric)
+    group, reference = _clusters(compared.group), _clusters(compared.reference)
+    n_clusters = _fewest_clusters(metric, compared)
+    rows = metric.sizes(compared.group.cases, compared.other.cases)
+    too_few = _insufficient(np.fmin(*rows), n_clusters)
+    if isinstance(metric, Distance):
+        return _distance(metric, compared, n_clusters, too_few, spec)
+    values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
+    deviation = deviations(group.by_block(values))
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
+
+
+def pooled_jackknife_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, value: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a contrast pooled over strata, from its values without some clusters.
+
+    ``weights`` are of shape (groups, strata), 0 where a stratum is excluded.
+    """
+    refuse_scores(metric)
+    strata = weights.shape[1]
+    clusters = _clusters(compared.group), _clusters(compared.reference)
+    sides = [each.sides() for each in clusters]
+    every = pool(metric, sides[0], sides[1], strata, Profile.DOCUMENTED).value
+    inside = clusters[0].by_block(sides[0].size)
+    deviation = deviations(every.reshape(len(inside), -1))
+    if np.isnan(inside).any():
+        deviation = np.full_like(deviation, np.nan)
+    # a cluster may have rows in many strata, and is one cluster even so
+    n_clusters = _fewest_clusters(metric, compared, margin=True)[::strata]
+    sizes = metric.sizes(compared.group.cases, compared.other.cases)
+    rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
+    too_few = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), n_clusters)
+    if not isinstance(metric.of, Rate):
+        too_thin = strata_are_thin(rows, weights)
+        deviation = np.where(too_thin, np.nan, deviation)
+        too_few = [
+            THIN_STRATA if each else few for each, few in zip(too_thin, too_few, strict=True)
+        ]
+    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
+
+
+def share_jackknife_interval(
+    metric: Representation, ours: Evidence, every: Evidence, target: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of groups' shares of the rows against given ones."""
+    sides = [_clusters(each) for each in (ours, every)]
+    sizes = [each.leave_out(lambda side: side.size) for each in sides]
+    deviation = deviations(quotient(*sizes))
+    n_clusters = _clusters(every).clusters_with_rows(frozenset(), lambda side: side.size)
+    share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
+    at = limits_at(share, deviation, n_clusters, (0.0, 1.0))
+
+    def limits(z: Array) -> tuple[Array, Array]:
+        low, high = at(z)
+        return metric.value(low, target), metric.value(high, target)
+
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    too_few = _insufficient(every.cases.size, n_clusters)
+    p = invert(limits, metric.neutral)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _of_values(
+    metric: ComparisonMetric,
+    value: Array,
+    deviation: Array,
+    n_clusters: Array,
+    too_few: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
+    limits = limits_at(value, deviation, n_clusters, metric.range)
+    low, high = limits(np.asarray(critical(spec.confidence)))
+    inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
+    p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
+    return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _distance(
+    metric: Distance,
+    compared: Comparisons,
+    n_clusters: Array,
+    too_few: list[Reason | None],
+    spec: Spec,
+) -> Intervals:
+    """Return the ball of a norm, around the shares of both sides without some clusters."""
+    if metric.by == "kl" or metric.by == "js":
+        raise NoInterval(ReasonCode.DIVERGENCE_WITH_CLUSTERS)
+    sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
+    shares = [_shares(side.classes[metric.of]) for side in sides]
+    gaps = shares[1] - shares[0]
+    deviation = deviations(gaps.reshape(-1, len(n_clusters), gaps.shape[1]))
+    here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
+    degrees = np.where(
+        n_clusters < FEWEST_CLUSTERS, 0.0, np.minimum(n_clusters, len(deviation)) - 1
+    )
+    limits = jackknife_norm_interval(
+        here[1] - here[0],
+        np.where(n_clusters[:, None] < FEWEST_CLUSTERS, np.nan, deviation),
+        metric.by,
+        spec.confidence,
+        degrees,
+        generator(spec, metric.name),
+        spec.replicates,
+    )
+    return Intervals(*limits, [_BALL] * len(n_clusters), too_few, JACKKNIFE_UNDEFINED)
+
+
+def _shares(counts: Array) -> Array:
+    return quotient(counts, counts.sum(axis=-1, keepdims=True))
+
+
+def _clusters(evidence: Evidence) -> Clusters:
+    assert evidence.clusters is not None
+    return evidence.clusters
+
+
+def _fewest_clusters(
+    metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
+) -> Array:
+    """Return the number of clusters of the side that has fewer."""
+    sides = [_clusters(each) for each in (compared.group, compared.other)]
+    if margin:
+        sides = [each.margin for each in sides]
+    if isinstance(metric, Contrast):
+        return np.minimum(*(clusters_in_denominator(metric.of, each) for each in sides))
+    ours = sides[0].clusters_with_rows(metric.needs, lambda side: metric.sizes(side, side)[0])
+    if metric.scope == "table":
+        return ours
+    return np.minimum(
+        ours, sides[1].clusters_with_rows(metric.needs, lambda s: metric.sizes(s, s)[1])
+    )
+
+
+def _insufficient(rows: Array, n_clusters: Array) -> list[Reason | None]:
+    return [
+        a or b
+        for a, b in zip(insufficient_clusters(n_clusters), insufficient_rows(rows), strict=True)
+    ]

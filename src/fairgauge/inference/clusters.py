@@ -1,8 +1,10 @@
-"""Clusters: what the rows of a side are worth where clusters (users, sessions) tie them together.
+"""Clustered observations: sums over clusters, and the effective sample sizes that follow.
 
-Shares of rows go by the sums over clusters, any other number of counts by what it becomes with a
-block of clusters left out. Two sides that share clusters are not independent, and how far they move
-together is told by both.
+For every side in every slot the totals of its clusters, (TP, FP, FN, TN) of each, are summed with
+their products: from those the variance between clusters of any proportion follows. All other groups
+are all clusters less the group's own rows, so that only its own clusters are looked at. Products of
+what a cluster has on two sides give their covariance. Any other statistic of counts is computed
+again with each block of clusters left out.
 """
 
 from __future__ import annotations
@@ -10,13 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement, count, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import DiagnosticCode, Profile
-from fairgauge.inference.cluster_sums import BITS, PATTERNS, ClusterSums
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
 from fairgauge.report.results import Diagnostic
@@ -34,6 +36,180 @@ if TYPE_CHECKING:
     from fairgauge.resolve.group_counts import ClusterCells, GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index, Measure
+
+BITS = np.array([1, 2, 4, 8])
+PATTERNS = 16
+"""Which of the four cells a cluster has rows in, as bits."""
+
+_CELLS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterMoments:
+    """Sums over the clusters of every side in every slot; ``+`` and ``-`` are those of the sums.
+
+    Attributes
+    ----------
+    first : array of shape (sides, slots, 4): of the totals of the cells.
+    second : array of shape (sides, slots, 4, 4): of their products.
+    having : array of shape (sides, slots, 16): clusters by the cells that they have rows in.
+    """
+
+    first: Array
+    second: Array
+    having: Array
+
+    def __add__(self, other: ClusterMoments) -> ClusterMoments:
+        return ClusterMoments(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: ClusterMoments) -> ClusterMoments:
+        return ClusterMoments(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[Array, Array, Array]:
+        """Return the three sums."""
+        return self.first, self.second, self.having
+
+
+class ClusterSums:
+    """The clusters of every group, of the whole, and of the rest of every group.
+
+    Parameters
+    ----------
+    cells : the cells by cluster.
+    cell : array of shape (cells,): which of TP, FP, FN, TN each is, -1 if none.
+    measure : what is summed, cases or weights.
+    groups, slots : how many there are, known values of no group among the groups and the margin
+        among the slots.
+    """
+
+    def __init__(
+        self, cells: ClusterCells, cell: Index, measure: str, groups: int, slots: int
+    ) -> None:
+        kept = cell >= 0
+        at = [codes[kept] for codes in (cells.group, cells.cluster, cells.stratum, cell)]
+        counts = [cells.counts[m][kept] for m in (measure, "n")]
+        slot = np.zeros_like(at[0])
+        if slots > 1:  # all rows once at the margin, and once in their stratum
+            inside = at[2] < slots - 1
+            slot = np.concatenate([slot, at[2][inside] + 1])
+            at = [np.concatenate([codes, codes[inside]]) for codes in at]
+            counts = [np.concatenate([each, each[inside]]) for each in counts]
+        group, cluster, _, cell = at
+        _, cluster = np.unique(slot * (1 + cluster.max(initial=0)) + cluster, return_inverse=True)
+        held, first, place = np.unique(
+            cluster * groups + group, return_index=True, return_inverse=True
+        )
+        self._groups, self._slots = groups, slots
+        self._cluster, self._group = np.divmod(held, groups)  # sorted by cluster, then by group
+        self._slot = slot[first]
+        self._own, rows = (_totals(place, cell, each, len(held)) for each in counts)
+        of = 1 + int(cluster.max(initial=-1))
+        every = [_summed(self._cluster, each, of) for each in (self._own, rows)]
+        self._met = every[0][self._cluster]
+        key = self._group * slots + self._slot
+        shape = (groups, slots)
+        mine = _moments(key, self._own, rows, shape)
+        slot_of = np.zeros(of, dtype=np.int64)
+        slot_of[self._cluster] = self._slot
+        whole = _moments(slot_of, every[0], every[1], (1, slots))
+        # the clusters of a group count in its rest with what they hold beside it
+        rest = whole - _moments(key, self._met, every[1][self._cluster], shape)
+        rest += _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
+        parts = zip(mine.parts, whole.parts, rest.parts, strict=True)
+        self.sums = ClusterMoments(*(np.concatenate(each) for each in parts))
+
+    def shared(self, first: Index, second: Index, slots: Index) -> Array:
+        """Return the products of what clusters have on two sides, by number; shape (n, 4, 4).
+
+        The sides are two groups, or a group and its rest.
+        """
+        products = np.zeros((len(first), _CELLS, _CELLS))
+        rest = second >= self._groups
+        if rest.any():
+            products[rest] = self._with_others[first[rest], slots[rest]]
+        at = np.flatnonzero(~rest)
+        low, high = np.minimum(first[at], second[at]), np.maximum(first[at], second[at])
+        keys, of_pairs = self._pairs
+        wanted = self._key(slots[at], low, high)
+        place = np.searchsorted(keys, wanted)
+        hit = place < len(keys)
+        hit[hit] = keys[place[hit]] == wanted[hit]
+        products[at[hit]] = of_pairs[place[hit]]
+        swapped = at[first[at] > second[at]]
+        products[swapped] = products[swapped].transpose(0, 2, 1)
+        return products
+
+    def _key(self, slot: Index, low: Index, high: Index) -> Index:
+        return (slot * self._groups + low) * self._groups + high
+
+    @cached_property
+    def _with_others(self) -> Array:
+        key = self._group * self._slots + self._slot
+        sums = _products(key, self._own, self._met - self._own, self._groups * self._slots)
+        return sums.reshape(self._groups, self._slots, _CELLS, _CELLS)
+
+    @cached_property
+    def _pairs(self) -> tuple[Index, Array]:
+        """Return the pairs of groups that share clusters, as sorted keys, and their products."""
+        keys, firsts, seconds = [], [], []
+        for lag in count(1):  # entries of one cluster stand side by side
+            at = np.flatnonzero(self._cluster[lag:] == self._cluster[:-lag])
+            if not len(at):
+                break
+            keys.append(self._key(self._slot[at], self._group[at], self._group[at + lag]))
+            firsts.append(at)
+            seconds.append(at + lag)
+        if not keys:
+            return np.zeros(0, dtype=np.int64), np.zeros((0, _CELLS, _CELLS))
+        held_keys, place = np.unique(np.concatenate(keys), return_inverse=True)
+        sums = np.zeros((len(held_keys), _CELLS, _CELLS))
+        start = 0
+        for first, second in zip(firsts, seconds, strict=True):
+            part = place[start : start + len(first)]
+            sums += _products(part, self._own[first], self._own[second], len(held_keys))
+            start += len(first)
+        return held_keys, sums
+
+
+def _totals(place: Index, cell: Index, counts: Array, rows: int) -> Array:
+    """Return the totals of each cell in every place; shape (rows, 4)."""
+    total = np.bincount(place * _CELLS + cell, counts, rows * _CELLS)
+    return total.astype(np.float64).reshape(rows, _CELLS)
+
+
+def _summed(key: Index, columns: Array, size: int) -> Array:
+    """Sum the columns of all rows with one key; shape (size, columns)."""
+    return np.stack([np.bincount(key, column, size) for column in columns.T], axis=-1).astype(float)
+
+
+def _held(totals: Array) -> list[int]:
+    """Return the cells that any cluster has rows in: without labels or predictions, two at most."""
+    return np.flatnonzero(totals.any(axis=0)).tolist()
+
+
+def _products(key: Index, one: Array, two: Array, size: int) -> Array:
+    """Sum the products of all columns with all others; shape (size, 4, 4)."""
+    sums = np.zeros((size, _CELLS, _CELLS))
+    for i, j in product(_held(one), _held(two)):
+        sums[:, i, j] = np.bincount(key, one[:, i] * two[:, j], size)
+    return sums
+
+
+def _moments(key: Index, totals: Array, rows: Array, shape: tuple[int, int]) -> ClusterMoments:
+    """Sum totals, their products, and the cells with rows, of all entries with one key."""
+    size = shape[0] * shape[1]
+    second = np.zeros((size, _CELLS, _CELLS))
+    for i, j in combinations_with_replacement(_held(totals), 2):
+        second[:, i, j] = np.bincount(key, totals[:, i] * totals[:, j], size)
+        second[:, j, i] = second[:, i, j]
+    having = np.bincount(key * PATTERNS + (rows > 0) @ BITS, minlength=size * PATTERNS)
+    return ClusterMoments(
+        _summed(key, totals, size).reshape(*shape, _CELLS),
+        second.reshape(*shape, _CELLS, _CELLS),
+        having.astype(np.float64).reshape(*shape, PATTERNS),
+    )
+
 
 BLOCKS = 40
 """Blocks of clusters that are left out one after another; of fewer clusters each is one."""
@@ -82,32 +258,36 @@ class Clusters:
     slots: Index
     pooled: bool = False
 
-    def share(self, needs: frozenset[Need], of: Cells, among: Cells, worth: Array) -> SharedShare:
-        """Return what a share of cells is worth; ``worth`` is of a unit of weight."""
+    def share(
+        self, needs: frozenset[Need], of: Cells, among: Cells, rows_per_weight: Array
+    ) -> ClusteredProportion:
+        """Return a proportion of cells; ``rows_per_weight`` is the rows per unit of weight."""
         sums = self.of.sums(needs).sums
         first, second = (each[self.which, self.slots] for each in (sums.first, sums.second))
         x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
         n = first @ m
         rate = np.nan_to_num(quotient(first @ x, n))
-        clusters = self.behind(needs, lambda side: among.count(side.counts(needs)))
-        found = clustered_n(
+        clusters = self.clusters_with_rows(needs, lambda side: among.count(side.counts(needs)))
+        effective = clustered_n(
             clusters,
-            n * worth,
+            n * rows_per_weight,
             rate,
             *(
-                np.einsum("i,sij,j->s", one, second, two) * worth**2
+                np.einsum("i,sij,j->s", one, second, two) * rows_per_weight**2
                 for one, two in ((x, x), (x, m), (m, m))
             ),
         )
-        return SharedShare(self, needs, (x, m), n, rate, clusters, found)
+        return ClusteredProportion(self, needs, (x, m), n, rate, clusters, effective)
 
-    def behind(self, needs: frozenset[Need], size: Callable[[ConfusionCounts], Array]) -> Array:
+    def clusters_with_rows(
+        self, needs: frozenset[Need], size: Callable[[ConfusionCounts], Array]
+    ) -> Array:
         """Return how many clusters have rows in a denominator."""
         having = self.of.sums(needs).sums.having[self.which, self.slots]
         counted: Array = having @ (size(_PATTERNS) > 0)
         return counted
 
-    def left_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
+    def leave_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
         """Return a number with no block left out, and with each; shape (1 + blocks, n).
 
         Raises
@@ -115,19 +295,19 @@ class Clusters:
         NoInterval
             There are too many cells to leave clusters out of.
         """
-        return self.shaped(value(self.sides()))
+        return self.by_block(value(self.sides()))
 
     def sides(self) -> ConfusionCounts:
         """Return the sides with no block left out, then those without each; (1 + blocks) n rows."""
         return self.of.without(self.which, self.slots, pooled=self.pooled)
 
-    def shaped(self, values: Array) -> Array:
+    def by_block(self, values: Array) -> Array:
         """Return values of `sides` by block, NaN where clusters are not left out of strata."""
-        found = values.reshape(1 + self.of.blocks, -1)
+        blocks = values.reshape(1 + self.of.blocks, -1)
         if self.of.by_stratum:
-            return found
+            return blocks
         inside = (self.slots > 0) | self.pooled
-        return np.where(inside.reshape(found.shape[1], -1).any(axis=1), np.nan, found)
+        return np.where(inside.reshape(blocks.shape[1], -1).any(axis=1), np.nan, blocks)
 
     @property
     def margin(self) -> Clusters:
@@ -136,16 +316,16 @@ class Clusters:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SharedShare:
-    """A share of the rows of many sides, tied to the same share of others by common clusters.
+class ClusteredProportion:
+    """A proportion of rows of many sides, correlated with that of others by shared clusters.
 
     Attributes
     ----------
     clusters : of the sides.
     needs, cells : the columns that a row must have; numerator and denominator as coefficients.
     n, rate : weights in the denominator, and the share.
-    behind : clusters with rows in the denominator.
-    found : the rows that it is worth, and the degrees of freedom of its t.
+    n_clusters : clusters with rows in the denominator.
+    effective : its effective sample size, and the degrees of freedom of its t.
     """
 
     clusters: Clusters
@@ -153,10 +333,10 @@ class SharedShare:
     cells: tuple[Array, Array]
     n: Array
     rate: Array
-    behind: Array
-    found: Clustered
+    n_clusters: Array
+    effective: Clustered
 
-    def correlation(self, other: SharedShare, first: Index, second: Index) -> Array:
+    def correlation(self, other: ClusteredProportion, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
         mine, yours = self.clusters, other.clusters
         products = mine.of.sums(self.needs).shared(
@@ -166,16 +346,16 @@ class SharedShare:
         xx, xm, mx, mm = (
             np.einsum("i,sij,j->s", a, products, b) for a, b in ((x, x), (x, m), (m, x), (m, m))
         )
-        variance1 = quotient(p * (1 - p), self.found.n[first])
-        variance2 = quotient(q * (1 - q), other.found.n[second])
+        variance1 = quotient(p * (1 - p), self.effective.n[first])
+        variance2 = quotient(q * (1 - q), other.effective.n[second])
         return clustered_correlation(
-            self.behind[first], other.behind[second], self.n[first], other.n[second],
+            self.n_clusters[first], other.n_clusters[second], self.n[first], other.n[second],
             variance1, variance2, xx, xm, mx, mm, p, q,
         )  # fmt: skip
 
 
 class ClustersBySide:
-    """Picks the clusters of the two sides of many comparisons, as `CountsBySide` does their rows."""
+    """Selects the clusters of both sides of many comparisons, as `CountsBySide` their rows."""
 
     def __init__(
         self,
@@ -185,7 +365,7 @@ class ClustersBySide:
         per_class: Sequence[OutcomeMasks] = (),
         seed: int = 0,
     ) -> None:
-        self._tally = counted
+        self._counted = counted
         self._reading = reading
         self._profile = profile
         self._per_class = per_class
@@ -193,12 +373,9 @@ class ClustersBySide:
         self._measure: Measure = "w" if counted.weighted else "n"
         self._sums: dict[frozenset[Need], ClusterSums] = {}
 
-    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters | None:
-        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin).
-
-        None where rows are independent.
-        """
-        return None if self._tally.clusters is None else Clusters(self, which, slots, pooled)
+    def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters:
+        """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
+        return Clusters(self, which, slots, pooled)
 
     def sums(self, needs: frozenset[Need]) -> ClusterSums:
         """Return the sums over clusters of the rows where ``needs`` are known."""
@@ -207,7 +384,7 @@ class ClustersBySide:
             label = _state(cells.label, self._reading.labels, self._profile)
             prediction = _state(cells.prediction, self._reading.predictions, self._profile)
             cell = np.array(_CELL_OF[needs])[label, prediction]
-            groups, slots = len(self._tally.groups) + 1, len(self._tally.scopes)
+            groups, slots = len(self._counted.groups) + 1, len(self._counted.scopes)
             self._sums[needs] = ClusterSums(cells, cell, self._measure, groups, slots)
         return self._sums[needs]
 
@@ -219,11 +396,11 @@ class ClustersBySide:
     @cached_property
     def by_stratum(self) -> bool:
         """Return whether clusters are left out of strata too, not of all rows alone."""
-        return self._size(len(self._tally.scopes)) <= _MOST_CELLS
+        return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
     def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
         """Return sides with no block left out, then without each."""
-        each = len(self._tally.scopes) if self.by_stratum else 1
+        each = len(self._counted.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
             slots = np.zeros_like(slots)
@@ -232,27 +409,27 @@ class ClustersBySide:
 
     @property
     def _cells(self) -> ClusterCells:
-        cells = self._tally.clusters
+        cells = self._counted.clusters
         assert cells is not None
         return cells
 
     def _size(self, slots: int) -> int:
-        groups, _, labels, predictions = self._tally.counts["rows"].shape
+        groups, _, labels, predictions = self._counted.counts["rows"].shape
         return int((1 + self.blocks) * groups * slots * labels * predictions)
 
     @cached_property
     def _sides(self) -> CountsBySide:
         """Return the counts with no block left out and with each, as further slots."""
-        strata = self._tally.strata if self.by_stratum else ()
+        strata = self._counted.strata if self.by_stratum else ()
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
             raise NoInterval(ReasonCode.TOO_MANY_GROUPS)
-        shape = self._tally.counts["rows"].shape
+        shape = self._counted.counts["rows"].shape
         cluster, ranks = self._cells.ranks
         block = assign_blocks(ranks, self.blocks, self._seed)[cluster]
         names = [self._measure, *(m for m in self._cells.counts if m not in COUNTS)]
         counts = {m: self._stacked(self._cells.counts[m], block, shape, slots) for m in names}
-        alone = replace(self._tally, strata=strata, counts=counts, histogram=None, clusters=None)
+        alone = replace(self._counted, strata=strata, counts=counts, histogram=None, clusters=None)
         return CountsBySide(alone, self._reading, self._profile, self._per_class, self._measure)
 
     def _stacked(self, sums: Array, block: Index, shape: Sequence[int], slots: int) -> Array:

@@ -1,8 +1,14 @@
-"""Contrasts: the interval of a difference or a ratio, from the limits of both sides (MOVER).
+"""Intervals of a difference or a ratio, from the intervals of both sides (MOVER).
 
-Difference and ratio come from one equation, so they agree on "no difference", and share their
-p-value. Where the group is a part of its reference, it is compared with the rest of it and the
-limits are carried over: of a mean, ``d - whole`` is ``(1 - s)(d - rest)``, s the group's share.
+Difference and ratio come from one equation, so they agree on "no difference" and share their
+p-value. Where the group is a part of its reference, it is compared with all other rows of it and
+the interval is transformed: of a mean, ``group - whole`` is ``(1 - s)(group - others)``, s the
+group's share.
+
+Adjusted for strata, proportions are pooled by their score, which many thin strata do not mislead.
+Other statistics, and rare outcomes, by stratified MOVER: each side is a weighted mean over strata,
+and the distances of its limits are the root of the summed squares of the strata's own, weighted
+alike.
 """
 
 from __future__ import annotations
@@ -13,17 +19,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod, Method
-from fairgauge.inference.bound import joined
-from fairgauge.inference.bounds import denominator
-from fairgauge.inference.cluster_jackknife import clustered_bounds
+from fairgauge.inference.evidence import Comparisons, Evidence
+from fairgauge.inference.group_intervals import denominator, statistic_interval
 from fairgauge.inference.interval import (
     FEWEST_EXPECTED,
-    FEWEST_ROWS,
     JACKKNIFE_UNDEFINED,
     RATIO_MAY_BE_ZERO,
+    THIN_STRATA,
     Intervals,
     NoInterval,
-    few_clusters,
+    StatisticInterval,
+    concatenated,
+    insufficient_clusters,
+    insufficient_rows,
+    strata_are_thin,
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
@@ -37,29 +46,28 @@ from fairgauge.stats.contrasts import (
 from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical, critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
+from fairgauge.stats.stratified import Stratified, stratified_difference, stratified_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.bound import Bounds, Share
-    from fairgauge.inference.evidence import Comparisons
-    from fairgauge.inference.interval import Methods
+    from fairgauge.inference.interval import MappedProportion, Methods
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
 _SMALL, _FAR = 50, 0.5
-"""Below so many rows, rates this far apart get score limits: there Newcombe's cover too little."""
+"""Below this many rows, rates this far apart get score limits: Newcombe's undercover there."""
 _MOST_TABLES = 50_000
 """Tables that an exact test enumerates; of more rows the limits are exact enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Versus:
+class StatisticComparison:
     """One statistic of two sides that share no row, and what is common to all contrasts of it.
 
     Attributes
@@ -71,8 +79,8 @@ class Versus:
     correlation : of the two sides.
     """
 
-    group: Bounds
-    other: Bounds
+    group: StatisticInterval
+    other: StatisticInterval
     p: Array
     score: NDArray[np.bool_]
     too_few: list[Reason | None]
@@ -85,31 +93,46 @@ class Versus:
         return self.group.variance is not None and self.other.variance is not None
 
 
-def versus(
+def compare_statistics(
     statistics: Sequence[Statistic], compared: Comparisons, spec: Spec
-) -> dict[Statistic, Versus | Reason]:
+) -> dict[Statistic, StatisticComparison | Reason]:
     """Return what is common to all contrasts of each statistic, made for all of them at once.
 
     In place of a statistic that has no interval stands the reason.
     """
-    found: dict[Statistic, Versus | Reason] = {}
+    comparisons: dict[Statistic, StatisticComparison] = {}
+    refused: dict[Statistic, StatisticComparison | Reason] = {}
     for statistic in statistics:
         try:
-            found[statistic] = _sides(statistic, compared, spec)
+            comparisons[statistic] = _sides(statistic, compared, spec)
         except NoInterval as why:
-            found[statistic] = why.reason
-    means = {k: v for k, v in found.items() if isinstance(v, Versus) and v.of_means}
-    others = {k: v for k, v in found.items() if isinstance(v, Versus) and not v.of_means}
+            refused[statistic] = why.reason
+    means = {k: replace(each, p=_welch(each)) for k, each in comparisons.items() if each.of_means}
+    others = {k: each for k, each in comparisons.items() if not each.of_means}
     exact = compared.margin & (spec.method is Method.EXACT)
-    inverted = _inverted(list(others.values()), spec, exact) if others else []
-    found |= {key: replace(each, p=_welch(each)) for key, each in means.items()}
-    return found | dict(zip(others, inverted, strict=True))
+    tested = _with_p_values(list(others.values()), spec, exact) if others else []
+    return refused | means | dict(zip(others, tested, strict=True))
 
 
-def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
-    """Return the bounds of both sides, without p-values."""
+def side_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the interval of a statistic of one side, robust to clusters where there are any.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    if evidence.clusters is None:
+        return statistic_interval(statistic, evidence)
+    from fairgauge.inference.cluster_jackknife import clustered_interval
+
+    return clustered_interval(statistic, evidence)
+
+
+def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> StatisticComparison:
+    """Return the statistic intervals of both sides, without p-values."""
     other = compared.reference if denominator(statistic) is None else compared.other
-    ours, theirs = (clustered_bounds(statistic, each) for each in (compared.group, other))
+    ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
     score = np.zeros(len(ours.n), dtype=bool)
@@ -120,36 +143,40 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Versus:
         elif spec.method is Method.DEFAULT:
             gap = quotient(one.x, one.n) - quotient(two.x, two.n)
             score = (np.minimum(ours.n, theirs.n) < _SMALL) & (np.abs(gap) > _FAR)
-    return Versus(ours, theirs, np.empty(0), score, few_of(ours, theirs), correlation)
+    return StatisticComparison(
+        ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
+    )
 
 
-def contrast(metric: Contrast, found: Versus, compared: Comparisons, spec: Spec) -> Intervals:
-    """Return the interval of a difference or ratio of what `versus` found."""
-    sides = (found.group, found.other)
+def contrast_interval(
+    metric: Contrast, comparison: StatisticComparison, compared: Comparisons, spec: Spec
+) -> Intervals:
+    """Return the interval of a difference or a ratio of a statistic."""
+    sides = (comparison.group, comparison.other)
     first, second = sides if metric.order == "group - reference" else sides[::-1]
-    low, high = _limits(metric, found, spec)
+    low, high = _limits(metric, comparison, spec)
     method = [_name(metric, first, spec.method)] * len(low)
-    at = np.flatnonzero(found.score)
+    at = np.flatnonzero(comparison.score)
     if len(at) and first.share is not None and second.share is not None:
         low[at], high[at] = _score(metric, first.share, second.share, at, spec.confidence)
         for i in at:
             method[i] = (IntervalMethod.SCAS,)
     if compared.rest is not None:
-        low, high = _of_the_whole(metric, compared, low, high)
+        low, high = _against_whole(metric, compared, low, high)
     unknown = np.isnan(low) | np.isnan(high)
-    p = np.where(unknown, np.nan, found.p)
-    reason = found.group.reason or found.other.reason or RATIO_MAY_BE_ZERO
-    if found.group.clustered:
+    p = np.where(unknown, np.nan, comparison.p)
+    reason = comparison.group.reason or comparison.other.reason or RATIO_MAY_BE_ZERO
+    if comparison.group.clustered:
         reason = JACKKNIFE_UNDEFINED
-    return Intervals(low, high, p, method, found.too_few, reason)
+    return Intervals(low, high, p, method, comparison.too_few, reason)
 
 
-def _limits(metric: Contrast, found: Versus, spec: Spec) -> Limits:
-    sides = _both_ends(found, spec)
-    bounds, correlation = (found.group, found.other), found.correlation
-    turned = metric.order == "reference - group"
-    (low1, high1), (low2, high2) = sides[::-1] if turned else sides
-    first, second = bounds[::-1] if turned else bounds
+def _limits(metric: Contrast, comparison: StatisticComparison, spec: Spec) -> Limits:
+    sides = _limits_of_sides(comparison, spec)
+    statistics, correlation = (comparison.group, comparison.other), comparison.correlation
+    reversed_order = metric.order == "reference - group"
+    (low1, high1), (low2, high2) = sides[::-1] if reversed_order else sides
+    first, second = statistics[::-1] if reversed_order else statistics
     e1, e2 = first.estimate, second.estimate
     if metric.by == "difference":
         low, high = mover_difference(e1, low1, high1, e2, low2, high2, correlation)
@@ -170,32 +197,34 @@ def _limits(metric: Contrast, found: Versus, spec: Spec) -> Limits:
             np.where(below, -low2, high2),
             correlation,
         )
-    sure = above | below  # a ratio of numbers that may be 0 has no limits
-    return np.where(sure, low, np.nan), np.where(sure, high, np.nan)
+    nonzero = above | below  # a ratio of numbers that may be 0 has no limits
+    return np.where(nonzero, low, np.nan), np.where(nonzero, high, np.nan)
 
 
-def _both_ends(found: Versus, spec: Spec) -> tuple[Limits, Limits]:
+def _limits_of_sides(comparison: StatisticComparison, spec: Spec) -> tuple[Limits, Limits]:
     """Return the limits of both sides."""
-    one, two = found.group, found.other
+    one, two = comparison.group, comparison.other
     if one.variance is not None and two.variance is not None:
         c = critical_t(spec.confidence, welch_degrees(one.variance, one.n, two.variance, two.n))
         return one.at(c), two.at(c)
-    if found.ends is None or one.asked_otherwise(spec.method):
+    if comparison.ends is None or one.needs_other_formula(spec.method):
         ours, theirs = (each.limits(spec.confidence, spec.method)[0] for each in (one, two))
         return ours, theirs
-    return found.ends
+    return comparison.ends
 
 
-def _welch(tested: Versus) -> Array:
+def _welch(tested: StatisticComparison) -> Array:
     one, two = tested.group, tested.other
     assert one.variance is not None
     assert two.variance is not None
     return welch_p(one.estimate, one.variance, one.n, two.estimate, two.variance, two.n)
 
 
-def _inverted(every: list[Versus], spec: Spec, exact: NDArray[np.bool_]) -> list[Versus]:
+def _with_p_values(
+    every: list[StatisticComparison], spec: Spec, exact: NDArray[np.bool_]
+) -> list[StatisticComparison]:
     """Add the p-values at which intervals just touch "no difference", and limits of both sides."""
-    both = joined([each.group for each in every] + [each.other for each in every])
+    both = concatenated([each.group for each in every] + [each.other for each in every])
     size = len(both.n) // 2
     correlation = np.concatenate([each.correlation for each in every])
 
@@ -213,13 +242,13 @@ def _inverted(every: list[Versus], spec: Spec, exact: NDArray[np.bool_]) -> list
     for each in every:
         here = slice(start, start := start + len(each.score))
         ends = tuple((low[here], high[here]) for low, high in (ours, theirs))
-        shares = _of_shares(each, np.array(p[here]), exact)
+        shares = _proportion_p_values(each, np.array(p[here]), exact)
         made.append(replace(each, p=shares, ends=(ends[0], ends[1])))
     return made
 
 
-def _of_shares(each: Versus, p: Array, exact: NDArray[np.bool_]) -> Array:
-    """Return p-values, those of shares by an exact test or the score where these are due."""
+def _proportion_p_values(each: StatisticComparison, p: Array, exact: NDArray[np.bool_]) -> Array:
+    """Return p-values; those of proportions by an exact or a score test where due."""
     if each.group.share is None or each.other.share is None:
         return p
     one, two = each.group.share, each.other.share
@@ -233,13 +262,15 @@ def _of_shares(each: Versus, p: Array, exact: NDArray[np.bool_]) -> Array:
     return p
 
 
-def _score(metric: Contrast, one: Share, two: Share, at: NDArray[np.int64], c: float) -> Limits:
+def _score(
+    metric: Contrast, one: MappedProportion, two: MappedProportion, at: NDArray[np.int64], c: float
+) -> Limits:
     """Return the skewness-corrected score limits of some comparisons of two shares."""
     sides = one.x[at], one.n[at], two.x[at], two.n[at]
     return (score_difference if metric.by == "difference" else score_ratio)(*sides, c)
 
 
-def _of_the_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
+def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
     """Carry limits against the rest over to limits against the whole, the group with it."""
     count = denominator(metric.of)
     if count is None:
@@ -258,7 +289,7 @@ def _of_the_whole(metric: Contrast, compared: Comparisons, low: Array, high: Arr
     return low, high
 
 
-def few_of(ours: Bounds, theirs: Bounds) -> list[Reason | None]:
+def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where a denominator is below 20, or an expected count below 5."""
     fewest = np.minimum(ours.n, theirs.n)
     expected = np.full(len(fewest), np.inf)
@@ -268,44 +299,154 @@ def few_of(ours: Bounds, theirs: Bounds) -> list[Reason | None]:
             rarer = np.minimum(pooled, 1 - pooled)
             expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
     if ours.clusters is None or theirs.clusters is None:
-        return few(fewest, expected)
-    clusters = few_clusters(np.minimum(ours.clusters, theirs.clusters))
-    rows = few(fewest, expected, effective=bool(ours.shares))
+        return insufficient_rows(fewest, expected)
+    clusters = insufficient_clusters(np.minimum(ours.clusters, theirs.clusters))
+    rows = insufficient_rows(fewest, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 
-def few(
-    rows: Array, expected: ArrayLike = np.inf, *, effective: bool = False
-) -> list[Reason | None]:
-    """Return where rows are below 20, or an expected count below 5; None where they suffice.
-
-    ``rows`` are of the smaller side, ``effective`` says that they are effective sample sizes.
-    """
-    counts = np.broadcast_to(expected, rows.shape).tolist()
-    return [
-        _insufficient(n, count, effective=effective)
-        for n, count in zip(rows.tolist(), counts, strict=True)
-    ]
-
-
-def _insufficient(n: float, expected: float, *, effective: bool) -> Reason | None:
-    if n < FEWEST_ROWS:
-        return Reason.of(
-            ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS, effective=True if effective else None
-        )
-    if expected < FEWEST_EXPECTED:
-        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
-    return None
-
-
-def _name(metric: Contrast, side: Bounds, method: Method) -> Methods:
+def _name(metric: Contrast, side: StatisticInterval, method: Method) -> Methods:
     ratio = metric.by == "ratio"
     if side.variance is not None:
         return (IntervalMethod.WELCH, IntervalMethod.FIELLER) if ratio else (IntervalMethod.WELCH,)
-    how = side.method
+    how = side.methods
     if side.share is not None and method in (Method.EXACT, Method.BAYES):
         exact = method is Method.EXACT
         how = (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
     if how == (IntervalMethod.WILSON,) and not ratio:
         return (IntervalMethod.NEWCOMBE,)
     return (IntervalMethod.MOVER, *how)
+
+
+def pooled_interval(
+    metric: Contrast, compared: Comparisons, weights: Array, spec: Spec
+) -> Intervals:
+    """Return the interval of a contrast adjusted for strata.
+
+    Parameters
+    ----------
+    compared : the sides of each group, stratum after stratum.
+    weights : array of shape (groups, strata), 0 where a stratum is excluded.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    share = quotient(weights, weights.sum(axis=1, keepdims=True))
+    if compared.rest is not None:
+        share = share * _distance_to_others(metric, compared, weights)
+    ours, theirs = (
+        statistic_interval(metric.of, compared.group),
+        statistic_interval(metric.of, compared.other),
+    )
+    rows = [np.where(weights > 0, b.n.reshape(weights.shape), 0.0) for b in (ours, theirs)]
+    intervals = _mover(metric, (ours, theirs), share, rows, compared, spec)
+    too_thin = strata_are_thin(rows, weights)
+    if ours.share is not None and theirs.share is not None and ours.share.plain:
+        x = [
+            np.where(weights > 0, s.x.reshape(weights.shape), 0.0)
+            for s in (ours.share, theirs.share)
+        ]
+        enough = _least_expected(x, rows) >= FEWEST_EXPECTED
+        intervals = _score_where_sufficient(
+            enough, _pooled_score(metric, x, rows, share, spec), intervals
+        )
+        too_thin &= ~enough
+    low, high, p = (
+        np.where(too_thin, np.nan, each) for each in (intervals.low, intervals.high, intervals.p)
+    )
+    insufficient = [
+        THIN_STRATA if thin else few_rows
+        for thin, few_rows in zip(too_thin, intervals.too_few, strict=True)
+    ]
+    return Intervals(low, high, p, intervals.methods, insufficient, intervals.reason)
+
+
+def _pooled_score(
+    metric: Contrast, x: list[Array], rows: list[Array], share: Array, spec: Spec
+) -> Stratified:
+    sides = [x[0], rows[0], x[1], rows[1]]
+    if metric.order == "reference - group":
+        sides = sides[2:] + sides[:2]
+    made = stratified_difference if metric.by == "difference" else stratified_ratio
+    return made(sides[0], sides[1], sides[2], sides[3], share, critical(spec.confidence))
+
+
+def _score_where_sufficient(
+    enough: NDArray[np.bool_], score: Stratified, otherwise: Intervals
+) -> Intervals:
+    """Return the score limits where there is enough, the others elsewhere."""
+    old = (otherwise.low, otherwise.high, otherwise.p)
+    low, high, p = (np.where(enough, a, b) for a, b in zip(score, old, strict=True))
+    score_method = (IntervalMethod.STRATIFIED_SCORE,)
+    methods = [score_method if e else m for e, m in zip(enough, otherwise.methods, strict=True)]
+    return Intervals(low, high, p, methods, otherwise.too_few)
+
+
+def _least_expected(x: list[Array], rows: list[Array]) -> Array:
+    """Return the least expected cell count under no difference, over all strata."""
+    n = [each.sum(axis=1) for each in rows]
+    pooled = quotient(x[0].sum(axis=1) + x[1].sum(axis=1), n[0] + n[1])
+    return np.asarray(np.nan_to_num(np.minimum(*n) * np.minimum(pooled, 1 - pooled)))
+
+
+def _mover(
+    metric: Contrast,
+    sides: tuple[StatisticInterval, StatisticInterval],
+    share: Array,
+    rows: list[Array],
+    compared: Comparisons,
+    spec: Spec,
+) -> Intervals:
+    n = [each.sum(axis=1) for each in rows]
+    first, second = (_mean_over_strata(b, share, total) for b, total in zip(sides, n, strict=True))
+
+    def interval(z: Array) -> Limits:
+        return mover_difference(first.estimate, *first.at(z), second.estimate, *second.at(z))
+
+    none = np.zeros(len(share), dtype=bool)
+    zero = np.zeros(len(share))
+    comparison = StatisticComparison(
+        first, second, invert(interval), none, insufficient_rows(np.minimum(*n)), zero
+    )
+    margin = np.ones(len(share), dtype=bool)
+    apart = Comparisons(compared.group, compared.reference, None, margin)
+    made = contrast_interval(metric, comparison, apart, spec)
+    methods = [(IntervalMethod.STRATIFIED, *each) for each in made.methods]
+    return Intervals(made.low, made.high, made.p, methods, made.too_few, made.reason)
+
+
+def _mean_over_strata(side: StatisticInterval, share: Array, n: Array) -> StatisticInterval:
+    """Return the weighted mean over strata of a number of one side."""
+    used = share > 0
+
+    def mean(values: Array) -> Array:
+        joined: Array = (share * np.where(used, values.reshape(share.shape), 0.0)).sum(axis=1)
+        return joined
+
+    def far(distances: Array) -> Array:
+        squares = (share * np.where(used, distances.reshape(share.shape), 0.0)) ** 2
+        root: Array = np.sqrt(squares.sum(axis=1))
+        return root
+
+    estimate = mean(side.estimate)
+
+    def at(z: Array) -> Limits:
+        # one critical value for each group, the same in all of its strata
+        c = np.broadcast_to(z, (len(share),)).repeat(share.shape[1])
+        low, high = side.at(c)
+        with np.errstate(invalid="ignore"):  # infinite on both sides: undefined
+            below, above = far(side.estimate - low), far(high - side.estimate)
+            return estimate - below, estimate + above
+
+    return StatisticInterval(estimate, n, at, side.methods, reason=side.reason)
+
+
+def _distance_to_others(metric: Contrast, compared: Comparisons, weights: Array) -> Array:
+    """Return how much of "group less whole" is "group less rest" in every stratum."""
+    count = denominator(metric.of)
+    if count is None or metric.by == "ratio":
+        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+    part = quotient(count(compared.group.side), count(compared.reference.side))
+    return np.asarray(1 - part.reshape(weights.shape))

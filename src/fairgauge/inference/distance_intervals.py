@@ -1,7 +1,9 @@
-"""Intervals of distances, which cannot be below 0, and what to expect of them under equality.
+"""Intervals of distances between distributions: of classes, of scores, of means.
 
-A distance of equal groups is above 0 in every sample, so limits around its value would miss 0
-always. A divergence is inverted from its noncentral chi-square; a norm gets a ball.
+A distance of equal groups is above 0 in every sample, so an interval around its value would always
+exclude 0. A divergence is inverted from its noncentral chi-square; a norm gets a ball. The
+sampling variation of a distance of scores hardly depends on how fine the bins are, so it is drawn
+over cells of equal mass; the distance itself is of the fine bins.
 """
 
 from __future__ import annotations
@@ -10,26 +12,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.enums import IntervalMethod
-from fairgauge.inference.contrast_intervals import few
-from fairgauge.inference.draws import IN_STRATA, canonical_pair, generator, resampled
-from fairgauge.inference.interval import Intervals, Methods
+from fairgauge.catalogue.cells import TN, TP
+from fairgauge.enums import IntervalMethod, Profile
+from fairgauge.inference.evidence import canonical_pair, generator, precedes
+from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
+from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
+from fairgauge.inference.resampling import (
+    TOO_MANY_STRATA,
+    cells_table,
+    resampled_comparisons,
+    resampled_interval,
+)
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
     expected_distance,
     norm_interval,
 )
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.roc import area_radius, null_areas
+from fairgauge.stats.scores import auc_from_counts, auc_interval
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
+from fairgauge.stats.squares import Moments
+from fairgauge.stats.standardised import standardised_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.catalogue.distributions import Distance
+    from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
+    from fairgauge.catalogue.standardised_differences import StandardisedDifference
     from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.reasons import Reason
     from fairgauge.spec.specification import Spec
 
 _TWO = 2
@@ -41,19 +60,19 @@ _METHODS: dict[str, Methods] = {
 }
 
 
-def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Intervals:
+def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> Intervals:
     """Return the interval of a distance of two distributions over categories."""
     norm = metric.by not in ("kl", "js")
     other = compared.other if norm else compared.reference
-    a, d = _seen(_categories(metric, other), _categories(metric, compared.group))
+    a, d = _observed_categories(_categories(metric, other), _categories(metric, compared.group))
     size, kinds = len(a), a.shape[1]
     closed = norm and kinds == _TWO
-    at = np.arange(size) if closed else resampled(compared, 2 * kinds, spec)
+    at = np.arange(size) if closed else resampled_comparisons(compared, 2 * kinds, spec)
     at = at[(a.sum(axis=1) > 0)[at] & (d.sum(axis=1) > 0)[at]]
     low, high, p, floor = (np.full(size, np.nan) for _ in range(4))
     simulated = norm and len(at) * kinds * spec.replicates > _MOST_SIMULATED
     for i in at.tolist():
-        alone = _Alone(metric, a[i], d[i], spec)
+        alone = _DistanceInterval(metric, a[i], d[i], spec)
         low[i], high[i] = alone.limits()
         p[i] = alone.p(exact=bool(compared.margin[i]))
         if compared.margin[i] or not simulated:
@@ -68,28 +87,28 @@ def distance(metric: Distance, compared: Comparisons, spec: Spec) -> Intervals:
     if not norm:
         value = metric.value(compared.group.side, compared.reference.side, spec.profile)
         corrected = bias_corrected(value, floor)
-    too_few = few(np.minimum(a.sum(axis=1), d.sum(axis=1)))
-    return Intervals(low, high, p, [methods] * size, too_few, IN_STRATA, floor, corrected)
+    too_few = insufficient_rows(np.minimum(a.sum(axis=1), d.sum(axis=1)))
+    return Intervals(low, high, p, [methods] * size, too_few, TOO_MANY_STRATA, floor, corrected)
 
 
 def _categories(metric: Distance, evidence: Evidence) -> Array:
-    """Return rows in each category, as many as the weights are worth."""
+    """Return rows in each category, by effective sample size."""
 
     def rows(side: ConfusionCounts) -> Array:
         total: Array = side.classes[metric.of].sum(axis=1)
         return total
 
-    return evidence.side.classes[metric.of] * evidence.worth(rows)[:, None]
+    return evidence.side.classes[metric.of] * evidence.rows_per_weight(rows)[:, None]
 
 
-def _seen(a: Array, d: Array) -> tuple[Array, Array]:
+def _observed_categories(a: Array, d: Array) -> tuple[Array, Array]:
     """Drop the categories that no comparison has; two are left at least."""
     held = (a + d).sum(axis=0) > 0
     held[: max(0, _TWO - held.sum())] |= True
     return (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
 
 
-class _Alone:
+class _DistanceInterval:
     """One comparison of two distributions; what it draws depends on its counts alone."""
 
     def __init__(self, metric: Distance, a: Array, d: Array, spec: Spec) -> None:
@@ -135,3 +154,156 @@ def _gap(metric: Distance) -> Callable[[Array], Array]:
         return np.asarray((apart if metric.by == "tvd" else apart**2).sum(axis=-1))
 
     return gap
+
+
+_CELLS = 256
+_MOST_CURVES = 500
+
+
+def score_distance_interval(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of a distance of two score distributions, or of two ROC curves."""
+    made = _between_curves if metric.by == "abroca" else _between_scores
+    return made(metric, compared, spec)
+
+
+def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
+    assert metric.by != "abroca"
+    rows = [_scored_rows(each) for each in (compared.other, compared.group)]
+    starts = _cell_starts(rows[0] + rows[1])
+    a, d = (np.add.reduceat(each, starts, axis=-1) for each in rows)
+    scores = compared.group.side.scores
+    assert scores is not None
+    widths = np.diff(((scores.low + scores.high) / 2)[starts])
+    far, floor, p = (np.full(len(a), np.nan) for _ in range(3))
+    for i in range(len(a)):
+        sides = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
+        rng, draws = generator(spec, metric.name, *sides), spec.replicates
+        one, two = (each[None] for each in sides)
+        far[i] = cumulative_radius(one, two, widths, metric.by, spec.confidence, rng, draws)[0]
+        floor[i] = expected_cumulative_distance(one, two, widths, metric.by, rng, draws)[0]
+        p[i] = cumulative_p(one, two, widths, metric.by, rng, draws)[0]
+    if compared.rest is not None:  # the whole lies between the group and its rest
+        apart = 1 - quotient(
+            *(_scored_rows(e).sum(axis=1) for e in (compared.group, compared.reference))
+        )
+        far, floor = far * apart, floor * apart
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    return _ball(
+        metric, value, far, p, floor, insufficient_rows(np.minimum(a.sum(axis=1), d.sum(axis=1)))
+    )
+
+
+def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
+    sides = compared.reference, compared.group
+    labelled = [np.stack([each.scored(0), each.scored(1)], axis=1) for each in sides]
+    starts = _cell_starts((labelled[0] + labelled[1]).sum(axis=1))
+    a, d = (np.add.reduceat(each, starts, axis=-1) for each in labelled)
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    far, floor, p = (np.full(len(value), np.nan) for _ in range(3))
+    draws = min(spec.replicates, _MOST_CURVES)
+    for i in np.flatnonzero(~np.isnan(value)):
+        one, two = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
+        rng = generator(spec, metric.name, one, two)
+        far[i] = area_radius(one, two, spec.confidence, rng, draws)
+        areas = null_areas(one, two, rng, draws)
+        floor[i] = np.nanmean(areas)
+        p[i] = (1 + np.count_nonzero(areas >= value[i])) / (1 + draws)
+    rows = np.minimum(a.sum(axis=-1).min(axis=1), d.sum(axis=-1).min(axis=1))
+    return _ball(metric, value, far, p, floor, insufficient_rows(rows))
+
+
+def _ball(
+    metric: ScoreDistance,
+    value: Array,
+    far: Array,
+    p: Array,
+    floor: Array,
+    too_few: list[Reason | None],
+) -> Intervals:
+    low, high = np.maximum(value - far, 0.0), np.minimum(value + far, metric.range[1])
+    methods = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
+    return Intervals(low, high, p, [methods] * len(value), too_few, expected=floor)
+
+
+def _scored_rows(evidence: Evidence) -> Array:
+    """Return all rows in bins of the score, by effective sample size."""
+
+    def rows(side: ConfusionCounts) -> Array:
+        assert side.scores is not None
+        total: Array = side.scores.every.sum(axis=-1)
+        return total
+
+    assert evidence.side.scores is not None
+    return evidence.side.scores.every * evidence.rows_per_weight(rows)[:, None]
+
+
+def _cell_starts(rows: Array) -> NDArray[np.int64]:
+    """Return the first bins of cells that hold about as many of all rows each."""
+    after = np.cumsum(rows.sum(axis=0))
+    before = np.concatenate([[0.0], after[:-1]])
+    cell = np.minimum(before * _CELLS // max(after[-1], 1e-300), _CELLS)
+    return np.flatnonzero(np.diff(cell, prepend=-1.0))
+
+
+def standardised_interval(
+    metric: StandardisedDifference, compared: Comparisons, spec: Spec
+) -> Intervals:
+    """Return the interval of a standardised difference.
+
+    Selection is of counts, and drawn. A group that is a part of its reference is
+    compared with all other rows of it, so that no row counts twice.
+
+    Raises
+    ------
+    NoInterval
+        Rows are clustered.
+    """
+    sides = compared.group, compared.other
+    cases = insufficient_rows(np.minimum(*metric.sizes(*(each.cases for each in sides))))
+    if metric.of == "selection":
+        return resampled_interval(
+            metric, cells_table((TP, TN), metric.needs), compared, spec, cases
+        )
+
+    def counted(side: ConfusionCounts) -> Array:
+        return metric.sizes(side, side)[0]
+
+    one, two = (_moments(metric, each.side) for each in sides)
+    rows = compared.group.rows(counted), compared.other.rows(counted)
+    inside = compared.rest is not None
+    interval = standardised_difference(one, two, rows, spec.confidence, inside=inside)
+    alone = inside & (two.n == 0)  # a group that is the whole is what it is compared with
+    low, high = (np.where(alone, 0.0, each) for each in (interval.low, interval.high))
+    methods = (IntervalMethod.DELTA, IntervalMethod.STUDENT_T)
+    return Intervals(low, high, interval.p, [methods] * len(low), cases, ROUNDING)
+
+
+def _moments(metric: StandardisedDifference, side: ConfusionCounts) -> Moments:
+    if metric.of == "score":
+        return _score_moments(side)
+    return (label_moments if metric.of == "label" else prediction_moments)(side.moments)
+
+
+def _score_moments(side: ConfusionCounts) -> Moments:
+    """Return the moments of scores, each in the middle of its bin."""
+    assert side.scores is not None
+    middle = (side.scores.low + side.scores.high) / 2
+    n = side.scores.every.sum(axis=-1)
+    mean = quotient(side.scores.every @ middle, n)
+    away = middle - mean[:, None]
+    second, third, fourth = (
+        quotient((side.scores.every * away**power).sum(axis=-1), n) for power in (2, 3, 4)
+    )
+    return Moments(n, mean, second, third, fourth)
+
+
+def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> Intervals:
+    """Return the interval of the area between positives of one side and negatives of the other."""
+    sides = (compared.group, compared.reference)
+    first, second = sides if metric.positives == "group" else sides[::-1]
+    area = auc_from_counts(first.scored(0), second.scored(1))
+    low, high = auc_interval(area, critical(spec.confidence))
+    too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
+    none = np.full(len(low), np.nan)
+    methods = (IntervalMethod.DELONG, IntervalMethod.LOGIT)
+    return Intervals(low, high, none, [methods] * len(low), too_few)

@@ -1,10 +1,12 @@
-"""Evidence: what an interval is made from, with rows counted at what they are worth.
+"""Evidence: the counts that an interval is made from, and their effective sample sizes.
 
-Weighted rows, and rows that clusters tie together, are worth less than as many independent ones.
+Weighted rows and clustered rows carry less information than as many independent ones. Random draws
+are seeded by the counts, so that names and the order of groups change nothing.
 """
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -16,13 +18,19 @@ from fairgauge.stats.arrays import quotient
 from fairgauge.stats.effective import weighted_n
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.inference.clusters import Clusters, SharedShare
+    from fairgauge.inference.clusters import ClusteredProportion, Clusters
+    from fairgauge.report.results import ClassScope
+    from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
+
+FEWEST_GROUPS = 3
+"""With two groups, their comparison is an estimate already."""
 
 Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
 """Reads a number of rows off one side of many comparisons."""
@@ -40,13 +48,13 @@ class CellCount:
         return self.cells.count(side.counts(self.needs))
 
 
-class Trials(NamedTuple):
-    """A share as ``x`` successes of ``n`` trials, and what ties it to others where clusters do."""
+class Proportion(NamedTuple):
+    """A proportion as ``x`` successes of ``n`` trials; ``shared`` is of clustered rows."""
 
     x: Array
     n: Array
     rate: Array
-    shared: SharedShare | None = None
+    shared: ClusteredProportion | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +74,13 @@ class Evidence:
     squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
 
-    def share(self, of: Count, among: Count) -> Trials:
-        """Return a share as successes and trials, of as many rows as the counted are worth.
+    def share(self, of: Count, among: Count) -> Proportion:
+        """Return a proportion as successes and trials, by effective sample size.
 
         Raises
         ------
         NoInterval
-            There are clusters, and it is no share of cells.
+            There are clusters, and it is no proportion of cells.
         """
         x, n = of(self.side), among(self.side)
         if self.clusters is not None:
@@ -81,37 +89,39 @@ class Evidence:
             rate = np.nan_to_num(quotient(x, n))
             n = weighted_n(n, among(self.squares), among(self.cases), rate, of(self.squares))
             x = rate * n
-        return Trials(x, n, quotient(x, n))
+        return Proportion(x, n, quotient(x, n))
 
-    def _clustered(self, of: Count, among: Count) -> Trials:
+    def _clustered(self, of: Count, among: Count) -> Proportion:
         assert self.clusters is not None
         if not (isinstance(of, CellCount) and isinstance(among, CellCount)):
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-        shared = self.clusters.share(among.needs, of.cells, among.cells, self._worth(among))
-        rate, n = quotient(of(self.side), among(self.side)), shared.found.n
-        return Trials(np.nan_to_num(rate) * n, n, rate, shared)
+        shared = self.clusters.share(
+            among.needs, of.cells, among.cells, self._rows_per_weight(among)
+        )
+        rate, n = quotient(of(self.side), among(self.side)), shared.effective.n
+        return Proportion(np.nan_to_num(rate) * n, n, rate, shared)
 
     def rows(self, count: Count) -> Array:
-        """Return a number of rows, of as many as the weights are worth (Kish)."""
-        return count(self.side) * self.worth(count)
+        """Return an effective number of rows: Kish's, where there are weights."""
+        return count(self.side) * self.rows_per_weight(count)
 
-    def cases_worth(self, count: Count) -> Array:
-        """Return a number of rows as `rows` does, whatever ties them together."""
-        return count(self.side) * self._worth(count)
+    def effective_cases(self, count: Count) -> Array:
+        """Return a number of rows as `rows` does, whether or not they are clustered."""
+        return count(self.side) * self._rows_per_weight(count)
 
-    def worth(self, count: Count) -> Array:
-        """Return the rows that a unit of weight stands for: 1 without weights.
+    def rows_per_weight(self, count: Count) -> Array:
+        """Return the effective rows per unit of weight: 1 without weights.
 
         Raises
         ------
         NoInterval
-            There are clusters: what they are worth depends on the number that is asked for.
+            There are clusters: their effective sample size depends on the statistic.
         """
         if self.clusters is not None:
             raise NoInterval(ReasonCode.NO_CLUSTER_METHOD)
-        return self._worth(count)
+        return self._rows_per_weight(count)
 
-    def _worth(self, count: Count) -> Array:
+    def _rows_per_weight(self, count: Count) -> Array:
         weight = count(self.side)
         if self.squares is None:
             return np.ones_like(weight)
@@ -126,7 +136,7 @@ class Evidence:
             return total
 
         assert self.side.scores is not None
-        return self.side.scores.counts[:, label] * self.worth(rows)[:, None]
+        return self.side.scores.counts[:, label] * self.rows_per_weight(rows)[:, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,3 +162,53 @@ class Comparisons:
     def other(self) -> Evidence:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureGroups:
+    """The groups of a feature over all rows.
+
+    Attributes
+    ----------
+    feature, names : the feature, and the names of its groups.
+    class_scope, threshold : of the outcome.
+    pick : the evidence of some groups, by number.
+    """
+
+    feature: str
+    names: Sequence[str]
+    class_scope: ClassScope
+    threshold: float | None
+    pick: Callable[[Index], Evidence]
+
+
+def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
+    """Return the random numbers of a metric of some counts.
+
+    They depend on what is counted alone: not on names, nor on the order of groups, nor on what
+    else is asked for.
+    """
+    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
+    return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
+
+
+def canonical_pair(one: Array, two: Array, *, symmetric: bool) -> tuple[Array, Array]:
+    """Return two rows of counts over categories in an order of both that names do not change.
+
+    Categories are ordered by their counts and, where the comparison is symmetric, so are the two
+    rows. Draws made of these are those of any other order.
+    """
+    first, second = one, two
+    if symmetric and sorted(one.tolist()) > sorted(two.tolist()):
+        first, second = two, one
+    order = np.lexsort((second, first))
+    return first[order], second[order]
+
+
+def precedes(one: Array, two: Array) -> bool:
+    """Return whether counts come first in the order in which both sides of a comparison are drawn.
+
+    The order is that of the counts, so that group and reference may change places and every draw of
+    theirs stays what it was.
+    """
+    return bool(one.ravel().tolist() <= two.ravel().tolist())

@@ -1,4 +1,9 @@
-"""Families: p-values that belong together, and what groups show before any is singled out."""
+"""Families of p-values, and what the estimates of a feature show together.
+
+P-values are adjusted for the comparisons of a family; a test of homogeneity states whether the
+groups differ at all before any is singled out; adjusting for strata may reverse a difference
+(Simpson's paradox).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.lookup import find_rate
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import BUILT_IN, find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind
-from fairgauge.inference.bounds import bounds
-from fairgauge.inference.draws import generator
+from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind, Status
+from fairgauge.inference.evidence import generator
+from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.report.results import Diagnostic
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
@@ -21,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.cells import Need
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
-    from fairgauge.inference.pairwise import FeatureGroups
+    from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.report.estimates import Estimate
     from fairgauge.spec.specification import Spec
 
@@ -32,14 +39,14 @@ _REPLICATES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusted:
+class AdjustedEstimates:
     """Estimates with their p-values adjusted, and how."""
 
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
-def adjusted(estimates: Sequence[Estimate]) -> Adjusted:
+def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
     """Adjust p-values for the number of groups that a metric compares in a feature.
 
     A family is one metric in one feature (and one class and threshold), over all rows; the pooled
@@ -56,13 +63,13 @@ def adjusted(estimates: Sequence[Estimate]) -> Adjusted:
     for family in families.values():
         p = [estimates[i].p_value for i in family]
         if _mirrored([estimates[i] for i in family]):
-            found, how = np.array(p, dtype=float), "holm"
+            adjusted, how = np.array(p, dtype=float), "holm"
         else:
-            found, how = adjust(np.array(p, dtype=float))
+            adjusted, how = adjust(np.array(p, dtype=float))
         used.add(how)
-        for i, value in zip(family, found.tolist(), strict=True):
+        for i, value in zip(family, adjusted.tolist(), strict=True):
             made[i] = replace(made[i], p_adjusted=value)
-    return Adjusted(tuple(made), tuple(_named(used)))
+    return AdjustedEstimates(tuple(made), tuple(_adjustment_notes(used)))
 
 
 def _mirrored(family: list[Estimate]) -> bool:
@@ -74,13 +81,13 @@ def _mirrored(family: list[Estimate]) -> bool:
     return bool(same) and (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
 
 
-def _named(used: set[str]) -> Iterator[Diagnostic]:
+def _adjustment_notes(used: set[str]) -> Iterator[Diagnostic]:
     if used:
         procedures = tuple(sorted(used, reverse=True))
         yield Diagnostic.note(DiagnosticCode.ADJUSTED_P, procedures=procedures)
 
 
-def central(rates: Iterable[Statistic]) -> list[Rate]:
+def central_rates(rates: Iterable[Statistic]) -> list[Rate]:
     """Return the rates by which all groups are compared: of labels, of predictions and of both."""
     first: dict[frozenset[Need], Rate] = {}
     for rate in rates:
@@ -99,7 +106,7 @@ def homogeneity_notes(
     evidence = groups.pick(np.arange(len(groups.names)))
     feature = groups.feature
     for rate in rates:
-        share = bounds(rate, evidence).share
+        share = statistic_interval(rate, evidence).share
         assert share is not None
         known = share.n > 0
         if np.count_nonzero(known) < _PAIR:
@@ -131,7 +138,56 @@ def reversed_scores(whole: FeatureGroups, spec: Spec) -> Iterator[Diagnostic]:
     everyone = whole.pick(np.zeros(1, dtype=np.int64))
     if everyone.side.scores is None or everyone.clusters is not None:
         return
-    area = bounds(find_rate("roc_auc"), everyone)
+    area = statistic_interval(find_rate("roc_auc"), everyone)
     (_, high), _ = area.limits(spec.confidence)
     if area.estimate[0] < high[0] < _CHANCE:
         yield Diagnostic.warning(DiagnosticCode.REVERSED_SCORES, auc=float(area.estimate[0]))
+
+
+def reverses(overall: float, adjusted: float, neutral: float) -> bool:
+    """Return whether two values lie on opposite sides of "no difference".
+
+    >>> reverses(0.421, 1.25, neutral=1.0), reverses(-0.1, 0.2, neutral=0.0)
+    (True, True)
+    >>> reverses(0.421, 0.9, neutral=1.0)
+    False
+    """
+    return (overall - neutral) * (adjusted - neutral) < 0
+
+
+def adjustment_notes(
+    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
+) -> Iterator[Diagnostic]:
+    """Yield what adjusting for the strata does to statistically significant differences.
+
+    A reversal is stated only where both directions are statistically significant after adjustment
+    for multiple comparisons; otherwise a difference that is no longer significant disappears.
+    """
+    pooled = {_subject(e): e for e in estimates if e.scope.kind is ScopeKind.POOLED}
+    for each in estimates:
+        adjusted = pooled.get(_subject(each))
+        if each.scope.kind is not ScopeKind.OVERALL or adjusted is None:
+            continue
+        metric = catalogue.metric(each.metric)
+        if not isinstance(metric, Contrast) or not _significant(each) or adjusted.value is None:
+            continue
+        assert each.value is not None
+        values = {"overall": each.value, "adjusted": adjusted.value}
+        subject = {"group": each.group, "metric": each.metric}
+        if not _significant(adjusted):
+            yield Diagnostic.note(
+                DiagnosticCode.DISAPPEARS, each.feature, **subject, **values, p=adjusted.p_adjusted
+            )
+        elif reverses(each.value, adjusted.value, metric.neutral):
+            yield Diagnostic.warning(DiagnosticCode.SIMPSON, each.feature, **subject, **values)
+
+
+def _significant(each: Estimate) -> bool:
+    """Return whether an estimate differs statistically significantly from "no difference"."""
+    level, p = each.confidence, each.p_adjusted
+    known = each.value is not None and level is not None and p is not None
+    return known and each.status is Status.OK and p <= 1 - level  # type: ignore[operator]
+
+
+def _subject(each: Estimate) -> tuple[object, ...]:
+    return (each.metric, each.feature, each.group, each.class_scope, each.threshold)

@@ -1,21 +1,38 @@
-"""Confidence intervals and p-values of many comparisons, and what stands behind each."""
+"""Confidence intervals and p-values: of one statistic of every group, and of many comparisons.
+
+An `Intervals` holds those of many comparisons at one level, a `StatisticInterval` those of a
+statistic of every group at any critical value, from which comparisons are made.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
 
-from fairgauge.enums import IntervalMethod, Status
+from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import Interval
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import (
+    clopper_pearson,
+    critical,
+    critical_t,
+    jeffreys,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
 
 Methods: TypeAlias = tuple[IntervalMethod, ...]
 
@@ -29,6 +46,8 @@ JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTIL
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=FEWEST_CLUSTERS)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
+_FEWEST_IN_STRATUM, _MOST_THIN = 5, 0.1
+THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST_IN_STRATUM, share=_MOST_THIN)
 _ROUNDING = 1e-9
 
 
@@ -63,8 +82,8 @@ class Intervals:
     expected: Array | None = None
     corrected: Array | None = None
 
-    def holding(self, value: Array, limits: tuple[float, float]) -> Intervals:
-        """Return the intervals cut to the range of the metric, where they hold the value.
+    def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
+        """Return the intervals, clipped to the range of the metric, that contain the value.
 
         A profile may change a value (0/0 is 0); the interval of the undefined one would mislead.
         """
@@ -80,21 +99,56 @@ class Intervals:
         return replace(self, low=low, high=high, p=p, reason=reason)
 
 
-def few_clusters(behind: Array) -> list[Reason | None]:
-    """Return why clusters do not suffice: fewer than 20 decide nothing, fewer than 10 no interval.
+def insufficient_clusters(clusters: Array) -> list[Reason | None]:
+    """Return why clusters are insufficient: fewer than 20 decide nothing, fewer than 10 give none.
 
-    ``behind`` holds the smaller number of clusters of both sides; array of shape (n,).
+    ``clusters`` holds the smaller number of clusters of both sides; array of shape (n,). None where
+    they suffice.
     """
     return [
         Reason.of(
             ReasonCode.FEW_CLUSTERS,
-            clusters=int(clusters),
-            minimum=FEWEST_CLUSTERS if clusters < FEWEST_CLUSTERS else ENOUGH_CLUSTERS,
+            clusters=int(number),
+            minimum=FEWEST_CLUSTERS if number < FEWEST_CLUSTERS else ENOUGH_CLUSTERS,
         )
-        if clusters < ENOUGH_CLUSTERS
+        if number < ENOUGH_CLUSTERS
         else None
-        for clusters in behind.tolist()
+        for number in clusters.tolist()
     ]
+
+
+def insufficient_rows(
+    rows: Array, expected: ArrayLike = np.inf, *, effective: bool = False
+) -> list[Reason | None]:
+    """Return why data are insufficient: fewer than 20 rows, or an expected count below 5.
+
+    ``rows`` are of the smaller side; ``effective`` states that they are effective sample sizes.
+    None where the data suffice.
+    """
+    counts = np.broadcast_to(expected, rows.shape).tolist()
+    return [
+        _few_or_sparse(n, count, effective=effective)
+        for n, count in zip(rows.tolist(), counts, strict=True)
+    ]
+
+
+def _few_or_sparse(n: float, expected: float, *, effective: bool) -> Reason | None:
+    if n < FEWEST_ROWS:
+        return Reason.of(
+            ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS, effective=True if effective else None
+        )
+    if expected < FEWEST_EXPECTED:
+        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
+    return None
+
+
+def strata_are_thin(rows: Sequence[Array], weights: Array) -> NDArray[np.bool_]:
+    """Return for which groups strata with few rows on a side hold much of the weight.
+
+    ``rows`` of both sides and ``weights`` have the shape (groups, strata).
+    """
+    thin = np.where(np.minimum(*rows) < _FEWEST_IN_STRATUM, weights, 0.0).sum(axis=1)
+    return np.asarray(quotient(thin, weights.sum(axis=1)) > _MOST_THIN)
 
 
 def no_intervals(n: int, reason: Reason) -> Intervals:
@@ -104,7 +158,7 @@ def no_intervals(n: int, reason: Reason) -> Intervals:
 
 
 class Certainty(TypedDict, total=False):
-    """The fields of an estimate that state how sure it is."""
+    """The fields of an estimate that state its uncertainty."""
 
     status: Status
     reason: Reason | None
@@ -115,7 +169,7 @@ class Certainty(TypedDict, total=False):
 
 
 def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
-    """Return the fields of one estimate that state how sure it is."""
+    """Return the fields of one estimate that state its uncertainty."""
     low, high, p = (float(each[at]) for each in (intervals.low, intervals.high, intervals.p))
     too_few = intervals.too_few[at]
     known = not (math.isnan(low) or math.isnan(high))
@@ -135,3 +189,177 @@ def _at(values: Array | None, at: int) -> float | None:
     """Return one of several numbers, None where it is unknown or infinite."""
     value = math.nan if values is None else float(values[at])
     return value if math.isfinite(value) else None
+
+
+At: TypeAlias = "Callable[[Array], Limits]"
+Shape: TypeAlias = "Callable[[Array], Array]"
+
+
+class Dependence(Protocol):
+    """The correlation of a statistic of sides that share clusters."""
+
+    def correlation(self, other: Self, first: Index, second: Index) -> Array:
+        """Return the correlation of some of its values with some of another's, by position."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """Limits by a formula of arrays and a critical value, mapped to the scale of the statistic."""
+
+    limits: Callable[..., Limits]
+    of: tuple[Array, ...]
+    shape: Shape = np.asarray
+
+    def __call__(self, z: Array) -> Limits:
+        """Return the limits at a critical value."""
+        low, high = self.limits(*self.of, z)
+        return self.shape(low), self.shape(high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MappedProportion:
+    """Successes ``x`` of ``n`` trials, and an increasing function of their proportion."""
+
+    x: Array
+    n: Array
+    shape: Shape
+
+    @property
+    def plain(self) -> bool:
+        """Return whether it is the proportion itself."""
+        return self.shape is np.asarray
+
+    def limits(self, share: Limits) -> Limits:
+        """Map limits of the proportion."""
+        return self.shape(share[0]), self.shape(share[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticInterval:
+    """A statistic of every group, and its limits at any critical value.
+
+    Attributes
+    ----------
+    estimate, n : its value, and the (effective) sample size.
+    at : limits at a normal critical value (at one of t where it is a mean).
+    methods : how they are made, outermost step first.
+    shares : the proportions that it is made of, for the rule of expected counts.
+    variance : the sample variance of the values that it is the mean of; None if it is no mean.
+    clusters : the number of clusters; None where rows are independent.
+    dependence : gives its correlation with the same statistic of sides that share clusters.
+    reason : why some have no limits (nan), if any has none.
+    """
+
+    estimate: Array
+    n: Array
+    at: At
+    methods: Methods
+    shares: tuple[MappedProportion, ...] = ()
+    variance: Array | None = field(default=None)
+    clusters: Array | None = None
+    dependence: Dependence | None = None
+    reason: Reason | None = None
+
+    @property
+    def clustered(self) -> bool:
+        """Return whether it is robust to clusters."""
+        return self.clusters is not None
+
+    def correlation(self, other: StatisticInterval, first: Index, second: Index) -> Array:
+        """Return the correlation of some of its values with some of another's, by position.
+
+        0 where rows are independent.
+        """
+        if self.dependence is None or other.dependence is None:
+            return np.zeros(len(first))
+        return self.dependence.correlation(other.dependence, first, second)
+
+    def needs_other_formula(self, method: Method) -> bool:
+        """Return whether the method asks for another formula of its proportion."""
+        return self.share is not None and method in (Method.EXACT, Method.BAYES)
+
+    @property
+    def share(self) -> MappedProportion | None:
+        """Return the one proportion that it is a function of, if there is one."""
+        return self.shares[0] if len(self.shares) == 1 else None
+
+    def limits(self, confidence: float, method: Method = Method.DEFAULT) -> tuple[Limits, Methods]:
+        """Return the limits at a confidence, and how they were made."""
+        if self.variance is not None:
+            return self.at(critical_t(confidence, self.n - 1)), self.methods
+        if self.share is not None and self.needs_other_formula(method):
+            exact = method is Method.EXACT
+            made = clopper_pearson if exact else jeffreys
+            limits = self.share.limits(made(self.share.x, self.share.n, confidence))
+            return limits, (IntervalMethod.CLOPPER_PEARSON if exact else IntervalMethod.JEFFREYS,)
+        return self.at(np.asarray(critical(confidence))), self.methods
+
+
+def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
+    """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
+    several = np.where(n > 1, n, 2.0)
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    error = np.sqrt(unbiased / several)
+
+    def at(c: Array) -> Limits:
+        with np.errstate(invalid="ignore"):
+            half = np.where(np.isinf(error) | np.isinf(c), np.inf, c * error)
+        return mean - half, mean + half
+
+    return StatisticInterval(mean, n, at, (IntervalMethod.STUDENT_T,), variance=unbiased)
+
+
+def concatenated(parts: Sequence[StatisticInterval]) -> StatisticInterval:
+    """Concatenate the values of several statistics; limits of one formula are computed at once."""
+    ends = np.cumsum([0, *(len(part.n) for part in parts)])
+    places = [slice(start, end) for start, end in pairwise(ends.tolist())]
+    alike: dict[Callable[..., Limits], list[int]] = {}
+    for i, part in enumerate(parts):
+        if isinstance(part.at, Formula):
+            alike.setdefault(part.at.limits, []).append(i)
+    formulas = [(_stacked([parts[i] for i in every]), every) for every in alike.values()]
+
+    def at(z: Array) -> Limits:
+        z = np.broadcast_to(z, estimate.shape)
+        low, high = np.empty(estimate.shape), np.empty(estimate.shape)
+        for formula, every in formulas:
+            below, above = formula(np.concatenate([z[places[i]] for i in every]))
+            start = 0
+            for i in every:
+                here = slice(start, start := start + len(parts[i].n))
+                shape = cast("Formula", parts[i].at).shape
+                low[places[i]], high[places[i]] = shape(below[here]), shape(above[here])
+        for place, part in zip(places, parts, strict=True):
+            if not isinstance(part.at, Formula):
+                low[place], high[place] = part.at(z[place])
+        return low, high
+
+    estimate, rows = (
+        np.concatenate([np.empty(0), *(getattr(p, k) for p in parts)]) for k in ("estimate", "n")
+    )
+    return StatisticInterval(estimate, rows, at, ())
+
+
+def limits_of_several(
+    every: Sequence[StatisticInterval], spec: Spec
+) -> Iterator[tuple[Limits, Methods]]:
+    """Return the limits and methods of several statistics; those of one formula at once."""
+    alike = [
+        isinstance(each.at, Formula) and not each.needs_other_formula(spec.method) for each in every
+    ]
+    together = concatenated([each for each, at_once in zip(every, alike, strict=True) if at_once])
+    low, high = together.at(np.asarray(critical(spec.confidence)))
+    start = 0
+    for each, at_once in zip(every, alike, strict=True):
+        if at_once:
+            here = slice(start, start := start + len(each.n))
+            yield (low[here], high[here]), each.methods
+        else:
+            yield each.limits(spec.confidence, spec.method)
+
+
+def _stacked(parts: Sequence[StatisticInterval]) -> Formula:
+    """Return one formula for the arrays of all parts, before they take their shapes."""
+    formulas = [cast("Formula", part.at) for part in parts]
+    arrays = zip(*(formula.of for formula in formulas), strict=True)
+    return Formula(formulas[0].limits, tuple(np.concatenate(each) for each in arrays))

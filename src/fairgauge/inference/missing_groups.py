@@ -1,4 +1,4 @@
-"""Ungrouped: how far a contrast could move, whichever groups the rows without one are in.
+"""Rows without a group: their share, and the worst cases of a contrast over their assignments.
 
 Manski's worst cases: every unknown success may be of the group and every unknown failure of its
 reference, or the other way round. Nothing is assumed of why a group is missing.

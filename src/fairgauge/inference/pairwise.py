@@ -1,4 +1,4 @@
-"""Pairs: every two groups of a feature compared, the limits of all pairs holding at once.
+"""Pairwise comparisons of all groups of a feature, whose intervals hold simultaneously.
 
 Each pair is MOVER of both groups' limits at Tukey's critical value, as the largest gap is, so that
 the pair that differs most and the largest gap never disagree (Agresti, Bini, Bertaccini and Ryu
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import DiagnosticCode, IntervalMethod, Status
-from fairgauge.inference.bound import joined
-from fairgauge.inference.bounds import bounds
-from fairgauge.inference.contrast_intervals import few_of
-from fairgauge.inference.rates import FEWEST_GROUPS
+from fairgauge.inference.contrast_intervals import insufficient_sides
+from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.inference.interval import concatenated
 from fairgauge.report.estimates import GroupPair
 from fairgauge.report.results import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
@@ -27,14 +27,13 @@ from fairgauge.stats.many import tukey_critical, tukey_p
 from fairgauge.stats.significance import invert_z, two_sided
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.statistics import Rate
-    from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.inference.interval import Methods
     from fairgauge.reasons import Reason
-    from fairgauge.report.results import ClassScope
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -43,24 +42,6 @@ MOST_LISTED = 435
 """Pairs kept of a rate: all of 30 groups; of more groups, those that differ most."""
 
 _MOST_COMPARED = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FeatureGroups:
-    """The groups of a feature over all rows.
-
-    Attributes
-    ----------
-    feature, names : whose groups, and what they are called.
-    class_scope, threshold : under which outcome.
-    pick : the evidence of some groups, by number.
-    """
-
-    feature: str
-    names: Sequence[str]
-    class_scope: ClassScope
-    threshold: float | None
-    pick: Callable[[Index], Evidence]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +66,9 @@ class _Compared:
         )  # fmt: skip
 
     def by_size(self) -> Index:
-        """Return the order of the pairs: first by what is sure, then by the difference itself."""
-        sure = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
-        return np.lexsort((self.rates[0] - self.rates[1], -sure))
+        """Return the order of the pairs: by the distance of the interval to 0, then by size."""
+        distance = np.nan_to_num(np.maximum(-self.difference[1], 0.0))
+        return np.lexsort((self.rates[0] - self.rates[1], -distance))
 
 
 def pairwise(rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> list[GroupPair]:
@@ -131,16 +112,16 @@ def _pairs(groups: int) -> int:
 
 def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared:
     """Return every pair of the groups in which a rate is defined, the lower rate first."""
-    found = bounds(rate, groups.pick(np.arange(len(groups.names))))
-    low, _ = found.at(np.ones(len(found.estimate)))  # unknown of very few clusters
-    known = np.flatnonzero(~np.isnan(found.estimate) & ~np.isnan(low))
+    interval = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
+    low, _ = interval.at(np.ones(len(interval.estimate)))  # unknown of very few clusters
+    known = np.flatnonzero(~np.isnan(interval.estimate) & ~np.isnan(low))
     one, two = (known[i] for i in np.triu_indices(len(known), k=1))
-    swapped = found.estimate[one] > found.estimate[two]
+    swapped = interval.estimate[one] > interval.estimate[two]
     first, second = np.where(swapped, two, one), np.where(swapped, one, two)
-    c = np.full(len(found.estimate), float(tukey_critical(len(known), confidence)))
-    numbers = (found.estimate, *found.at(c))
+    c = np.full(len(interval.estimate), float(tukey_critical(len(known), confidence)))
+    numbers = (interval.estimate, *interval.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
-    correlated = (*sides, found.correlation(found, first, second))
+    correlated = (*sides, interval.correlation(interval, first, second))
     return _Compared(
         groups=len(known),
         first=first,
@@ -148,16 +129,16 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared
         rates=(sides[0], sides[3]),
         difference=mover_difference(*correlated),
         ratio=mover_ratio(*correlated),
-        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *found.method),
+        methods=(IntervalMethod.TUKEY, IntervalMethod.MOVER, *interval.methods),
     )
 
 
 def _tested(
     kept: Sequence[tuple[Rate, _Compared]], groups: FeatureGroups
 ) -> Iterator[tuple[Array, list[Reason | None]]]:
-    """Return the p-values of the pairs of every rate, and which rest on too few rows."""
+    """Return the p-values of the pairs of every rate, and which have insufficient data."""
     ours, theirs = (
-        [bounds(rate, groups.pick(which)) for rate, which in sides]
+        [statistic_interval(rate, groups.pick(which)) for rate, which in sides]
         for sides in (
             [(rate, each.first) for rate, each in kept],
             [(rate, each.second) for rate, each in kept],
@@ -166,13 +147,13 @@ def _tested(
     at = [np.arange(len(each.first)) for _, each in kept]
     tied = [a.correlation(b, i, i) for a, b, i in zip(ours, theirs, at, strict=True)]
     r = np.concatenate([np.empty(0), *tied])
-    one, two = joined(ours), joined(theirs)
+    one, two = concatenated(ours), concatenated(theirs)
     z = invert_z(lambda z: mover_difference(one.estimate, *one.at(z), two.estimate, *two.at(z), r))
     start = 0
     for (_, each), a, b in zip(kept, ours, theirs, strict=True):
         here = z[start : (start := start + len(each.first))]
-        # the range is reckoned to some 1e-15; beyond, a pair alone is the better bound
-        yield np.maximum(tukey_p(here, each.groups), two_sided(here)), few_of(a, b)
+        # the range is computed to some 1e-15; beyond, a pair alone is the better bound
+        yield np.maximum(tukey_p(here, each.groups), two_sided(here)), insufficient_sides(a, b)
 
 
 def _group_pairs(

@@ -6,14 +6,21 @@ which take fourth powers.
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue import moments
+from fairgauge.catalogue.moments import (
+    ExplainedVariance,
+    Mean,
+    MomentStatistic,
+    RegressionTerm,
+    ResidualSpread,
+    RootMeanSquaredError,
+)
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.squares import (
@@ -28,10 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.moments import MomentStatistic, Sums
-    from fairgauge.inference.bound import At
+    from fairgauge.catalogue.moments import Sums
     from fairgauge.inference.evidence import Evidence
-    from fairgauge.inference.interval import Methods
+    from fairgauge.inference.interval import At, Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
 
@@ -43,31 +49,60 @@ _LARGE = 1e270
 _LEAST_SPREAD = 1e-6
 _CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
 
-SQUARES: dict[Callable[..., Array], Callable[[Sums], Array]] = {
-    moments.mean_label: lambda m: m["yy"],
-    moments.mean_prediction: lambda m: m["pp"],
-    moments.mean_error: lambda m: m["gap2"],
-    moments.mean_absolute_error: lambda m: m["gap2"],
+_SQUARES: dict[RegressionTerm, str] = {
+    RegressionTerm.LABEL: "yy",
+    RegressionTerm.PREDICTION: "pp",
+    RegressionTerm.ERROR: "gap2",
+    RegressionTerm.ABSOLUTE_ERROR: "gap2",
 }
 """The sum of the squares of what a statistic is the mean of."""
 
 
-def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
-    """Return the limits of a statistic of labels and predictions.
+@singledispatch
+def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    """Return the limits of a statistic of labels and predictions by its kind.
 
     Raises
     ------
     NoInterval
         Nothing is known of how it varies, or rows are tied by clusters.
     """
+    del evidence
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
+
+
+@moment_interval.register(Mean)
+def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
+    if statistic.of is RegressionTerm.SQUARED_ERROR:
+        return _by_fourth_powers(statistic, evidence, _mean_square)
     n, sums = evidence.rows(statistic.size), evidence.side.moments
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    if statistic.compute in SQUARES:
-        mean_square = quotient(SQUARES[statistic.compute](sums), sums["n"])
-        return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
-    if statistic.compute not in _BY_FOURTH_POWERS:
-        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
-    made, method = _BY_FOURTH_POWERS[statistic.compute](sums, n)
+    mean_square = quotient(sums[_SQUARES[statistic.of]], sums["n"])
+    return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
+
+
+@moment_interval.register(RootMeanSquaredError)
+def _(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
+    return _by_fourth_powers(statistic, evidence, lambda m, n: _rooted(_mean_square(m, n)))
+
+
+@moment_interval.register(ResidualSpread)
+def _(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
+    return _by_fourth_powers(statistic, evidence, _deviation)
+
+
+@moment_interval.register(ExplainedVariance)
+def _(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
+    return _by_fourth_powers(statistic, evidence, _explained)
+
+
+def _by_fourth_powers(
+    statistic: MomentStatistic, evidence: Evidence, make: Callable[[Sums, Array], Made]
+) -> StatisticInterval:
+    """Return limits made from sums of fourth powers, none where these are lost to rounding."""
+    n = evidence.rows(statistic.size)
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    made, method = make(evidence.side.moments, n)
     low, high = made(np.zeros(()))
     lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
 
@@ -75,7 +110,7 @@ def of_moments(statistic: MomentStatistic, evidence: Evidence) -> Bounds:
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    return Bounds(value, n, at, method, reason=ROUNDING if lost.any() else None)
+    return StatisticInterval(value, n, at, method, reason=ROUNDING if lost.any() else None)
 
 
 def label_moments(m: Sums) -> Moments:
@@ -143,11 +178,3 @@ def _fourth_errors(m: Sums) -> Array:
 
 def _whole(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
-
-
-_BY_FOURTH_POWERS: dict[Callable[..., Array], Callable[[Sums, Array], Made]] = {
-    moments.mean_squared_error: _mean_square,
-    moments.root_mean_squared_error: lambda m, n: _rooted(_mean_square(m, n)),
-    moments.residual_spread: _deviation,
-    moments.r2: _explained,
-}

@@ -16,37 +16,41 @@ from fairgauge.report.results import OVERALL
 from fairgauge.stats.power import detectable_difference, n_to_decide
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.estimates import Estimate
 
 POWER = 0.8
-"""The probability with which a disparity should be found, unless said otherwise."""
+"""The default power."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DetectableDisparity:
     """The smallest disparity that two groups of these sizes can show.
 
     Attributes
     ----------
     difference : of the rates.
-    ratio : below 1, of the rates; None where a rate of 0 could not be told from its reference's.
+    ratio : below 1, of the rates; None where even a rate of 0 could not be detected.
     """
 
     difference: float
     ratio: float | None
 
 
-def rows_to_decide(estimate: Estimate, lower: float, upper: float) -> float | None:
+def rows_to_decide(
+    estimate: Estimate, lower: float, upper: float, metric: Metric | None = None
+) -> float | None:
     """Return the rows (both sides together) at which an inconclusive verdict would be decided.
 
     The value is taken as it is. Infinite where it lies on a limit, None where it is not known.
+    ``metric`` is what was estimated, if the catalogue does not have it.
     """
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None or low is None or high is None or not rows:
         return None
-    metric = find_metric(estimate.metric)
-    sides = _rates(estimate)
+    metric = metric or find_metric(estimate.metric)
+    sides = _rates(estimate, metric)
     if sides is not None and isinstance(metric, Contrast) and estimate.confidence:
         first, second = sides if metric.order == "group - reference" else sides[::-1]
         x1, x2 = first[0] * first[1], second[0] * second[1]
@@ -58,19 +62,22 @@ def rows_to_decide(estimate: Estimate, lower: float, upper: float) -> float | No
     return math.ceil(rows * factor) if math.isfinite(factor) else math.inf
 
 
-def smallest_shown(estimate: Estimate, power: float = POWER) -> Shown | None:
+def detectable_disparity(
+    estimate: Estimate, power: float = POWER, metric: Metric | None = None
+) -> DetectableDisparity | None:
     """Return the smallest disparity that would probably be found in groups of these sizes.
 
-    Both are taken to have the reference's rate. None where two rates are not compared.
+    Both are taken to have the reference's rate. None where two rates are not compared. ``metric``
+    is what was estimated, if the catalogue does not have it.
     """
-    sides = _rates(estimate)
+    sides = _rates(estimate, metric or find_metric(estimate.metric))
     if sides is None or estimate.confidence is None:
         return None
     (_, n), (rate, m) = sides
     gap = float(detectable_difference(rate, m, rate, n, estimate.confidence, power))
     if not math.isfinite(gap):
         return None
-    return Shown(gap, 1 - gap / rate if rate > gap else None)
+    return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)
 
 
 def _factor(
@@ -95,9 +102,10 @@ def _factor(
     return factor
 
 
-def _rates(estimate: Estimate) -> tuple[tuple[float, float], tuple[float, float]] | None:
+def _rates(
+    estimate: Estimate, metric: Metric
+) -> tuple[tuple[float, float], tuple[float, float]] | None:
     """Return rate and rows of both sides, where they are two separate shares of single rows."""
-    metric = find_metric(estimate.metric)
     numbers = (
         estimate.rate_group, estimate.n_group, estimate.rate_reference, estimate.n_reference,
     )  # fmt: skip

@@ -6,15 +6,28 @@ lie on an edge).
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue import score_statistics
+from fairgauge.catalogue.score_cuts import FalsePositiveRateAtRecall, PrecisionAtK, Ranked
+from fairgauge.catalogue.score_statistics import (
+    AveragePrecision,
+    CalibrationError,
+    LabelMeanScore,
+    Recalibration,
+    RocAuc,
+    ScoreMean,
+    ScoreStatistic,
+    ScoreTerm,
+    in_deciles,
+    logits,
+    recalibration,
+    scores_of,
+)
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.bound import Bounds, of_mean
-from fairgauge.inference.interval import NoInterval
+from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.calibration import (
@@ -23,6 +36,7 @@ from fairgauge.stats.calibration import (
     mean_error_limits,
     recalibration_variances,
 )
+from fairgauge.stats.intervals import wilson
 from fairgauge.stats.scores import (
     Auc,
     auc_from_counts,
@@ -36,52 +50,43 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
-    from fairgauge.catalogue.score_statistics import ScoreStatistic
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
+_HALF_A_ROW = 0.5  # corrects a count for continuity
+_OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
-_OF_A_ROW: dict[Callable[..., Array], Callable[[Array, float], Array]] = {
-    score_statistics.mean_score: lambda s, _: s,
-    score_statistics.calibration_gap: lambda s, y: s - y,
-    score_statistics.brier_score: lambda s, y: (s - y) ** 2,
-    score_statistics.log_loss: lambda s, y: -np.log(np.clip(s if y else 1 - s, _SURE, 1.0)),
+_OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
+    ScoreTerm.SCORE: lambda s, _: s,
+    ScoreTerm.CALIBRATION_GAP: lambda s, y: s - y,
+    ScoreTerm.SQUARED_ERROR: lambda s, y: (s - y) ** 2,
+    ScoreTerm.LOG_LOSS: lambda s, y: -np.log(np.clip(s if y else 1 - s, _SURE, 1.0)),
 }
-"""What a statistic is the mean of: a number of a row's score and label."""
-_OF_ONE_LABEL: dict[Callable[..., Array], int] = {
-    score_statistics.mean_score_of_positives: 0,
-    score_statistics.mean_score_of_negatives: 1,
-}
-"""The label of the rows whose mean score a statistic is: positive (0) or negative (1)."""
+"""The number of a row's score and label that a statistic is the mean of."""
 
 
-def scored(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
-    """Return the limits of a statistic of score_statistics.
+@singledispatch
+def score_interval(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
+    """Return the limits of a statistic of scores by its kind.
 
     Raises
     ------
     NoInterval
         There are clusters, of which scores are not counted, or nothing is known of how it varies.
     """
-    compute = statistic.compute
-    if compute in _OF_A_ROW:
-        mean, variance = _spread(statistic, _held(evidence))
-        return of_mean(mean, variance, evidence.rows(statistic.size))
-    if compute in _OF_ONE_LABEL:
-        return _mean_of_label(_OF_ONE_LABEL[compute], evidence)
-    if compute not in _MADE:
-        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
-    return _MADE[compute](statistic, evidence)
+    del evidence
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
 
 
 def rows_of_mean(statistic: ScoreStatistic) -> Count | None:
     """Return the rows that a statistic is the mean of; None where it is no mean."""
-    if statistic.compute in _OF_A_ROW:
+    if isinstance(statistic, ScoreMean):
         return statistic.size
-    label = _OF_ONE_LABEL.get(statistic.compute)
-    return None if label is None else partial(_labelled, label=label)
+    if isinstance(statistic, LabelMeanScore):
+        return partial(_labelled, label=statistic.position)
+    return None
 
 
 def _labelled(side: ConfusionCounts, label: int) -> Array:
@@ -90,14 +95,15 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
     return total
 
 
-def _held(evidence: Evidence) -> Scores:
-    assert evidence.side.scores is not None
-    return evidence.side.scores
+@score_interval.register(ScoreMean)
+def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
+    mean, variance = _spread(statistic, scores_of(evidence.side))
+    return of_mean(mean, variance, evidence.rows(statistic.size))
 
 
-def _spread(statistic: ScoreStatistic, held: Scores) -> tuple[Array, Array]:
-    """Return the value of a statistic and the variance (divisor n) of what it is the mean of."""
-    of, middle = _OF_A_ROW[statistic.compute], (held.low + held.high) / 2
+def _spread(statistic: ScoreMean, held: Scores) -> tuple[Array, Array]:
+    """Return the value of a mean and the variance (divisor n) of what it is the mean of."""
+    of, middle = _OF_A_ROW[statistic.of], (held.low + held.high) / 2
     if statistic.labelled:
         counts, values = held.counts, np.stack([of(middle, 1.0), of(middle, 0.0)])
     else:
@@ -105,24 +111,24 @@ def _spread(statistic: ScoreStatistic, held: Scores) -> tuple[Array, Array]:
     rows = counts.sum(axis=(1, 2))
     mean = quotient((counts * values).sum(axis=(1, 2)), rows)
     away = (values - mean[:, None, None]) ** 2
-    return statistic.compute(held), quotient((counts * away).sum(axis=(1, 2)), rows)
+    return statistic.of_scores(held), quotient((counts * away).sum(axis=(1, 2)), rows)
 
 
-def _mean_of_label(label: int, evidence: Evidence) -> Bounds:
-    """Return the mean score of the rows with one label."""
-    held = _held(evidence)
+@score_interval.register(LabelMeanScore)
+def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
+    held, label = scores_of(evidence.side), statistic.position
     rows = _labelled(evidence.side, label)
     mean, mean_square = (quotient(held.moments[m][:, label], rows) for m in ("s", "s2"))
     n = evidence.scored(label).sum(axis=-1)
     return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
 
 
-def _area(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
-    """Return the area under the curve, its counts scaled to what the weights are worth."""
-    del statistic
+@score_interval.register(RocAuc)
+def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
+    del statistic  # there is one; its counts are scaled to the effective sample size
     area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return Bounds(
+    return StatisticInterval(
         area.auc,
         rows,
         lambda z: auc_interval(area, z),
@@ -130,7 +136,8 @@ def _area(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
     )
 
 
-def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
+@score_interval.register(AveragePrecision)
+def _(statistic: AveragePrecision, evidence: Evidence) -> StatisticInterval:
     pos, neg = evidence.scored(0), evidence.scored(1)
     positives = pos.sum(axis=-1)
     _, variance = precision_from_counts(pos, neg)
@@ -140,35 +147,36 @@ def _precision(statistic: ScoreStatistic, evidence: Evidence) -> Bounds:
         return precision_interval(average, variance, positives, z)
 
     rows = np.minimum(positives, neg.sum(axis=-1))
-    return Bounds(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
+    return StatisticInterval(average, rows, at, (IntervalMethod.INFLUENCE, IntervalMethod.LOGIT))
 
 
-def _error(
-    statistic: ScoreStatistic,
-    evidence: Evidence,
-    limits: Callable[[Bins, Array], Limits],
-    method: Methods,
-) -> Bounds:
-    """Return a calibration error over ten bins."""
-    held = _held(evidence)
-    worth = evidence.worth(statistic.size)
-    counts = held.counts * worth[:, None, None]
+@score_interval.register(CalibrationError)
+def _(statistic: CalibrationError, evidence: Evidence) -> StatisticInterval:
+    if statistic.over_bins == "mean":
+        limits: Callable[[Bins, Array], Limits] = mean_error_limits
+        method: Methods = (IntervalMethod.CALIBRATION_BALL,)
+    else:
+        limits = largest_error_limits
+        method = (IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON)
+    held = scores_of(evidence.side)
+    per_weight = evidence.rows_per_weight(statistic.size)
+    counts = held.counts * per_weight[:, None, None]
     middle = (held.low + held.high) / 2
     squares = counts[:, 0] * (middle - 1) ** 2 + counts[:, 1] * middle**2
-    inside = score_statistics.in_deciles(held)
+    inside = in_deciles(held)
     bins = Bins(
         *(
             each @ inside
             for each in (
                 counts.sum(axis=1),
                 counts[:, 0],
-                held.sums.sum(axis=1) * worth[:, None],
+                held.sums.sum(axis=1) * per_weight[:, None],
                 squares,
             )
         )
     )
     rows = bins.rows.sum(axis=-1)
-    return Bounds(
+    return StatisticInterval(
         statistic.value(evidence.side, Profile.DOCUMENTED),
         rows,
         lambda z: limits(bins, np.broadcast_to(z, rows.shape)),
@@ -176,29 +184,68 @@ def _error(
     )
 
 
-def _recalibration(statistic: ScoreStatistic, evidence: Evidence, which: int) -> Bounds:
-    """Return the intercept (0) or the slope (1) of a logistic recalibration."""
-    held, pos, neg = _held(evidence), evidence.scored(0), evidence.scored(1)
-    fit = score_statistics.calibration_intercept(held), score_statistics.calibration_slope(held)
-    variance = recalibration_variances(pos, neg, score_statistics.logits(held), *fit)[which]
-    value, error = statistic.value(evidence.side, Profile.DOCUMENTED), np.sqrt(variance)
+@score_interval.register(Recalibration)
+def _(statistic: Recalibration, evidence: Evidence) -> StatisticInterval:
+    held, pos, neg = scores_of(evidence.side), evidence.scored(0), evidence.scored(1)
+    intercepts, slopes = recalibration_variances(pos, neg, logits(held), *recalibration(held))
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    error = np.sqrt(intercepts if statistic.coefficient == "intercept" else slopes)
     rows = np.minimum(pos.sum(axis=-1), neg.sum(axis=-1))
-    return Bounds(
+    return StatisticInterval(
         value, rows, lambda z: (value - z * error, value + z * error), (IntervalMethod.SANDWICH,)
     )
 
 
-_MADE: dict[Callable[..., Array], Callable[[ScoreStatistic, Evidence], Bounds]] = {
-    score_statistics.roc_auc: _area,
-    score_statistics.average_precision: _precision,
-    score_statistics.expected_calibration_error: partial(
-        _error, limits=mean_error_limits, method=(IntervalMethod.CALIBRATION_BALL,)
-    ),
-    score_statistics.maximum_calibration_error: partial(
-        _error,
-        limits=largest_error_limits,
-        method=(IntervalMethod.SIMULTANEOUS_BINS, IntervalMethod.CLOPPER_PEARSON),
-    ),
-    score_statistics.calibration_intercept: partial(_recalibration, which=0),
-    score_statistics.calibration_slope: partial(_recalibration, which=1),
-}
+@score_interval.register(PrecisionAtK)
+def _(statistic: PrecisionAtK, evidence: Evidence) -> StatisticInterval:
+    """Return MOVER's limits of two errors: of the labels of the top, and of where the top ends.
+
+    The number of rows above the population's cut is binomial, so the sample's cut may lie at
+    ``k ± z sqrt(k (1 - k / n))`` rows; how far precision moves over these is the second error.
+    """
+    held = scores_of(evidence.side)
+    ranked, rows, total = Ranked.of(held), statistic.rows(held), held.counts.sum(axis=(1, 2))
+    per_weight = evidence.rows_per_weight(statistic.size)
+    value, k = statistic.value(evidence.side, Profile.DOCUMENTED), rows * per_weight
+
+    def precision(cut: Array) -> Array:
+        return quotient(ranked.positives_among(cut), cut)
+
+    def at(z: Array) -> Limits:
+        within = wilson(np.nan_to_num(value * k), k, z)
+        beyond = z * np.sqrt(np.maximum(k * (1 - quotient(rows, total)), 0.0))
+        cuts = (np.clip(k + way * beyond, 1.0, total * per_weight) / per_weight for way in (-1, 1))
+        ends = [value, *map(precision, cuts)]
+        return _both_errors(value, within, (np.min(ends, axis=0), np.max(ends, axis=0)))
+
+    return StatisticInterval(value, k, at, _OF_CUT)
+
+
+@score_interval.register(FalsePositiveRateAtRecall)
+def _(statistic: FalsePositiveRateAtRecall, evidence: Evidence) -> StatisticInterval:
+    """Return MOVER's limits of two errors: of the negatives above the cut, and of the cut.
+
+    The positives above the population's cut are binomial, so the sample's recall there may be
+    ``r ± (z sqrt(P r (1 - r)) + 1/2) / P``; how far the rate moves over these is the second error.
+    """
+    ranked = Ranked.of(scores_of(evidence.side))
+    positives, negatives = (evidence.scored(label).sum(axis=-1) for label in (0, 1))
+    value, recall = statistic.value(evidence.side, Profile.DOCUMENTED), statistic.recall
+
+    def rate_at(reached: Array) -> Array:
+        found = ranked.false_positive_rate(ranked.at_recall(np.clip(reached, 0.0, 1.0)))
+        return np.where(reached > 1, 1.0, found)  # below the lowest positive lies any rate
+
+    def at(z: Array) -> Limits:
+        within = wilson(np.nan_to_num(value * negatives), negatives, z)
+        beyond = z * np.sqrt(positives * recall * (1 - recall)) + _HALF_A_ROW
+        beyond = np.where(np.isfinite(beyond), quotient(beyond, positives), 1.0)
+        return _both_errors(value, within, (rate_at(recall - beyond), rate_at(recall + beyond)))
+
+    return StatisticInterval(value, np.minimum(positives, negatives), at, _OF_CUT)
+
+
+def _both_errors(value: Array, one: Limits, other: Limits) -> Limits:
+    """Return limits at the root of the sum of the squared distances of two."""
+    below = np.hypot(value - one[0], value - other[0])
+    return value - below, value + np.hypot(one[1] - value, other[1] - value)

@@ -9,26 +9,52 @@ from __future__ import annotations
 
 import difflib
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.lookup import find_metric
-from fairgauge.enums import ClassKind, Outcome, ScopeKind, Status
-from fairgauge.inference.sample_size import rows_to_decide, smallest_shown
+from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
+from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.report.estimates import ComparisonKey, Estimate, Measured, WorstCase
+    from fairgauge.report.results import Interval
     from fairgauge.spec.rules import Rule
 
-_WORST_FIRST = (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS)
+_WORST_FIRST = (
+    Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
+)  # fmt: skip
+_BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
+_INSUFFICIENT = {
+    Insufficient.REPORT: Outcome.NOT_EVALUATED,
+    Insufficient.PASS: Outcome.PASS,
+    Insufficient.FAIL: Outcome.FAIL,
+    Insufficient.IGNORE: Outcome.NONE,
+}
 _DECIDING_CLASSES = (ClassKind.NONE, ClassKind.CLASS)
 _MOST_ROWS = 1e12
 
 Decision = tuple[Outcome, Reason]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a rule is held against: an estimate, or the rate of a group."""
+
+    feature: str | None
+    group: str | None
+    class_scope: ClassScope
+    threshold: float | None
+    value: float | None
+    interval: Interval | None
+    status: Status
+    reason: Reason | None
+    estimate: Estimate | None = None
 
 
 def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
@@ -39,15 +65,32 @@ def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
     return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule))
 
 
+def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
+    """Return what each comparison comes to that a confidence interval decides.
+
+    A verdict is the worst of several where there are several classes or thresholds.
+    """
+    return [
+        _decided(each, rule, measured.worst_cases)[0]
+        for rule in rules
+        for each in _subjects(measured, rule)
+        if rule.decide is Decide.INTERVAL and each.status is Status.OK and each.interval
+    ]
+
+
+def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return everything that a rule is held against."""
+    yield from _estimates(measured, rule)
+    yield from _rates(measured, rule)
+
+
 def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
-    held: dict[tuple[str | None, str | None], list[Estimate]] = {}
-    for each in measured.estimates:
-        if _is_held(each, rule):
-            held.setdefault((each.feature, each.group), []).append(each)
+    held: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    for each in _subjects(measured, rule):
+        held.setdefault((each.feature, each.group), []).append(each)
     for (feature, group), several in held.items():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
         each, outcome, reason = min(decisions, key=lambda one: _WORST_FIRST.index(one[1]))
-        one_of_many = len(several) > 1
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -56,11 +99,49 @@ def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
             outcome=outcome,
             reason=reason,
             class_scope=each.class_scope,
-            threshold=each.threshold if one_of_many else None,
+            threshold=each.threshold if len(several) > 1 else None,
             value=each.value,
             interval=each.interval,
         )
     yield from _unmatched(measured, rule, {group for _, group in held})
+
+
+def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return the estimates that a rule on a metric is held against."""
+    for each in measured.estimates:
+        if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
+            continue
+        metric = rule.definition
+        pooled_metric = metric is not None and metric.scope == "pooled"
+        if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
+            continue
+        if _is_for(rule, each.feature, each.group):
+            yield _Subject(
+                each.feature, each.group, each.class_scope, each.threshold,
+                each.value, each.interval, each.status, each.reason, each,
+            )  # fmt: skip
+
+
+def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
+    """Return the rates of groups that a rule on a rate is held against."""
+    for group in measured.groups:
+        rate = group.rates.get(rule.metric)
+        if rate is None or group.scope != OVERALL or group.reference_kind is not None:
+            continue
+        if group.class_scope.kind not in _DECIDING_CLASSES:
+            continue
+        if _is_for(rule, group.feature, group.group):
+            yield _Subject(
+                group.feature, group.group, group.class_scope, group.threshold,
+                rate.value, rate.interval, rate.status, rate.reason,
+            )  # fmt: skip
+
+
+def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
+    """Return whether a rule is for a group."""
+    if rule.features and feature not in rule.features:
+        return False
+    return not rule.groups or group in rule.groups
 
 
 def _unmatched(measured: Measured, rule: Rule, matched: set[str | None]) -> Iterator[Verdict]:
@@ -93,27 +174,17 @@ def _nothing(what: str, name: str, known: Sequence[str]) -> Reason:
     return Reason.of(ReasonCode.NO_ESTIMATE, what=what, name=name, nearest=nearest)
 
 
-def _is_held(each: Estimate, rule: Rule) -> bool:
-    """Return whether a rule is about an estimate."""
-    if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
-        return False
-    pooled_metric = find_metric(each.metric).scope == "pooled"
-    if each.scope.kind is not (ScopeKind.POOLED if pooled_metric else ScopeKind.OVERALL):
-        return False
-    if rule.features and each.feature not in rule.features:
-        return False
-    return not rule.groups or each.group in rule.groups
-
-
 def _decided(
-    each: Estimate, rule: Rule, worst_cases: Mapping[ComparisonKey, WorstCase]
+    each: _Subject, rule: Rule, worst_cases: Mapping[ComparisonKey, WorstCase]
 ) -> Decision:
-    """Decide, but only if rows without a group could not change the verdict."""
+    """Decide, but only if rows without a group could not change the verdict.
+
+    Of a rule that the value alone decides, such rows are a note of the report.
+    """
     outcome, reason = _decide(each, rule)
-    worst = worst_cases.get(each.key)
-    if worst is None or outcome not in (Outcome.PASS, Outcome.FAIL):
-        return outcome, reason
-    if _outcome(*_reached(each, worst, rule), rule) is outcome:
+    worst = worst_cases.get(each.estimate.key) if each.estimate else None
+    decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
+    if worst is None or not decided or _outcome(*_reached(each, worst, rule), rule) is outcome:
         return outcome, reason
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.MISSING_GROUPS,
@@ -124,13 +195,13 @@ def _decided(
     )
 
 
-def _reached(each: Estimate, worst: WorstCase, rule: Rule) -> tuple[float, float]:
-    """Return how far the interval, or the value that decides alone, goes in the worst cases."""
-    value, interval = each.value, each.interval
-    if rule.decide == "point" or value is None or interval is None:
+def _reached(each: _Subject, worst: WorstCase, rule: Rule) -> tuple[float, float]:
+    """Return how far the interval goes in the worst cases."""
+    value, interval, estimate = each.value, each.interval, each.estimate
+    if value is None or interval is None or estimate is None:
         return worst.low, worst.high
     low, high = interval
-    metric = find_metric(each.metric)
+    metric = rule.definition
     if not (isinstance(metric, Contrast) and metric.by == "ratio"):
         return low + worst.low - value, high + worst.high - value
     known = 0 < value < math.inf
@@ -146,10 +217,11 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
     return Outcome.FAIL if high < rule.low or low > rule.high else Outcome.INCONCLUSIVE
 
 
-def _decide(each: Estimate, rule: Rule) -> Decision:
+def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.value is None or each.status is not Status.OK:
-        return Outcome.NOT_EVALUATED, each.reason or Reason.of(ReasonCode.NO_VALUE)
-    if rule.decide == "point":
+        reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
+        return _INSUFFICIENT[rule.insufficient], reason
+    if rule.decide is Decide.POINT:
         if rule.allows(each.value):
             return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
         return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)
@@ -166,17 +238,19 @@ def _decide(each: Estimate, rule: Rule) -> Decision:
     return outcome, _undecided(each, rule, low, high)
 
 
-def _undecided(each: Estimate, rule: Rule, low: float, high: float) -> Reason:
+def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
     """Return which limit the interval includes, what would settle it, and what data could show."""
     crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
-    needed = rows_to_decide(each, rule.low, rule.high)
-    detectable = smallest_shown(each)
+    if each.estimate is None:
+        return Reason.of(ReasonCode.CROSSES, limit=crossed)
+    needed = rows_to_decide(each.estimate, rule.low, rule.high, rule.definition)
+    detectable = detectable_disparity(each.estimate, metric=rule.definition)
     return Reason.of(
         ReasonCode.CROSSES,
         limit=crossed,
         needed=None if needed is None or math.isnan(needed) else min(needed, math.inf),
         on_limit=True if needed is not None and needed > _MOST_ROWS else None,
-        rows=(each.n_group or 0) + (each.n_reference or 0),
+        rows=(each.estimate.n_group or 0) + (each.estimate.n_reference or 0),
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
     )

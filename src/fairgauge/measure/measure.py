@@ -18,17 +18,22 @@ from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import Distance
-from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import ClassKind, DiagnosticCode, Profile, Status, Task
-from fairgauge.inference.clusters import clusters_spanning_groups
-from fairgauge.inference.families import adjusted, central, homogeneity_notes, reversed_scores
+from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.families import (
+    adjusted_estimates,
+    adjustment_notes,
+    central_rates,
+    homogeneity_notes,
+    reversed_scores,
+)
 from fairgauge.inference.missing_groups import missing_groups
-from fairgauge.inference.pairwise import pairs_not_listed, pairwise
-from fairgauge.inference.reversals import adjustment_notes
+from fairgauge.measure.other_references import with_other_references
 from fairgauge.measure.slices import Slice
+from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
@@ -42,8 +47,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Rate, Statistic
     from fairgauge.cube.cube import Cube
+    from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.report.estimates import ComparisonKey, Group, GroupPair, WorstCase
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
@@ -80,13 +87,13 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     resolution = resolve(cube, spec)
     binned = resolution.features
     diagnostics: list[Diagnostic] = []
-    if any("score" in asked.metric.needs for asked in resolution.metrics):
+    if any("score" in a.metric.needs and a.obstacle is None for a in resolution.metrics):
         exact = by_rows.exact_scores(resolution) if by_rows else None
         if exact is None:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
         else:
             resolution = replace(resolution, features=exact)
-    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task))
+    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
     parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
@@ -96,23 +103,29 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     rowwise, notes = _of_rows(resolution, by_rows)
     estimates += rowwise
     diagnostics += notes
-    tested = adjusted(estimates)
+    small = small_groups(resolution.features, spec)
+    tested = adjusted_estimates(mark_estimates(estimates, small))
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases
     first = resolution.outcomes[0]
     return Measured(
         task=resolution.task,
-        groups=tuple(group for part in parts for group in part.groups),
+        groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
-            *adjustment_notes(tested.estimates),
+            *adjustment_notes(tested.estimates, spec.catalogue),
             *tested.diagnostics,
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
         pairs=tuple(pair for part in parts for pair in part.pairs),
         worst_cases=worst,
+        other_references=tuple(
+            replace(other, estimates=tuple(mark_estimates(other.estimates, small)))
+            for part in parts
+            for other in part.other_references
+        ),
     )
 
 
@@ -130,25 +143,41 @@ class _Feature:
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
-            *clusters_spanning_groups(counts, spec.cluster),
+            *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts),
         ]
         ruled = {rule.metric for rule in spec.rules}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
-            self.diagnostics += homogeneity_notes(central(rates), groups, spec)
-            self.diagnostics += pairs_not_listed(groups)
-            self.pairs += pairwise(central(rates), groups, spec)
+            self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
+            self._compare_pairs(central_rates(rates), groups, spec)
+
+    def _compare_pairs(self, rates: Sequence[Rate], groups: FeatureGroups, spec: Spec) -> None:
+        """Compare every two groups; of two groups, their comparison is an estimate already."""
+        if len(groups.names) < FEWEST_GROUPS:
+            return
+        from fairgauge.inference.pairwise import pairs_not_listed, pairwise
+
+        self.diagnostics += pairs_not_listed(groups)
+        self.pairs += pairwise(rates, groups, spec)
+
+
+def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagnostic]:
+    if counts.clusters is not None:
+        from fairgauge.inference.clusters import clusters_spanning_groups
+
+        yield from clusters_spanning_groups(counts, spec.cluster)
 
 
 def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
     """Return the rates to compute for every group: those that the asked metrics are made of."""
     if _EVERY_RATE in resolution.spec.metrics:
         return applicable
-    wanted = {
+    wanted = {rule.metric for rule in resolution.spec.rules} | {
         statistic.name
         for asked in resolution.metrics
         if asked.obstacle is None
@@ -265,7 +294,7 @@ def _multiclass(
         for each in slices:
             estimates += _of_slice(each, asked)
         by_class = [_of_slice(each, asked) for each in simultaneous]
-        estimates += (_worst_class(each) for each in zip(*by_class, strict=True))
+        estimates += (_worst_class(metric, each) for each in zip(*by_class, strict=True))
         if isinstance(metric, (Contrast, Spread)):
             for how in AVERAGES:
                 average = ClassScope(ClassKind.AVERAGE, average=how)
@@ -318,13 +347,12 @@ def _strata_coverage(part: Slice, metrics: Sequence[AskedMetric]) -> Iterator[Di
             )
 
 
-def _worst_class(by_class: Sequence[Estimate]) -> Estimate:
+def _worst_class(metric: Metric, by_class: Sequence[Estimate]) -> Estimate:
     """Return the estimate of the class that is furthest from "no difference".
 
     Their intervals hold simultaneously, so that the one of the class that is chosen does. Where no
     value means "no difference", it is the lowest minimum or the highest maximum.
     """
-    metric = find_metric(by_class[0].metric)
 
     def distance(each: Estimate) -> float:
         value = each.value

@@ -12,12 +12,10 @@ from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, Status
-from fairgauge.inference import Comparisons, Evidence, Uncertainty
-from fairgauge.inference.clusters import ClustersBySide
+from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_groups import worst_cases
-from fairgauge.inference.pairwise import FeatureGroups
-from fairgauge.inference.rates import rate_values
+from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
 from fairgauge.report.results import POOLED, ClassScope, Reference
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.representation import Representation
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals
     from fairgauge.report.estimates import ComparisonKey, WorstCase
     from fairgauge.resolve.group_counts import GroupCounts
@@ -77,8 +76,18 @@ class Slice:
         if counts.weighted:
             self.sides = CountsBySide(counts, outcome, spec.profile, per_class, "w")
             self.squares = CountsBySide(counts, outcome, spec.profile, per_class, "w2")
-        self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
+        self.clusters: ClustersBySide | None = None
+        if counts.clusters is not None:
+            from fairgauge.inference.clusters import ClustersBySide
+
+            self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
         self.uncertainty = Uncertainty(spec, per_class, simultaneous)
+
+    def with_reference(self, position: int) -> Slice:
+        """Return the same slice of one outcome with another group as the reference."""
+        name = self.counts.groups[position]
+        spec = replace(self.spec, reference=((self.counts.feature, name),))
+        return Slice(replace(self.counts, named_reference=position), self.outcome, spec)
 
     def groups(
         self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
@@ -288,7 +297,7 @@ class Slice:
     def evidence(self, which: Index, slots: Index, *, pooled: bool = False) -> Evidence:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
-        clusters = self.clusters.pick(which, slots, pooled=pooled)
+        clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
         if self.squares is None:
             return Evidence(cases, cases, clusters=clusters)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))

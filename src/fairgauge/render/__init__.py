@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.errors import DataError, nearest, quote
+from fairgauge.render.metric_meanings import naming
 
 if TYPE_CHECKING:
     from fairgauge.report.report import Report
@@ -71,7 +72,8 @@ def render(report: Report, format: str = "text", **options: Any) -> str:  # noqa
         raise DataError(f"no format {quote(format)}.{nearest(format, FORMATS)} Say {allowed}")
     module, name = _WRITERS[format]
     writer = getattr(import_module(f"fairgauge.render.{module}"), name)
-    text: str = writer(report, **options)
+    with naming(report.catalogue):
+        text: str = writer(report, **options)
     return text
 
 

@@ -49,7 +49,7 @@ def flags_of(spec: Mapping[str, Any]) -> list[str] | None:
     words: list[str] = []
     for option in OPTIONS:
         value = spec.get(option.name)
-        if value is None:
+        if value is None or value == []:  # not asked; reports of version 1 have empty lists
             continue
         problems: list[Problem] = []
         value = option.type.plain(option.type.read(value, option.name, problems))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.lookup import find_rate
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import listing, quote
+from fairgauge.render.metric_meanings import find_rate
 from fairgauge.render.numbers import amount, plural
 
 if TYPE_CHECKING:
@@ -217,6 +217,31 @@ def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
 
+def _false_fail(d: Diagnostic) -> str:
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return (
+            f"{comparisons} are decided together (Holm): if all of them truly met their limits, "
+            f"the overall verdict would be fail with a probability of at most {probability}"
+        )
+    return (
+        f"{comparisons} are decided, each on its own {100 * d['confidence']:.4g}% confidence "
+        "interval: if all of them were exactly at their limits and independent, the overall "
+        f"verdict would be fail with a probability of {probability}; "
+        "--multiplicity familywise limits it"
+    )
+
+
+def _reference_decides(d: Diagnostic) -> str:
+    opposite = {"pass": "fail", "fail": "pass"}[d["outcome"]]
+    others = " or ".join(map(quote, d["references"]))
+    return (
+        f"the rule {d['rule']} has the verdict {d['outcome']} for {quote(d['group'])}; compared "
+        f"with {others} instead it would be {opposite}"
+    )
+
+
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
@@ -240,5 +265,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.FALSE_FAIL: _false_fail,
+    DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,
 }

@@ -11,11 +11,11 @@ from fairgauge.catalogue.comparisons import Combined, Contrast, Imbalance, Metri
 from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
 from fairgauge.catalogue.inequality import Inequality, InequalityPart
-from fairgauge.catalogue.lookup import find_metric, find_rate
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.render.metric_meanings import find_metric, find_rate
 from fairgauge.render.numbers import amount, minus, percent, points
 from fairgauge.render.reason_sentences import describe_reason
 

@@ -1,4 +1,4 @@
-"""What every name in a report means: the catalogue's rows, for those that the report uses."""
+"""What every name in a report means: the catalogue's entries of the names that it uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Better
+from fairgauge.catalogue.descriptions import entry
 from fairgauge.render.metric_meanings import metric_row, rate_row
 
 if TYPE_CHECKING:
@@ -16,17 +16,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
-_BETTER = {
-    Better.HIGHER: "A higher value favours the group.",
-    Better.LOWER: "A lower value favours the group.",
-    Better.NEITHER: "Neither direction is better by itself.",
-}
-_OPENING = re.compile(r"^above [01], ")
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name of the glossary.
+    """One name of the glossary, as it is printed.
 
     Attributes
     ----------
@@ -54,41 +47,28 @@ def anchor(kind: str, name: str) -> str:
 
 def metric_entries(names: Iterable[str]) -> list[Entry]:
     """Return the entries of metrics, in order."""
-    return [_metric(row) for name in dict.fromkeys(names) if (row := metric_row(name))]
+    return [_printed("metric", row) for name in dict.fromkeys(names) if (row := metric_row(name))]
 
 
 def rate_entries(names: Iterable[str]) -> list[Entry]:
     """Return the entries of rates, in order."""
-    return [_rate(row) for name in dict.fromkeys(names) if (row := rate_row(name))]
+    return [_printed("rate", row) for name in dict.fromkeys(names) if (row := rate_row(name))]
 
 
-def _metric(row: Metric) -> Entry:
+def _printed(kind: str, row: Statistic | Metric) -> Entry:
+    found = entry(row)
+    neutral = "" if found.neutral is None else f"; {found.neutral:g} means no difference"
     return Entry(
-        anchor("metric", row.name),
-        row.name,
-        row.title,
-        _sentence(row.says),
-        row.formula,
-        f"{_range(row.range)}; {row.neutral:g} means no difference",
-        f"Above {row.neutral:g}: {_OPENING.sub('', row.positive)}.",
-        _sentence(row.edges),
-        row.aka,
-        row.cite,
-    )
-
-
-def _rate(row: Statistic) -> Entry:
-    return Entry(
-        anchor("rate", row.name),
-        row.name,
-        row.title,
-        _sentence(row.says),
-        row.formula,
-        _range(row.range),
-        _BETTER[row.better],
-        "Undefined where the number below the line is 0.",
-        row.aka,
-        row.cite,
+        anchor=anchor(kind, found.name),
+        name=found.name,
+        title=found.title,
+        says=_sentence(found.says),
+        formula=found.formula,
+        range=f"{_range(found.range)}{neutral}",
+        reading=_sentence(found.reading),
+        edges=_sentence(found.edges),
+        aka=found.synonyms,
+        cite=row.cite,
     )
 
 

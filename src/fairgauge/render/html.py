@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fairgauge.catalogue.catalogue import RATES
 from fairgauge.enums import Task
 from fairgauge.render import numbers, pairwise_section, question
 from fairgauge.render.command_line import command
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.method_descriptions import OF_GROUPS, OF_PAIRS, explained, methods
-from fairgauge.render.metric_meanings import distance, is_signed, rate_title, title
+from fairgauge.render.metric_meanings import all_rates, distance, is_signed, rate_title, title
 from fairgauge.render.outline import outline, verdicts_by_rule
 from fairgauge.render.row_charts import MOST_ROWS, disparity_panels, rate_panels, size_panel
 from fairgauge.render.score_sections import scored
@@ -201,7 +200,9 @@ def _context(report: Report) -> dict[str, Any]:
     style = _asset("style.css")
     script = _asset("script.js") + (_asset("slider.js") if data else "")
     used = dict.fromkeys(each.metric for each in report.estimates)
-    rates = {name for group in report.groups for name in group.rates}
+    known = [row.name for row in all_rates()]
+    rates = dict.fromkeys(name for group in report.groups for name in group.rates)
+    rates = dict.fromkeys([*(name for name in known if name in rates), *rates])
     verdicts = [
         (rule, tallied(found), found[:_MOST_VERDICTS], max(0, len(found) - _MOST_VERDICTS))
         for rule, found in verdicts_by_rule(report)
@@ -234,7 +235,7 @@ def _context(report: Report) -> dict[str, Any]:
         "levels": sorted({e.confidence for e in report.estimates if e.confidence}),
         "notes": [each for each in report.diagnostics if each not in told_before][:_MOST_NOTES],
         "metric_entries": metric_entries(used),
-        "rate_entries": rate_entries(row.name for row in RATES if row.name in rates),
+        "rate_entries": rate_entries(rates),
         "spec": _spec(report),
         "command": command(report),
     }

@@ -24,6 +24,8 @@ PARTS = {
     "follows from the share",
     IntervalMethod.BONETT_PRICE: "Bonett and Price's interval of a ratio of paired proportions: both counts "
     "hold some of the same rows, and taken as independent they would look too unsure",
+    IntervalMethod.ESTIMATED_CUT: "the error of the number at a given cut of the scores, joined "
+    "with that of the cut (MOVER): the cut is estimated from the same rows",
     IntervalMethod.STUDENT_T: "Student's t interval of a mean over rows: sums of squares tell how much it varies",
     IntervalMethod.DELONG: "DeLong's interval of an area under the ROC curve: from the ranks of the scores, "
     "without a model of them",

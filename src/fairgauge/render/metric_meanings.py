@@ -1,16 +1,24 @@
-"""What the catalogue says of the names in a report; names that it does not have are shown bare."""
+"""What the catalogue says of the names in a report; names that it does not have are shown bare.
+
+A report may name metrics of a user's own. Its catalogue holds for as long as it is rendered
+(`naming`), in that thread of execution alone, as a locale would.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate
@@ -20,6 +28,34 @@ _HEADLINES = (
     "selection_rate", "true_positive_rate", "true_negative_rate", "false_positive_rate",
     "accuracy", "base_rate", "mean_error", "mean_absolute_error", "mean_prediction", "roc_auc",
 )  # fmt: skip
+
+
+_NAMES: ContextVar[Catalogue] = ContextVar("names", default=BUILT_IN)
+
+
+@contextmanager
+def naming(catalogue: Catalogue) -> Iterator[None]:
+    """Let the names of a catalogue hold while a report is rendered."""
+    before = _NAMES.set(catalogue)
+    try:
+        yield
+    finally:
+        _NAMES.reset(before)
+
+
+def all_rates() -> tuple[Statistic, ...]:
+    """Return every rate that a report may show, in order."""
+    return _NAMES.get().rates
+
+
+def find_metric(name: str) -> Metric:
+    """Return the metric of a name; LookupError where no catalogue in force has it."""
+    return _NAMES.get().metric(name)
+
+
+def find_rate(name: str) -> Statistic:
+    """Return the rate of a name; LookupError where no catalogue in force has it."""
+    return _NAMES.get().rate(name)
 
 
 def metric_row(name: str) -> Metric | None:
@@ -41,7 +77,7 @@ def rate_row(name: str) -> Statistic | None:
 def title(name: str) -> str:
     """Return a metric's title without its code; nothing where the name says it all."""
     row = metric_row(name)
-    if row is None or row.set == "native":
+    if row is None or row.set in ("native", "own"):
         return ""
     return _CODE_BEHIND.sub("", row.title)
 

@@ -160,7 +160,10 @@ class _Writer:
 
     def _excluded(self) -> Iterator[str]:
         found = question.excluded(self._report)
-        shown = [f"{numbers.count(rows)} rows with a {shorten(why, 60)}" for why, rows in found]
+        shown = [
+            f"{numbers.count(rows)} {'row' if rows == 1 else 'rows'} with a {shorten(why, 60)}"
+            for why, rows in found
+        ]
         if shown:
             yield from self._pairs([("excluded", "; ".join(shown))])
 

@@ -11,14 +11,13 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.glossary import anchor
-from fairgauge.render.metric_meanings import is_signed, metric_row, title
+from fairgauge.render.metric_meanings import all_rates, is_signed, metric_row, title
 from fairgauge.render.score_sections import closed, score_range
 from fairgauge.report.curves import steps
 
@@ -46,7 +45,9 @@ def slider(report: Report) -> str | None:
     """
     low, high = score_range(report)
     labelled = any(sum(each.positive) or sum(each.negative) for each in report.scores)
-    rates = [row for row in RATES if _recomputed(row) and (labelled or "label" not in row.needs)]
+    rates = [
+        row for row in all_rates() if _recomputed(row) and (labelled or "label" not in row.needs)
+    ]
     features: list[dict[str, Any]] = []
     room = _MOST_TEXT
     for feature in dict.fromkeys(each.feature for each in report.scores):

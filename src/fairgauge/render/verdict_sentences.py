@@ -127,6 +127,13 @@ def _counted_as(verdict: Verdict) -> str:
     return f"{text}; {reason['undecided']} counts as {reason['outcome']}"
 
 
+def _familywise(verdict: Verdict) -> str:
+    return (
+        f"{_measured(verdict)}: outside the limits on its own, but not once the "
+        f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
+    )
+
+
 _DESCRIBED = {
     ReasonCode.INSIDE: _clear,
     ReasonCode.BELOW: _clear,
@@ -136,4 +143,5 @@ _DESCRIBED = {
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
     ReasonCode.COUNTED_AS: _counted_as,
+    ReasonCode.FAMILYWISE: _familywise,
 }

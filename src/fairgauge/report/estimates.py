@@ -275,6 +275,16 @@ class WorstCase:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherReference:
+    """The comparisons that rules are on, with another group as the reference of a feature."""
+
+    feature: str
+    reference: str
+    estimates: tuple[Estimate, ...]
+    worst_cases: Mapping[ComparisonKey, WorstCase]
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Everything computed from a cube."""
 
@@ -285,6 +295,7 @@ class Measured:
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
+    other_references: tuple[OtherReference, ...] = ()
 
 
 def as_count(number: Any) -> float | Any:

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.lookup import find_metric
+from fairgauge.catalogue.facts import facts_of, own_rates
+from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
 from fairgauge.errors import FairgaugeError, nearest, quote
 from fairgauge.report.plain_values import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import Verdict
@@ -80,6 +82,13 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
+    own: tuple[Statistic, ...] = ()
+    """The rates of the user's own, as far as they can be shown."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the report stand for."""
+        return Catalogue(self.own)
 
     def __getitem__(self, key: str | tuple[str | Scope | None, ...]) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
@@ -94,7 +103,7 @@ class Report:
             There is no such estimate, or there are several; the message names the nearest, or them.
         """
         parts = (key,) if isinstance(key, str) else key
-        metric = find_metric(str(parts[0])).name
+        metric = self.catalogue.metric(str(parts[0])).name
         wanted = (metric, *parts[1:_SUBJECT])
         scope = parts[_SUBJECT] if len(parts) > _SUBJECT else None
         matching = [
@@ -122,6 +131,12 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, in the order and names of the JSON format."""
+        from fairgauge.render.metric_meanings import naming
+
+        with naming(self.catalogue):
+            return self._plain()
+
+    def _plain(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -137,6 +152,11 @@ class Report:
             "verdict": str(self.verdict),
             "diagnostics": [plain_diagnostic(each) for each in self.diagnostics],
             "scores": [plain_scores(each) for each in self.scores],
+            "metrics": facts_of(
+                (estimate.metric for estimate in self.estimates),
+                (rate for group in self.groups for rate in group.rates),
+                self.catalogue,
+            ),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -164,6 +184,7 @@ class Report:
             diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
             scores=tuple(map(read_scores, plain_report["scores"])),
             pairs=tuple(map(read_pair, plain_report["pairs"])),
+            own=own_rates(plain_report.get("metrics", {})),
         )
 
     def to_pandas(self) -> Any:

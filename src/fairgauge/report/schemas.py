@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import (
     Average,
+    Better,
     ClassKind,
     DiagnosticCode,
     Direction,
@@ -202,6 +203,33 @@ _DATA: Schema = {
     "used": _WHOLE,
     "excluded": _map(_WHOLE),
 }
+_DESCRIBED: Schema = {
+    "own": {"type": "boolean"},
+    "title": _STRING,
+    "says": _STRING,
+    "formula": _STRING,
+    "range": _list(_NUMBER),
+    "edges": _STRING,
+    "needs": _list({"enum": ["label", "prediction", "score"]}),
+    "cite": _list(_STRING),
+}
+_FACTS: Schema = {
+    "oneOf": [
+        _object(
+            _DESCRIBED
+            | {
+                "kind": {"const": "rate"},
+                "better": _words(Better),
+                "share": {"type": "boolean"},
+                "signed": {"type": "boolean"},
+            }
+        ),
+        _object(
+            _DESCRIBED
+            | {"kind": {"const": "metric"}, "neutral": _null(_NUMBER), "reading": _STRING}
+        ),
+    ]
+}
 _TOOL = _object({"name": {"const": "fairgauge"}, "version": _STRING})
 
 
@@ -228,6 +256,7 @@ def report_schema() -> Schema:
         "verdict": _words(Outcome),
         "diagnostics": _list(_DIAGNOSTIC),
         "scores": _list(_SCORES),
+        "metrics": _map(_FACTS),
     }
     return _named("A fairness audit", properties)
 
@@ -286,6 +315,7 @@ def comparison_schema() -> Schema:
         "changes": _list(change),
         "alone": _list(alone),
         "groups": _list(_object({"feature": _STRING, "group": _STRING, **sizes, **shares})),
+        "metrics": _map(_FACTS),
     }
     return _named("Two fairness audits compared", properties)
 
@@ -322,6 +352,7 @@ def cube_schema() -> Schema:
         "levels": _list(_list({"type": ["string", "number", "boolean"]})),
         "tables": _list(table),
         "digest": _STRING,
+        "question": _map(_ANY),
     }
     return _named("A mergeable table of counts", properties)
 

@@ -84,6 +84,5 @@ def overall(verdicts: Iterable[Verdict]) -> Outcome:
         return Outcome.NONE
     if Outcome.FAIL in outcomes:
         return Outcome.FAIL
-    if outcomes == {Outcome.PASS}:
-        return Outcome.PASS
-    return Outcome.INCONCLUSIVE
+    # what a rule ignores for insufficient data decides nothing, unless it is all there is
+    return Outcome.PASS if outcomes - {Outcome.NONE} == {Outcome.PASS} else Outcome.INCONCLUSIVE

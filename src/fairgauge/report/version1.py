@@ -18,23 +18,55 @@ _OTHERS = "rest"
 
 def upgraded(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plain values of a version-1 report as version 2 writes them."""
+    names = _Names(report)
     return {
         **report,
         "groups": [_group(each) for each in report["groups"]],
-        "estimates": [_estimate(each) for each in report["estimates"]],
+        "estimates": [_estimate(each, names) for each in report["estimates"]],
         "pairs": [_pair(each) for each in report.get("pairs", ())],
         "verdicts": [_verdict(each) for each in report["verdicts"]],
+        "verdict": _outcome(report["verdict"]),
         "diagnostics": [_diagnostic(each) for each in report["diagnostics"]],
         "scores": [each | _others(each["group"]) for each in report.get("scores", ())],
     }
 
 
-def _estimate(old: dict[str, Any]) -> dict[str, Any]:
+class _Names:
+    """Tells names of strata and classes from the words that version 1 wrote in their place.
+
+    Version 1 wrote the estimates of strata and classes first, then those pooled or averaged over
+    them: where both have one name, the first is of the stratum or the class.
+    """
+
+    def __init__(self, report: Mapping[str, Any]) -> None:
+        self.strata = {each["stratum"] for each in report["groups"]}
+        self.classes = {each["class"] for each in report["groups"] if each["counts"] is not None}
+        self.with_margin = {e["metric"] for e in report["estimates"] if e["stratum"] is None}
+        self._seen: set[tuple[Any, ...]] = set()
+
+    def is_stratum(self, estimate: Mapping[str, Any]) -> bool:
+        """Return whether the stratum is one of the data."""
+        within = estimate["stratum"] in self.strata and estimate["metric"] in self.with_margin
+        return within and not self._is_repeated(estimate, "stratum")
+
+    def is_class(self, estimate: Mapping[str, Any]) -> bool:
+        """Return whether the class is one of the data."""
+        return estimate["class"] in self.classes and not self._is_repeated(estimate, "class")
+
+    def _is_repeated(self, estimate: Mapping[str, Any], what: str) -> bool:
+        fields = "metric", "feature", "group", "threshold", "class", "stratum"
+        key = (what, *(estimate[name] for name in fields))
+        repeated = key in self._seen
+        self._seen.add(key)
+        return repeated
+
+
+def _estimate(old: dict[str, Any], names: _Names) -> dict[str, Any]:
     return {
         **old,
         **_reference(old["reference"]),
-        **_scope(old["stratum"]),
-        **_class(old["class"]),
+        **_scope(old["stratum"], of_data=names.is_stratum(old)),
+        **_class(old["class"], of_data=names.is_class(old)),
         "method": _method(old["method"]),
         "error": old.get("error"),
         "rate_group": old.get("rate_group"),
@@ -49,8 +81,8 @@ def _group(old: dict[str, Any]) -> dict[str, Any]:
     return {
         **old,
         **_others(old["group"]),
-        **_scope(old["stratum"]),
-        **_class(old["class"]),
+        **_scope(old["stratum"], of_data=True),
+        **_class(old["class"], of_data=old["counts"] is not None),
         "weighted_counts": old.get("weighted_counts"),
         "rates": {name: _rate(each) for name, each in old["rates"].items()},
     }
@@ -70,7 +102,7 @@ def _rate(old: dict[str, Any]) -> dict[str, Any]:
 def _pair(old: dict[str, Any]) -> dict[str, Any]:
     return {
         **old,
-        **_class(old["class"]),
+        **_class(old["class"], of_data=True),
         "method": _method(old["method"]),
         "pairs": old["among"],
         "reason": _reason(old["reason"]),
@@ -86,7 +118,13 @@ def _verdict(old: dict[str, Any]) -> dict[str, Any]:
         "method": [],
     }
     reason = _reason(old["reason"] or old["outcome"])
-    return {**old, **_class(None), "threshold": None, **nothing, "reason": reason}
+    outcome = _outcome(old["outcome"])
+    fields = {"outcome": outcome, "threshold": None, "reason": reason}
+    return {**old, **_class(None, of_data=False), **nothing, **fields}
+
+
+def _outcome(text: str) -> str:
+    return text.replace(" ", "_")
 
 
 def _diagnostic(old: dict[str, Any]) -> dict[str, Any]:
@@ -119,18 +157,20 @@ def _reference(name: str | None) -> dict[str, Any]:
     return {"reference": name, "reference_kind": None if kind is None else str(kind)}
 
 
-def _scope(stratum: str | None) -> dict[str, Any]:
-    kinds = {None: ScopeKind.OVERALL, "pooled": ScopeKind.POOLED}
-    kind = kinds.get(stratum, ScopeKind.STRATUM)
-    return {"scope": str(kind), "stratum": stratum if kind is ScopeKind.STRATUM else None}
+def _scope(stratum: str | None, *, of_data: bool) -> dict[str, Any]:
+    if stratum is None:
+        return {"scope": str(ScopeKind.OVERALL), "stratum": None}
+    if stratum == "pooled" and not of_data:
+        return {"scope": str(ScopeKind.POOLED), "stratum": None}
+    return {"scope": str(ScopeKind.STRATUM), "stratum": stratum}
 
 
-def _class(name: str | None) -> dict[str, Any]:
+def _class(name: str | None, *, of_data: bool) -> dict[str, Any]:
     fields: dict[str, Any] = {"class": None, "worst_class": None, "average": None}
     if name is None:
         return fields | {"class_scope": str(ClassKind.NONE)}
-    if name in list(Average):
-        return fields | {"class_scope": str(ClassKind.AVERAGE), "average": name}
-    if name == "worst":
+    if name == "worst" and not of_data:
         return fields | {"class_scope": str(ClassKind.WORST)}
+    if name in list(Average) and not of_data:
+        return fields | {"class_scope": str(ClassKind.AVERAGE), "average": name}
     return fields | {"class_scope": str(ClassKind.CLASS), "class": name}

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.catalogue.lookup import SETS, expand
+from fairgauge.catalogue.lookup import SETS
 from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
-    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.spec.specification import Spec
 
@@ -43,10 +45,16 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     """
     asked: dict[str, AskedMetric] = {}
     problems = []
-    named = [(f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)]
-    named += [(f"rules[{i}].metric", rule.metric) for i, rule in enumerate(spec.rules)]
+    named: list[tuple[str, str | Statistic | Metric]] = [
+        (f"metrics[{i}]", name) for i, name in enumerate(spec.metrics)
+    ]
+    named += [
+        (f"rules[{i}].metric", rule.own or rule.metric)
+        for i, rule in enumerate(spec.rules)
+        if rule.definition is not None
+    ]
     for path, name in named:
-        for metric in expand([name]):
+        for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
                 message = (
@@ -61,13 +69,22 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
     return list(asked.values())
 
 
-def applicable_rates(cube: Cube, spec: Spec, task: Task) -> list[Statistic]:
-    """Return the rates of the catalogue that the data allow."""
+def applicable_rates(
+    cube: Cube, spec: Spec, task: Task, asked: Iterable[AskedMetric]
+) -> list[Statistic]:
+    """Return the rates that the data allow: the catalogue's, and those asked for beside it."""
+    compared = (rate for each in asked for rate in each.metric.statistics)
+    ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
+    listed = dict.fromkeys(RATES)
+    listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own or r.parameters)
     available = _available(cube)
     return [
         rate
-        for rate in RATES
-        if task in rate.tasks and rate.needs <= available and not _off_scale(rate, spec)
+        for rate in listed
+        if task in rate.tasks
+        and rate.needs <= available
+        and not _off_scale(rate, spec)
+        and not _not_weighted(rate, spec)
     ]
 
 
@@ -92,7 +109,10 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
             isinstance(metric, Representation) and not spec.population,
             Reason.of(ReasonCode.NEEDS_POPULATION),
         ),
-        (by_rows and spec.weight, Reason.of(ReasonCode.NO_WEIGHTS)),
+        (
+            (by_rows and spec.weight) or _not_weighted(getattr(metric, "of", None), spec),
+            Reason.of(ReasonCode.NO_WEIGHTS),
+        ),
         (
             isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features,
             Reason.of(ReasonCode.NEEDS_FEATURES),
@@ -103,6 +123,11 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
         ),
     )
     return next((reason for stands, reason in obstacles if stands), None)
+
+
+def _not_weighted(of: object, spec: Spec) -> bool:
+    """Return whether a statistic is not defined of weighted rows, and they are weighted."""
+    return isinstance(of, Statistic) and not of.takes_weights and spec.weight is not None
 
 
 def _off_scale(of: object, spec: Spec) -> bool:

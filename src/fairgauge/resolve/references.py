@@ -56,9 +56,9 @@ def resolve_references(
     """Return the reference of every group under a metric.
 
     A named value is the reference of the features that have it, and all others elsewhere. ``best``
-    is the admissible group that the metric's statistic favours; for a metric without one, that of the
-    selection rate, or without predictions of the base rate. Where nothing is favoured, it is the
-    largest admissible group.
+    is the admissible group that the metric's statistic favours; for a metric without one, that of
+    the selection rate, or without predictions of the base rate. Where nothing is favoured, it is
+    the largest admissible group.
     """
     rule, size = spec.reference, len(counts.groups)
     groups = np.arange(size)

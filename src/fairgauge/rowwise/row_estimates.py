@@ -94,5 +94,5 @@ def row_estimate(
     )
     if math.isnan(answer.value) or answer.interval is None:
         return replace(estimate, status=Status.UNDEFINED, reason=answer.reason)
-    intervals = answer.interval.holding(np.array([answer.value]), metric.range)
+    intervals = answer.interval.containing(np.array([answer.value]), metric.range)
     return replace(estimate, value=answer.value, **certainty(intervals, 0, spec.confidence))

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.contrast_intervals import few
-from fairgauge.inference.draws import generator, precedes
-from fairgauge.inference.interval import Intervals, Methods, NoInterval, no_intervals
+from fairgauge.inference.evidence import generator, precedes
+from fairgauge.inference.interval import (
+    Intervals,
+    Methods,
+    NoInterval,
+    insufficient_rows,
+    no_intervals,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.cumulative import (
     Cells,
@@ -216,5 +221,5 @@ def _one(
     floor: float = np.nan,
 ) -> Intervals:
     low, high, chance = (np.array([each], dtype=np.float64) for each in (*limits, p))
-    too_few = few(np.array([float(rows)]), expected)
+    too_few = insufficient_rows(np.array([float(rows)]), expected)
     return Intervals(low, high, chance, [method], too_few, expected=np.array([floor]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.enums import DiagnosticCode, Profile
-from fairgauge.inference.draws import generator
+from fairgauge.inference.evidence import generator
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE
 from fairgauge.report.results import Diagnostic

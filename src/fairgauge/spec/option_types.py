@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Threshold
 from fairgauge.errors import Problem, nearest, shown
@@ -30,6 +30,10 @@ from fairgauge.spec.readers import (
 )
 from fairgauge.spec.rules import read_rules
 from fairgauge.values import Value, canonical, name_of
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
 
 Schema = Mapping[str, Any]
 
@@ -121,18 +125,32 @@ _RULE_TABLE = _table(
 )
 
 
-def _read_metrics(value: Any, path: str, problems: Problems) -> tuple[str, ...]:
-    from fairgauge.catalogue.lookup import expand  # not for --help
+def _read_metrics(
+    value: Any, path: str, problems: Problems
+) -> tuple[str | Statistic | Metric, ...]:
+    """Read names, import paths and metrics of a user's own; names may be of these."""
+    from fairgauge.catalogue.lookup import Catalogue  # not for --help
+    from fairgauge.catalogue.own import meant, own_of
 
-    names = read_names(value, path, problems)
-    for i, name in enumerate(names):
+    asked: dict[int, str | Statistic | Metric] = {}
+    for i, item in enumerate(items(value)):
         try:
-            expand([name])
+            asked[i] = meant(item)
+        except LookupError as error:
+            problems.append(Problem(f"{path}[{i}]", str(error)))
+    catalogue = Catalogue(own_of(asked.values()))
+    for i, each in asked.items():
+        try:
+            catalogue.expand([each])
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
     if isinstance(value, Sequence) and not value:
         problems.append(Problem(path, "must name at least one metric"))
-    return names
+    return tuple(asked.values())
+
+
+def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> list[str]:
+    return [each if isinstance(each, str) else each.name for each in value]
 
 
 def _read_positive(value: Any, path: str, problems: Problems) -> tuple[Value, ...] | Above:
@@ -310,6 +328,7 @@ REFERENCE = OptionType(
 )
 METRICS = OptionType(
     read=_read_metrics,
+    plain=_plain_metrics,
     schema=one_or_many({"$ref": "#/$defs/Name"}),
     parse=syntax.parse_names,
     write=syntax.write_names,

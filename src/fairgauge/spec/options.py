@@ -46,6 +46,9 @@ from fairgauge.spec.option_types import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.spec.rules import Rule
     from fairgauge.values import Value
 
@@ -179,7 +182,7 @@ class Spec:
     exclude_groups: tuple[str, ...] = option(
         (), NAMES, "Groups excluded from comparisons, verdicts and references",
         effect="other groups are compared")
-    metrics: tuple[str, ...] = option(
+    metrics: tuple[str | Statistic | Metric, ...] = option(
         ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
         syntax="See: fairgauge metrics.")
     features: tuple[str, ...] = option(
@@ -194,7 +197,7 @@ class Spec:
         Method.DEFAULT, word(Method, "M"), "Method of the confidence intervals",
         effect="the intervals are computed differently")
     multiplicity: Multiplicity = option(
-        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "Error rate that verdicts and tests control",
+        Multiplicity.PER_DECISION, word(Multiplicity, "M"), "What the confidence level of a verdict of fail covers: each comparison, or all together (Holm)",
         effect="the verdicts control different error rates")
     seed: int = option(
         0, number(0, whole=True), "Random seed for resampling methods")
@@ -234,6 +237,20 @@ class Spec:
         ]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
+
+        Raises
+        ------
+        LookupError
+            Two different metrics of the user's own have one name.
+        """
+        from fairgauge.catalogue.own import catalogue_of  # not for --help
+
+        ruled = (rule.own for rule in self.rules if rule.own is not None)
+        return catalogue_of((*self.metrics, *ruled))
+
     def feature(self, column: str) -> Feature:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
         return next((f for f in self.sensitive if f.column == column), Feature(column))
@@ -266,7 +283,7 @@ class Options(TypedDict, total=False):
     min_share: float | None
     unknown: Value | Sequence[Value]
     exclude_groups: str | Sequence[str]
-    metrics: str | Sequence[str]
+    metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
     features: Sequence[str] | None
     task: str | None
     confidence: float

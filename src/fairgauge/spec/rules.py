@@ -6,12 +6,16 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.spec.readers import items, read_names, read_word, unknown_keys
 from fairgauge.values import canonical, name_of
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
 
 _KEYS = (
     "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
@@ -34,6 +38,7 @@ class Rule:
     features, groups : the sensitive features and the groups that the rule is for; empty for all.
     decide : whether the whole confidence interval decides, or the value alone.
     insufficient : what the rule comes to where the data are insufficient to decide it.
+    own : the metric or rate itself where it is a user's, which no catalogue has.
     """
 
     metric: str
@@ -43,6 +48,20 @@ class Rule:
     groups: tuple[str, ...] = ()
     decide: Decide = Decide.INTERVAL
     insufficient: Insufficient = Insufficient.REPORT
+    own: Statistic | Metric | None = None
+
+    @property
+    def definition(self) -> Metric | None:
+        """Return the metric that the rule is about; None of a rate."""
+        from fairgauge.catalogue.comparisons import Metric  # not for --help
+        from fairgauge.catalogue.lookup import find_metric
+
+        if self.own is not None:
+            return self.own if isinstance(self.own, Metric) else None
+        try:
+            return find_metric(self.metric)
+        except LookupError:
+            return None
 
     def __str__(self) -> str:
         """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
@@ -71,7 +90,7 @@ class Rule:
 
 
 def rule(
-    metric: str,
+    metric: str | Statistic | Metric,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
@@ -85,8 +104,9 @@ def rule(
 
     Parameters
     ----------
-    metric : str
-        Name or synonym of a metric, or of a rate, of the catalogue.
+    metric : str, rate or metric
+        Name or synonym of a metric, or of a rate, of the catalogue; or one's own:
+        ``fg.rate(...)``, ``fg.rate(...).compared("ratio")``.
     at_least, at_most : float, optional
         The smallest and the largest value allowed.
     between : pair of float, optional
@@ -189,7 +209,7 @@ def _read_rule(item: Any, path: str, problems: list[Problem]) -> Rule | None:
 def check_rule(keys: Mapping[str, Any], path: str) -> tuple[Rule | None, list[Problem]]:
     """Make a rule from the keys of a specification, or return everything that is wrong with it."""
     problems: list[Problem] = []
-    metric = _metric(keys.get("metric"), f"{path}.metric", problems)
+    metric, own = _metric(keys.get("metric"), f"{path}.metric", problems)
     low, high = _bounds(keys, path, problems)
 
     def given(key: str, reader: Any, default: Any) -> Any:
@@ -204,31 +224,35 @@ def check_rule(keys: Mapping[str, Any], path: str) -> tuple[Rule | None, list[Pr
         given("groups", read_names, ()),
         given("decide", read_word(Decide), Decide.INTERVAL),
         given("insufficient", read_word(Insufficient), Insufficient.REPORT),
+        own,
     )
     return (None if problems else rule), problems
 
 
-def _metric(name: Any, path: str, problems: list[Problem]) -> str:
-    """Return the catalogue name of a metric, or of a rate."""
+def _metric(
+    asked: Any, path: str, problems: list[Problem]
+) -> tuple[str, Statistic | Metric | None]:
+    """Return the name of a metric, or of a rate, and itself where it is a user's own."""
     from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate  # not for --help
+    from fairgauge.catalogue.own import is_own, meant
 
-    if not isinstance(name, str):
-        message = (
-            "is missing" if name is None else f"must be the name of a metric, not {shown(name)}"
-        )
-        problems.append(Problem(path, message))
-        return ""
+    if asked is None:
+        problems.append(Problem(path, "is missing"))
+        return "", None
     try:
-        return find_metric(name).name
+        found = meant(asked)
+        if not isinstance(found, str):
+            return found.name, found if is_own(found) else None
+        return find_metric(found).name, None
     except AmbiguousName as error:
         problems.append(Problem(path, str(error)))
     except LookupError as unknown:
         try:
-            return find_rate(name).name
+            return find_rate(str(asked)).name, None
         except LookupError as error:
             of_rate = isinstance(error, AmbiguousName)
             problems.append(Problem(path, str(error if of_rate else unknown)))
-    return ""
+    return "", None
 
 
 def _bounds(asked: Mapping[str, Any], path: str, problems: list[Problem]) -> tuple[float, float]:

@@ -55,6 +55,10 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     """Yield what is wrong with options that are right one by one."""
     if not spec.sensitive and not spec.intersections:
         yield Problem("sensitive", "name at least one sensitive feature")
+    try:
+        _ = spec.catalogue
+    except LookupError as error:
+        yield Problem("metrics", str(error))
     yield from _unaudited(spec)
     if spec.weight is not None and spec.weight == spec.count:
         yield Problem("weight", f"{quote(spec.weight)} is already the count column")
@@ -64,8 +68,13 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
             "whose intervals are cluster-robust"
         )
         yield Problem("method", message)
-    if spec.positive == () and spec.score and not spec.prediction and not spec.label:
-        yield Problem("score", "needs a label, or the value that is positive (positive)")
+    if spec.score_of is not None and (spec.positive, spec.label, spec.prediction) == (
+        (),
+        None,
+        None,
+    ):
+        message = "needs a label, or the positive value (positive), to be compared with"
+        yield Problem("score_of", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+Comparison: TypeAlias = Literal["difference", "ratio"]
 
 MAX_DOUBLINGS = 40
 """An interval that 2**40 times the rows would not decide is on the bound: it needs inf."""
@@ -223,7 +225,7 @@ def n_to_decide(
     lower: ArrayLike,
     upper: ArrayLike,
     confidence: float = 0.95,
-    comparison: Literal["difference", "ratio"] = "difference",
+    comparison: Comparison = "difference",
 ) -> Array:
     """Return the rows (both groups together) at which an inconclusive verdict would be decided.
 

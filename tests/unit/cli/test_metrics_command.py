@@ -41,12 +41,14 @@ def test_one_metric_explained(run):
         run("metrics", "Recall Difference (RD)").stdout
         == """\
 RD: Recall Difference
-  says         how much less often the group's observed positives are found
+  says         how much less often the group's observed positives are predicted
+               positive
   formula      [TP / (TP + FN)]_a - [TP / (TP + FN)]_d   where d is the group
                and a its reference
   range        -1 to 1; 0 means no difference
-  positive     more false negatives among the group's observed positives
-  edge cases   undefined when either side has no rows to rest on
+  reading      above 0, the group has more false negatives among its observed
+               positives
+  edge cases   undefined when the denominator of either side is 0
   needs        a label and a prediction
   other tools  Clarify: RD, Recall Difference (RD), Recall Difference
   defined in   Amazon SageMaker Clarify guide, RD

@@ -68,6 +68,6 @@ def _summary(spec: Spec) -> list[str]:
     """Return what would be audited, a line each."""
     features = [*(f.column for f in spec.sensitive), *map("*".join, spec.intersections)]
     lines = [f"sensitive  {', '.join(map(printable, features))}"]
-    lines.append(f"metrics    {', '.join(map(printable, spec.metrics))}")
+    lines.append(f"metrics    {', '.join(map(printable, spec.to_dict()['metrics']))}")
     lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]
     return [f"  {line}" for line in lines]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.errors import DataError, nearest, quote
+from fairgauge.render.metric_meanings import naming
 
 if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
@@ -67,7 +68,8 @@ def render(comparison: Comparison, format: str = "text", **options: Any) -> str:
         raise DataError(f"no format {quote(format)}.{nearest(format, FORMATS)} Say {allowed}")
     module, name = _WRITERS[format]
     writer = getattr(import_module(f"{__name__}.{module}"), name)
-    text: str = writer(comparison, **options)
+    with naming(comparison.catalogue):
+        text: str = writer(comparison, **options)
     return text
 
 

@@ -1,0 +1,103 @@
+"""What compares a rate: its difference and ratio between two sides, its spreads over groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from fairgauge.catalogue.across import Spread, Spreads
+from fairgauge.catalogue.comparisons import Contrast
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.statistics import Statistic
+
+Contrasts = Literal["difference", "ratio"]
+
+CONTRASTS: tuple[Contrasts, ...] = ("difference", "ratio")
+SPREAD_WORDS: dict[Spreads, tuple[str, str, str]] = {
+    "largest_gap": (
+        "largest gap",
+        "the difference between the highest and the lowest group's",
+        "the groups differ",
+    ),
+    "smallest_ratio": (
+        "smallest ratio",
+        "the lowest group's, divided by the highest group's",
+        "the groups differ",
+    ),
+    "minimum": (
+        "minimum",
+        "the lowest group's",
+        "it is the value of the worst group where higher values are better",
+    ),
+    "maximum": (
+        "maximum",
+        "the highest group's",
+        "it is the value of the worst group where lower values are better",
+    ),
+    "variance": ("variance", "the variance over groups of", "the groups differ"),
+    "gini": ("Gini index", "the Gini index over groups of", "the groups differ"),
+}
+_OF_RATIO_SCALE = ("ratio", "smallest_ratio", "gini")
+"""What means something only of numbers that cannot be negative."""
+
+
+def comparisons_of(of: Statistic) -> tuple[str, ...]:
+    """Return the names of what compares a rate: ``difference``, ``largest_gap`` ...
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> comparisons_of(find_rate("r2"))
+    ('difference', 'largest_gap', 'minimum', 'maximum', 'variance')
+    """
+    every = (*CONTRASTS, *SPREAD_WORDS)
+    return tuple(by for by in every if not (of.signed and by in _OF_RATIO_SCALE))
+
+
+def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
+    """Return what compares a rate in one way.
+
+    Raises
+    ------
+    LookupError
+        The rate is not compared in this way.
+    """
+    if by not in comparisons_of(of):
+        why = "it can be negative" if by in _OF_RATIO_SCALE else "there is no such comparison"
+        allowed = ", ".join(comparisons_of(of))
+        raise LookupError(f"{of.name} has no {by}: {why}; allowed: {allowed}")
+    for spread in SPREAD_WORDS:
+        if by == spread:
+            return spread_of(of, spread)
+    return contrast_of(of, "difference" if by == "difference" else "ratio")
+
+
+def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
+    """Return the difference (group - reference) or the ratio (group / reference) of a rate."""
+    higher = f"the group's {of.title} is higher than its reference's"
+    word = "minus" if by == "difference" else "divided by"
+    return Contrast(
+        name=f"{of.name}.{by}",
+        set="own" if of.own else "native",
+        title=f"{of.title[:1].upper()}{of.title[1:]}, {by}",
+        of=of,
+        by=by,
+        says=f"the group's {of.title} {word} its reference's",
+        positive=higher,
+        cite=of.cite,
+    )
+
+
+def spread_of(of: Statistic, by: Spreads) -> Spread:
+    """Return how a rate spreads over all groups of a feature."""
+    title, says, positive = SPREAD_WORDS[by]
+    return Spread(
+        name=f"{of.name}.{by}",
+        set="own" if of.own else "native",
+        title=f"{of.title[:1].upper()}{of.title[1:]}, {title}",
+        of=of,
+        by=by,
+        says=f"{says} {of.title}",
+        positive=positive,
+        cite=("fairlearn:MetricFrame", *of.cite),
+    )

@@ -1,0 +1,341 @@
+"""Metrics of a user's own: made from cells, found by an import path, kept beside the catalogue.
+
+Nothing is registered: a metric is a value, which is given wherever the name of a metric is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.cell_functions import CellFunction
+from fairgauge.catalogue.cells import Cells
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.lookup import Catalogue, NotAMetric, is_taken
+from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
+from fairgauge.enums import Better
+from fairgauge.errors import Problem, SpecError, nearest, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_PATH = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?")
+
+
+def rate(
+    name: str,
+    *,
+    of: Cells,
+    among: Cells,
+    better: str = "neither",
+    says: str = "",
+    cite: str | Sequence[str] = (),
+) -> Rate:
+    """Define a rate: a share of rows, ``of`` among ``among``.
+
+    Use it wherever the name of a metric is taken. It stands for its difference and its ratio
+    between group and reference; ``compared("largest_gap")`` is one of its comparisons. Groups list
+    it with a Wilson interval, and its comparisons have the intervals of any rate.
+
+    Parameters
+    ----------
+    name : str
+        A Python identifier that no metric or synonym of fairgauge has.
+    of, among : Cells
+        Sums of `fairgauge.TP`, `fairgauge.FP`, `fairgauge.FN` and `fairgauge.TN`; every row of
+        ``of`` must be one of ``among``.
+    better : {"neither", "higher", "lower"}
+        Which values favour a group.
+    says : str, optional
+        What it is, as the end of the sentence "the rate is ..."; by default its formula.
+    cite : str or sequence of str, optional
+        Where it is defined.
+
+    Returns
+    -------
+    Rate
+        A frozen value; it is undefined for a group without rows of ``among``.
+
+    Raises
+    ------
+    SpecError
+        The name is taken or not an identifier, or ``of`` is not a part of ``among``.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> missed = fg.rate("missed_share", of=fg.FN, among=fg.TP + fg.FP + fg.FN + fg.TN)
+    >>> counts = {"F": {"tp": 20, "fn": 7, "tn": 13}, "M": {"tp": 65, "fn": 5, "tn": 30}}
+    >>> report = fg.audit(fg.confusion("sex", counts), metrics=[missed])
+    >>> round(report["missed_share.difference", "sex", "F"].value, 3)
+    0.125
+    """
+    _check_cells(name, of=of, among=among)
+    _check_varies(name, of, among)
+    if not of.within(among):
+        message = f"{of} is not a part of {among}; for other ratios of cells use fairgauge.quotient"
+        raise SpecError(Problem(f"rate {quote(name)}", message))
+    return Rate(
+        name=_checked(name),
+        of=of,
+        among=among,
+        better=_better(better),
+        says=says or f"{of} among {among}",
+        cite=_cited(cite),
+        own=True,
+    )
+
+
+def quotient(
+    name: str,
+    *,
+    over: Cells,
+    under: Cells,
+    better: str = "neither",
+    says: str = "",
+    cite: str | Sequence[str] = (),
+) -> Quotient:
+    """Define a quotient of two sums of cells, such as FN / FP.
+
+    Parameters
+    ----------
+    name, better, says, cite
+        As of `fairgauge.rate`.
+    over, under : Cells
+        Sums of `fairgauge.TP`, `fairgauge.FP`, `fairgauge.FN` and `fairgauge.TN`, with whole
+        coefficients: ``2 * fg.TP + fg.FP``.
+
+    Returns
+    -------
+    Quotient
+        A frozen value; x/0 is infinite and 0/0 undefined.
+
+    Raises
+    ------
+    SpecError
+        The name is taken or not an identifier, or a sum is not one of cells.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> print(fg.quotient("alarms_per_hit", over=fg.FP, under=fg.TP).formula)
+    FP / TP
+    """
+    _check_cells(name, over=over, under=under)
+    _check_varies(name, over, under)
+    pairs = zip(over.coefficients, under.coefficients, strict=True)
+    return Quotient(
+        name=_checked(name),
+        over=over,
+        under=under,
+        bounded=all(above <= below for above, below in pairs),
+        better=_better(better),
+        says=says or f"{over} over {under}",
+        cite=_cited(cite),
+        own=True,
+    )
+
+
+def statistic(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    nonzero: Cells | Sequence[Cells] = (),
+    range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - the word of the field
+    share: bool = False,
+    better: str = "neither",
+    says: str = "",
+    cite: str | Sequence[str] = (),
+) -> CellFunction:
+    """Define a statistic by any function of the true and false positives and negatives.
+
+    Its intervals are those of its values over tables drawn from the Dirichlet posterior of the
+    cells, or over bootstrap tables where ``method`` asks for them.
+
+    Parameters
+    ----------
+    function : callable
+        Takes four arrays of one shape, TP, FP, FN and TN (sums of weights where rows are weighted),
+        and returns an array of that shape, computed element by element.
+    name : str, optional
+        A Python identifier that no metric or synonym of fairgauge has; by default the function's.
+    nonzero : Cells or sequence of Cells
+        Sums of cells that must not be 0, such as denominators. Where one is, the statistic is
+        undefined, with that as the reason, and the function is not called.
+    range : pair of float
+        The smallest and the largest possible value. A statistic that can be negative has no ratio.
+    share : bool
+        Whether it is shown in per cent.
+    better, says, cite
+        As of `fairgauge.rate`.
+
+    Returns
+    -------
+    CellFunction
+        A frozen value, used wherever the name of a metric is taken.
+
+    Raises
+    ------
+    SpecError
+        The name is taken or not an identifier; or the function, which is tried out at once, raises,
+        returns an array of another shape, or a value that is not finite or not in the range. The
+        same holds in an audit.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> def informedness(tp, fp, fn, tn):
+    ...     return tp / (tp + fn) - fp / (fp + tn)
+    >>> own = fg.statistic(informedness, nonzero=[fg.TP + fg.FN, fg.FP + fg.TN], range=(-1, 1))
+    >>> women, men = {"tp": 20, "fp": 5, "fn": 7, "tn": 18}, {"tp": 65, "fp": 10, "fn": 5, "tn": 20}
+    >>> report = fg.audit(fg.confusion("sex", {"F": women, "M": men}), metrics=[own])
+    >>> round(report["informedness.difference", "sex", "F"].value, 3)
+    -0.072
+    """
+    if not callable(function):
+        raise SpecError(Problem("statistic", f"needs a function, not {quote(function)}"))
+    named = name or str(getattr(function, "__name__", ""))
+    if named == "<lambda>":
+        raise SpecError(Problem("statistic", "a lambda has no name; give it one: name='...'"))
+    sums = (nonzero,) if isinstance(nonzero, Cells) else tuple(nonzero)
+    _check_cells(named, **{f"nonzero[{i}]": cells for i, cells in enumerate(sums)})
+    low, high = _limits(named, range)
+    made = CellFunction(
+        name=_checked(named),
+        function=function,
+        nonzero=sums,
+        limits=(low, high),
+        share=share,
+        signed=low < 0,
+        better=_better(better),
+        says=says or f"the function {named} of TP, FP, FN and TN",
+        cite=_cited(cite),
+        own=True,
+    )
+    made.try_out()
+    return made
+
+
+def meant(asked: object) -> str | Statistic | Metric:
+    """Return what stands for a metric: a value as it is, an import path's value, or a name.
+
+    ``package.module:name`` is a metric in a module, ``package.module:name.ratio`` what compares it.
+
+    Raises
+    ------
+    LookupError
+        An import path leads to nothing, or not to a metric; or it is no name at all.
+    """
+    if isinstance(asked, (Statistic, Metric)):
+        return asked
+    if not isinstance(asked, str):
+        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
+        raise NotAMetric(f"must be a metric or the name of one, not {quote(asked)}{wrap}")
+    found = _PATH.fullmatch(asked)
+    if not found:
+        return asked
+    value = _imported(found["module"], found["name"])
+    if not found["by"]:
+        return value
+    if not isinstance(value, Statistic):
+        raise NotAMetric(f"{quote(asked)}: {value.name} is itself a comparison")
+    return value.compared(found["by"])
+
+
+def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
+    """Return the catalogue with the user's rates that are asked for, or compared, beside it.
+
+    Raises
+    ------
+    LookupError
+        Two different rates have one name.
+    """
+    own = own_of(asked)
+    names = [rate.name for rate in own]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LookupError(f"two different metrics are called {quote(twice)}; rename one")
+    return Catalogue(own)
+
+
+def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
+    """Return the user's own rates that are asked for, or compared, each once."""
+    rates = (row.of if isinstance(row, (Contrast, Spread)) else row for row in asked)
+    return tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own))
+
+
+def is_own(row: Statistic | Metric) -> bool:
+    """Return whether a rate or a metric is a user's own."""
+    return bool(own_of((row,)))
+
+
+def _imported(module: str, name: str) -> Statistic | Metric:
+    try:
+        holder = import_module(module)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise LookupError(
+            f"cannot import {quote(module)} ({reason}); its folder must be on the Python path "
+            "(PYTHONPATH)"
+        ) from error
+    if not hasattr(holder, name):
+        raise LookupError(f"module {module} has no {quote(name)}.{nearest(name, vars(holder))}")
+    value = getattr(holder, name)
+    if not isinstance(value, (Statistic, Metric)):
+        raise NotAMetric(
+            f"{module}:{name} is a {type(value).__name__}, not a metric; make one with "
+            "fairgauge.rate, fairgauge.quotient or fairgauge.statistic"
+        )
+    return value
+
+
+def _checked(name: str) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        message = "must be a name of letters, digits and underscores that begins with a letter"
+        raise SpecError(Problem(f"metric {quote(name)}", message))
+    if is_taken(name):
+        message = "is the name of a metric of fairgauge (fairgauge metrics NAME); choose another"
+        raise SpecError(Problem(f"metric {quote(name)}", message))
+    return name
+
+
+def _check_cells(name: str, **sums: object) -> None:
+    for key, cells in sums.items():
+        if not isinstance(cells, Cells) or not any(cells.coefficients):
+            message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
+            raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+        if not all(isinstance(k, int) and k >= 0 for k in cells.coefficients):
+            message = f"must have whole coefficients from 0 up, not {cells}"
+            raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
+
+
+def _check_varies(name: str, one: Cells, other: Cells) -> None:
+    if not one.needs | other.needs:
+        message = f"{one} / {other} is the same for every group"
+        raise SpecError(Problem(f"metric {quote(name)}", message))
+
+
+def _better(word: str) -> Better:
+    try:
+        return Better(word)
+    except ValueError:
+        message = f"{quote(word)} is not allowed; use {', '.join(Better)}"
+        raise SpecError(Problem("better", message)) from None
+
+
+def _limits(name: str, limits: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(limit) for limit in limits)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        message = f"must be two rising numbers, not {quote(limits)}"
+        raise SpecError(Problem(f"metric {quote(name)}: range", message))
+    return low, high
+
+
+def _cited(cite: str | Sequence[str]) -> tuple[str, ...]:
+    return (cite,) if isinstance(cite, str) else tuple(cite)

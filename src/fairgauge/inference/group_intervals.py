@@ -1,0 +1,209 @@
+"""The interval of a statistic of one group, by the kind of the statistic.
+
+What a number is made of decides its interval: a proportion is binomial; odds and F1 are monotone in
+a proportion, whose limits are mapped; two counts that overlap are paired; a mean has a standard
+error; an area under a curve has DeLong's.
+"""
+
+from __future__ import annotations
+
+from functools import partial, singledispatch
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.averages import Agreement
+from fairgauge.catalogue.cells import Cells
+from fairgauge.catalogue.moments import Mean, MomentStatistic
+from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate, Statistic
+from fairgauge.enums import IntervalMethod
+from fairgauge.inference.evidence import CellCount
+from fairgauge.inference.interval import (
+    FEWEST_CLUSTERS,
+    Formula,
+    MappedProportion,
+    NoInterval,
+    StatisticInterval,
+)
+from fairgauge.reasons import ReasonCode
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import as_critical_t, paired_ratio, wilson
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.inference.evidence import Count, Evidence
+    from fairgauge.inference.interval import Shape
+    from fairgauge.stats.arrays import Limits
+
+
+@singledispatch
+def statistic_interval(statistic: Statistic, evidence: Evidence) -> StatisticInterval:
+    """Return the limits of a statistic.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    del evidence
+    raise NoInterval(ReasonCode.NO_METHOD, of=statistic.title)
+
+
+@statistic_interval.register(Rate)
+def _(statistic: Rate, evidence: Evidence) -> StatisticInterval:
+    of, among = _counted(statistic.needs, statistic.of, statistic.among)
+    return of_share(evidence, of, among)
+
+
+@statistic_interval.register(Agreement)
+def _(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
+    return of_share(evidence, statistic.agreed, statistic.size)
+
+
+def is_resampled(statistic: Statistic) -> bool:
+    """Return whether no closed form fits a statistic, so that its tables are resampled."""
+    if isinstance(statistic, Quotient):
+        over, under = statistic.over, statistic.under
+        plain = {*over.coefficients, *under.coefficients} <= {0, 1}
+        return not (plain or over.disjoint(under) or _as_part(over, under))
+    return isinstance(statistic, DrawnStatistic)
+
+
+@statistic_interval.register(Quotient)
+def _(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+    over, under = statistic.over, statistic.under
+    if over.disjoint(under):
+        of, among = _counted(statistic.needs, over, over + under)
+        return of_share(evidence, of, among, _odds, IntervalMethod.WILSON_ODDS)
+    part = _as_part(over, under)
+    if part is not None:
+        of, among = _counted(statistic.needs, part[0], part[0] + part[1])
+        shape = partial(_weighted_share, times=part[2])
+        return of_share(evidence, of, among, shape, IntervalMethod.WILSON_TRANSFORMED)
+    return _paired(statistic, evidence)
+
+
+@statistic_interval.register(Blend)
+def _(statistic: Blend, evidence: Evidence) -> StatisticInterval:
+    if not all(a.among.disjoint(b.among) for a, b in combinations(statistic.of, 2)):
+        raise NoInterval(ReasonCode.SHARED_ROWS, of=statistic.title)
+    if evidence.clusters is not None:
+        raise NoInterval(ReasonCode.SHARED_CLUSTERS, of=statistic.title)  # not independent
+    parts = [statistic_interval(rate, evidence) for rate in statistic.of]
+    estimate: Array = np.mean([part.estimate for part in parts], axis=0)
+
+    def at(z: Array) -> Limits:
+        limits = [part.at(z) for part in parts]
+        below = [(part.estimate - low) ** 2 for part, (low, _) in zip(parts, limits, strict=True)]
+        above = [(high - part.estimate) ** 2 for part, (_, high) in zip(parts, limits, strict=True)]
+        low = estimate - np.sqrt(np.sum(below, axis=0)) / len(parts)
+        return low, estimate + np.sqrt(np.sum(above, axis=0)) / len(parts)
+
+    n: Array = np.min([part.n for part in parts], axis=0)
+    shares = tuple(share for part in parts for share in part.shares)
+    return StatisticInterval(estimate, n, at, (IntervalMethod.MOVER, IntervalMethod.WILSON), shares)
+
+
+@statistic_interval.register(ScoreStatistic)
+def _(statistic: ScoreStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.scored import score_interval
+
+    return score_interval(statistic, evidence)
+
+
+@statistic_interval.register(MomentStatistic)
+def _(statistic: MomentStatistic, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.regressions import moment_interval
+
+    return moment_interval(statistic, evidence)
+
+
+def of_share(
+    evidence: Evidence,
+    of: Count,
+    among: Count,
+    shape: Shape = np.asarray,
+    method: IntervalMethod = IntervalMethod.WILSON,
+) -> StatisticInterval:
+    """Return a number that stands for a share of rows, by Wilson's limits."""
+    x, n, rate, shared = evidence.share(of, among)
+    share = MappedProportion(x, n, shape)
+    if shared is None:
+        return StatisticInterval(
+            shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,)
+        )
+
+    enough = shared.n_clusters >= FEWEST_CLUSTERS
+
+    def at(z: Array) -> Limits:
+        low, high = wilson(x, n, as_critical_t(z, shared.effective.degrees))
+        return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
+
+    methods = (IntervalMethod.CLUSTER_ROBUST, method)
+    return StatisticInterval(
+        shape(rate), n, at, methods, (share,), clusters=shared.n_clusters, dependence=shared
+    )
+
+
+def denominator(statistic: Statistic) -> Count | None:
+    """Return the rows by which a statistic of a whole is the mean of its parts', if it is one.
+
+    ``statistic(whole) = sum of rows(part) statistic(part) / sum of rows(part)``.
+    """
+    if isinstance(statistic, Rate):
+        return _counted(statistic.needs, statistic.among)[0]
+    if isinstance(statistic, Quotient):
+        return _counted(statistic.needs, statistic.under)[0]
+    if isinstance(statistic, ScoreStatistic):
+        from fairgauge.inference.scored import rows_of_mean
+
+        return rows_of_mean(statistic)
+    if isinstance(statistic, Agreement):
+        return statistic.size
+    if isinstance(statistic, Mean):
+        return statistic.size
+    return None
+
+
+def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
+    """Return the quotient of two counts of the same rows."""
+    pairs = list(zip(statistic.over.coefficients, statistic.under.coefficients, strict=True))
+    if any(each not in (0, 1) for pair in pairs for each in pair):
+        raise NoInterval(ReasonCode.NO_METHOD, of=statistic.formula)
+    both, over, under = (
+        Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
+    )
+    rows_per_weight = evidence.rows_per_weight(statistic.size)
+    cells = _counted(statistic.needs, both, over, under)
+    shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
+    return StatisticInterval(
+        quotient(shared + above, shared + below),
+        evidence.rows(statistic.size),
+        Formula(paired_ratio, (shared, above, below)),
+        (IntervalMethod.BONETT_PRICE,),
+    )
+
+
+def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:
+    """Return how to count sums of cells over the rows where ``needs`` are known."""
+    return [CellCount(needs, each) for each in cells]
+
+
+def _as_part(over: Cells, under: Cells) -> tuple[Cells, Cells, int] | None:
+    """Read ``kA / (kA + B)``, A and B disjoint, such as F1; None where it is not of that shape."""
+    above, below = over.coefficients, under.coefficients
+    times = max(above)
+    rest = [b - a for a, b in zip(above, below, strict=True)]
+    fits = set(above) <= {0, times} and set(rest) <= {0, 1} and times > 0
+    of, other = Cells(*(int(a > 0) for a in above)), Cells(*rest) if fits else over
+    return (of, other, times) if fits and of.disjoint(other) else None
+
+
+def _odds(share: Array) -> Array:
+    return quotient(share, 1 - np.asarray(share))
+
+
+def _weighted_share(share: Array, times: int) -> Array:
+    return quotient(times * share, times * share + 1 - share)

@@ -1,0 +1,403 @@
+"""Resampling: tables drawn anew, and the interval of any metric from its values over them.
+
+The Dirichlet posterior (0.5 rows of prior in each cell) is the default of the metrics without a
+closed form; the multinomial bootstrap of the cells, which is the bootstrap of the rows, is offered
+beside it. Every draw of a metric is its own formula, applied to a drawn table. Cells that a formula
+treats alike are one cell: a rate has two, however many it sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
+from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import IntervalMethod, Method, Profile
+from fairgauge.inference.evidence import generator, precedes
+from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.stats.arrays import quotient
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.resampling import (
+    bca,
+    bca_p,
+    dirichlet_cells,
+    multinomial_cells,
+    normal,
+    normal_p,
+    quantile_interval,
+    tail_p,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array, Need
+    from fairgauge.catalogue.comparisons import ComparisonMetric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.interval import Methods
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+MOST_DRAWN = 40_000_000
+"""Numbers drawn for one metric; beyond, only the comparisons of all rows are resampled."""
+_BLOCK = 4_000_000
+_FEWEST_DRAWS = 500
+TOO_MANY_STRATA = Reason.of(ReasonCode.TOO_MANY_STRATA)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellLayout:
+    """Where the cells of a metric stand in a side, and how to make a side of drawn ones.
+
+    Attributes
+    ----------
+    read : from a side to cells of shape (n, ...).
+    write : from cells of shape (m, ...) back to a side.
+    shared : the name by which metrics share what is drawn; empty where each draws its own.
+    """
+
+    read: Callable[[ConfusionCounts], Array]
+    write: Callable[[Array], ConfusionCounts]
+    shared: str = ""
+
+
+def resampled_interval(
+    metric: ComparisonMetric,
+    table: CellLayout,
+    compared: Comparisons,
+    spec: Spec,
+    too_few: Sequence[Reason | None],
+    drawn_before: dict[str, Array] | None = None,
+) -> Intervals:
+    """Return the interval of a metric from its values over drawn tables.
+
+    ``drawn_before`` keeps what metrics of the same comparisons share.
+    """
+    size = len(compared.margin)
+    cells = _cells(table, compared.group)
+    at = resampled_comparisons(compared, cells, spec)
+    low, high, p = (np.full(size, np.nan) for _ in range(3))
+    key = table.shared or compared.name
+    fitting = MOST_DRAWN // max(len(at) * cells, 1)
+    spec = replace(spec, replicates=min(spec.replicates, max(fitting, _FEWEST_DRAWS)))
+    step = max(1, _BLOCK // (spec.replicates * cells))
+    for start in range(0, len(at), step):
+        block = at[start : start + step]
+        tables = _DrawnTables.of(metric, table, compared, block)
+        if table.shared and drawn_before is not None and step >= len(at):
+            if table.shared not in drawn_before:
+                drawn_before[table.shared] = tables.draw(spec, key)
+            values = tables.of_drawn(drawn_before[table.shared])
+        else:
+            values = tables.of_drawn(tables.draw(spec, key))
+        estimate = tables.values(tables.cells)  # the interval contains the estimate
+        limits = _limits(spec, values, tables)
+        low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
+        if not np.isnan(metric.neutral):
+            p[block] = _p(spec, values, tables, metric.neutral)
+    return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
+
+
+def resampling_methods(spec: Spec) -> Methods:
+    """Return how intervals from drawn tables are made."""
+    ends = {
+        Method.BOOTSTRAP: IntervalMethod.PERCENTILE,
+        Method.BOOTSTRAP_NORMAL: IntervalMethod.NORMAL_APPROXIMATION,
+        Method.BOOTSTRAP_BCA: IntervalMethod.BCA,
+    }
+    if spec.method in ends:
+        return (IntervalMethod.MULTINOMIAL_BOOTSTRAP, ends[spec.method])
+    return (IntervalMethod.DIRICHLET_POSTERIOR,)
+
+
+def resampled_statistic(
+    statistic: Statistic,
+    table: CellLayout,
+    evidence: Evidence,
+    margin: NDArray[np.bool_],
+    spec: Spec,
+) -> StatisticInterval:
+    """Return the limits of a statistic of every group from its drawn tables.
+
+    Many strata have none, since there are many such statistics. At other critical values than
+    that of the confidence, the distances of the limits are scaled.
+    """
+    cells = _cells(table, evidence)
+    affordable = len(margin) * cells * spec.replicates <= _BLOCK
+    at = np.arange(len(margin)) if affordable else np.flatnonzero(margin)
+    low, high = np.full(len(margin), np.nan), np.full(len(margin), np.nan)
+    step = max(1, _BLOCK // (spec.replicates * cells))
+    for start in range(0, len(at), step):
+        block = at[start : start + step]
+        effective, rows_per_weight = _effective_cells(table, evidence, block)
+        new = _drawn_alone(effective.reshape(len(block), -1), spec, statistic.name)
+        new = quotient(new, rows_per_weight[:, None]).reshape(-1, *effective.shape[1:])
+        values = statistic.value(table.write(new), Profile.DOCUMENTED)
+        values = values.reshape(spec.replicates, len(block))
+        low[block], high[block] = quantile_interval(values, spec.confidence)
+    value = statistic.value(evidence.side, Profile.DOCUMENTED)
+    with np.errstate(invalid="ignore"):
+        below, above = np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)
+
+    def limits(z: Array) -> Limits:
+        times = z / critical(spec.confidence)
+        with np.errstate(invalid="ignore"):
+            scaled = value - times * below, value + times * above
+        return np.where(np.isinf(value), low, scaled[0]), np.where(np.isinf(high), high, scaled[1])
+
+    rows = evidence.rows(statistic.size)
+    return StatisticInterval(value, rows, limits, resampling_methods(spec), reason=TOO_MANY_STRATA)
+
+
+def _drawn_alone(cells: Array, spec: Spec, key: str) -> Array:
+    """Draw the cells of every group anew; shape (replicates, n, K)."""
+    draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+    return np.concatenate(
+        [draw(row[None], spec.replicates, generator(spec, key, row)) for row in cells], axis=1
+    )
+
+
+def resampled_comparisons(compared: Comparisons, cells: int, spec: Spec) -> NDArray[np.int64]:
+    """Return which comparisons are resampled: all, or those of all rows where that is too much."""
+    size = len(compared.margin)
+    if size * cells * spec.replicates <= MOST_DRAWN:
+        return np.arange(size)
+    return np.flatnonzero(compared.margin)
+
+
+def _cells(table: CellLayout, evidence: Evidence) -> int:
+    """Return how many cells are drawn for each comparison."""
+    cells = int(np.prod(table.read(evidence.side).shape[1:]))
+    if not cells:
+        raise NoInterval(ReasonCode.NEEDS_COLUMNS, columns="label and prediction")
+    return cells
+
+
+def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
+    """Return limits from the values over drawn tables, as the method asks."""
+    if spec.method is Method.BOOTSTRAP_NORMAL:
+        return normal(tables.values(tables.cells), values, spec.confidence)
+    if spec.method is Method.BOOTSTRAP_BCA:
+        return bca(tables.cells, tables.values, values, spec.confidence)
+    return quantile_interval(values, spec.confidence)
+
+
+def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
+    """Return the p-values at which those limits just touch "no difference"."""
+    if spec.method is Method.BOOTSTRAP_NORMAL:
+        return normal_p(tables.values(tables.cells), values, null)
+    if spec.method is Method.BOOTSTRAP_BCA:
+        return bca_p(tables.cells, tables.values, values, null)
+    return tail_p(values, null)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DrawnTables:
+    """The tables of some comparisons, by effective sample size, and their metric.
+
+    Attributes
+    ----------
+    cells : array of shape (n, K): those of the group and, unless ``alone``, of the other side.
+    shape : of the cells of one side.
+    rows_per_weight : effective rows per unit of weight, of each side; arrays of shape (n,).
+    """
+
+    metric: ComparisonMetric
+    table: CellLayout
+    cells: Array
+    shape: tuple[int, ...]
+    rows_per_weight: tuple[Array, Array]
+    alone: bool
+    overlapping: bool
+
+    @classmethod
+    def of(
+        cls,
+        metric: ComparisonMetric,
+        table: CellLayout,
+        compared: Comparisons,
+        at: NDArray[np.int64],
+    ) -> _DrawnTables:
+        """Read the tables of the comparisons ``at``."""
+        alone = metric.scope == "table"
+        ours, rows_per_weight = _effective_cells(table, compared.group, at)
+        theirs, other = (
+            (ours, rows_per_weight) if alone else _effective_cells(table, compared.other, at)
+        )
+        sides = [each.reshape(len(at), -1) for each in (ours, theirs)]
+        cells = sides[0] if alone else np.concatenate(sides, axis=1)
+        overlapping = compared.rest is not None
+        return cls(
+            metric, table, cells, ours.shape[1:], (rows_per_weight, other), alone, overlapping
+        )
+
+    def draw(self, spec: Spec, key: str) -> Array:
+        """Draw the cells of every comparison anew; shape (replicates, n, K)."""
+        draw = multinomial_cells if spec.method.resamples else dirichlet_cells
+        drawn = np.empty((spec.replicates, *self.cells.shape))
+        for i, cells in enumerate(self.cells):
+            sides = [cells] if self.alone else np.split(cells, 2)
+            if self.alone or precedes(sides[0], sides[1]):
+                order = list(range(len(sides)))
+            else:
+                order = [1, 0]
+            rng = generator(spec, key, *(sides[side] for side in order))
+            width = len(sides[0])
+            for side in order:
+                at = slice(side * width, (side + 1) * width)
+                drawn[:, i, at] = draw(sides[side][None], spec.replicates, rng)[:, 0]
+        return drawn
+
+    def of_drawn(self, cells: Array) -> Array:
+        """Return the metric of drawn cells; shape (replicates, n)."""
+        return self._of(cells, self.rows_per_weight)
+
+    def values(self, cells: Array) -> Array:
+        """Return the metric of cells of shape (n, ..., K)."""
+        rows_per_weight = [
+            each.reshape(-1, *[1] * (cells.ndim - 2)) for each in self.rows_per_weight
+        ]
+        return self._of(cells, (rows_per_weight[0], rows_per_weight[1]))
+
+    def _of(self, cells: Array, rows_per_weight: tuple[Array, Array]) -> Array:
+        lead = cells.shape[:-1]
+        sides = [cells, cells] if self.alone else np.split(cells, 2, axis=-1)
+        ours, theirs = (
+            quotient(side, np.broadcast_to(each, lead)[..., None]).reshape(-1, *self.shape)
+            for side, each in zip(sides, rows_per_weight, strict=True)
+        )
+        if self.overlapping:  # the reference holds the group's own rows too
+            theirs = theirs + ours
+        group, other = (self.table.write(each) for each in (ours, theirs))
+        return self.metric.value(group, other, Profile.DOCUMENTED).reshape(lead)
+
+
+def _effective_cells(
+    table: CellLayout, evidence: Evidence, at: NDArray[np.int64]
+) -> tuple[Array, Array]:
+    """Return cells by effective sample size, and the rows per unit of weight."""
+    cells = table.read(evidence.side)[at]
+
+    def total(side: ConfusionCounts) -> Array:
+        counted: Array = table.read(side)[at].reshape(len(at), -1).sum(axis=1)
+        return counted
+
+    rows_per_weight = evidence.rows_per_weight(total)
+    return cells * rows_per_weight.reshape(-1, *[1] * (cells.ndim - 1)), rows_per_weight
+
+
+_MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
+"""What is positive and negative of rows that are counted by label and prediction."""
+
+
+def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> CellLayout | None:
+    """Return the cells of a statistic of counts; None where it is not one of counts."""
+    if isinstance(statistic, (Averaged, Agreement)) or (
+        isinstance(statistic, Kappa) and outcome_masks
+    ):
+        return _classes(outcome_masks)
+    if not statistic.sums:
+        return None
+    return cells_table(_distinct_cells(statistic.sums), statistic.needs)
+
+
+def shared_table(
+    table: CellLayout, needs: frozenset[Need], sides: Sequence[ConfusionCounts]
+) -> CellLayout:
+    """Return a table of the same metric whose resampled cells other metrics share.
+
+    It is of all four cells: resampled rows fall into each of them as they would into several that
+    are one. Where no row misses its label or its prediction, all metrics share one table.
+    """
+    if any(needs not in side.cells for side in sides):
+        return table
+    whole = all(
+        BOTH in side.cells
+        and np.array_equal(ALL.count(side.counts(needs)), ALL.count(side.counts(BOTH)))
+        for side in sides
+    )
+    every = BOTH if whole else needs
+    yes, no = _MARGINS.get(needs, (TP, TN)) if whole else (TP, TN)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = drawn
+        if every != needs:
+            counts = np.zeros_like(drawn)
+            counts[:, 0], counts[:, 3] = yes.count(drawn), no.count(drawn)
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(lambda side: side.counts(every), write, " and ".join(sorted(every)))
+
+
+def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
+    """Return confusion cells, those of one part together."""
+    first = [next(i for i, k in enumerate(part.coefficients) if k) for part in parts]
+
+    def read(side: ConfusionCounts) -> Array:
+        return np.stack([part.count(side.counts(needs)) for part in parts], axis=-1)
+
+    def write(drawn: Array) -> ConfusionCounts:
+        counts = np.zeros((len(drawn), 4))
+        for i, cell in enumerate(first):
+            counts[:, cell] = drawn[:, i]
+        return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
+
+    return CellLayout(read, write)
+
+
+def strata_table(of: Need) -> CellLayout:
+    """Return the positive and negative rows of every stratum."""
+
+    def write(drawn: Array) -> ConfusionCounts:
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
+
+    return CellLayout(lambda side: side.strata[of], write)
+
+
+def _classes(outcome_masks: Sequence[OutcomeMasks]) -> CellLayout:
+    """Return rows by label and prediction, and each class against the rest made of them."""
+
+    def read(side: ConfusionCounts) -> Array:
+        assert side.joint is not None
+        return side.joint
+
+    def write(drawn: Array) -> ConfusionCounts:
+        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in outcome_masks)
+        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
+
+    return CellLayout(read, write)
+
+
+def _against_the_rest(
+    joint: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]
+) -> ConfusionCounts:
+    by_label = np.stack([joint[:, labels].sum(axis=1), joint[:, ~labels].sum(axis=1)], axis=1)
+    states = [by_label[:, :, mask].sum(axis=2) for mask in (predictions, ~predictions)]
+    (tp, fp), (fn, tn) = ((each[:, 0], each[:, 1]) for each in states)
+    zero = np.zeros_like(tp)
+    cells = {
+        BOTH: np.stack([tp, fp, fn, tn], axis=-1),
+        LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
+        PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
+    }
+    return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
+
+
+def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:
+    """Join the cells that have the same coefficient in every sum; drop those in none."""
+    distinct: dict[tuple[int, ...], Cells] = {}
+    for i, cell in enumerate((TP, FP, FN, TN)):
+        pattern = tuple(each.coefficients[i] for each in sums)
+        if any(pattern):
+            distinct[pattern] = distinct.get(pattern, Cells()) + cell
+    return list(distinct.values())

@@ -1,0 +1,420 @@
+"""Uncertainty: the confidence interval of any metric and of any rate, under one specification.
+
+What a metric is of decides how its interval is made: `interval` dispatches on the kind of a metric,
+`group_intervals.statistic_interval` on the kind of a statistic. Methods that few audits need are
+imported where they are needed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.cells import FN, FP, TN, TP
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.distributions import CrossAuc, Distance, ScoreDistance
+from fairgauge.catalogue.inequality import Inequality
+from fairgauge.catalogue.standardised_differences import StandardisedDifference
+from fairgauge.catalogue.statistics import Blend, Quotient, Rate
+from fairgauge.enums import IntervalMethod, Method, Profile, ReferenceRule, Status
+from fairgauge.inference.contrast_intervals import (
+    StatisticComparison,
+    compare_statistics,
+    contrast_interval,
+    pooled_interval,
+    side_interval,
+)
+from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.group_intervals import denominator, is_resampled
+from fairgauge.inference.interval import (
+    CLUSTERS_TOO_FEW,
+    JACKKNIFE_UNDEFINED,
+    Intervals,
+    NoInterval,
+    StatisticInterval,
+    insufficient_clusters,
+    insufficient_rows,
+    limits_of_several,
+    no_intervals,
+)
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import RateValue, as_number
+from fairgauge.report.results import Interval
+from fairgauge.stats.contrasts import fold
+from fairgauge.stats.many import shrunken_rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.across import Across, GroupSpread
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
+    from fairgauge.catalogue.representation import Representation
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.inference.evidence import Comparisons, Evidence
+    from fairgauge.inference.interval import MappedProportion
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.spec.specification import Spec
+
+
+class Uncertainty:
+    """Intervals under one specification.
+
+    What a difference and a ratio of one statistic have in common is computed once.
+
+    Parameters
+    ----------
+    outcome_masks : of each class, where a metric is of all classes.
+    simultaneous : how many intervals hold at once (Bonferroni), of which one may be singled out.
+    """
+
+    def __init__(
+        self, spec: Spec, outcome_masks: Sequence[OutcomeMasks] = (), simultaneous: int = 1
+    ) -> None:
+        level = 1 - (1 - spec.confidence) / simultaneous
+        self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
+        self.outcome_masks = outcome_masks
+        self._number = simultaneous
+        self._compared: dict[Statistic, StatisticComparison | Reason] = {}
+        self._expected: tuple[Statistic, ...] = ()
+        self.resampled: dict[str, Array] = {}
+
+    def expect(self, metrics: Iterable[Metric]) -> None:
+        """Announce the metrics that will be asked for: what they share is computed at once.
+
+        Those of scores are compared over all rows alone; with the best group as the reference,
+        every metric has its own.
+        """
+        if self.spec.reference is not ReferenceRule.BEST:
+            contrasts = (m.of for m in metrics if isinstance(m, Contrast))
+            self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
+
+    def stricter(self, parts: int) -> Uncertainty:
+        """Return the one whose intervals of several parts hold simultaneously."""
+        return Uncertainty(self.spec, self.outcome_masks, parts)
+
+    def of_rates(
+        self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
+    ) -> list[tuple[Intervals, MappedProportion | None]]:
+        """Return the intervals of statistics of every group, and the proportions that they are.
+
+        ``margin`` states which groups are of all rows.
+        """
+        attempts: list[StatisticInterval | Reason] = []
+        for statistic in statistics:
+            try:
+                attempts.append(self.statistic_interval(statistic, evidence, margin))
+            except NoInterval as refused:
+                attempts.append(refused.reason)
+        size, none = len(margin), np.full(len(margin), np.nan)
+        limits = limits_of_several(
+            [a for a in attempts if isinstance(a, StatisticInterval)], self.spec
+        )
+        intervals: list[tuple[Intervals, MappedProportion | None]] = []
+        for statistic, attempt in zip(statistics, attempts, strict=True):
+            if isinstance(attempt, Reason):
+                intervals.append((no_intervals(size, attempt), None))
+                continue
+            (low, high), methods = next(limits)
+            reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
+            limited = Intervals(low, high, none, [methods] * size, [None] * size, reason)
+            limited = limited.containing(attempt.estimate, statistic.range)
+            intervals.append((limited, attempt.share))
+        return intervals
+
+    def statistic_interval(
+        self, statistic: Statistic, evidence: Evidence, margin: NDArray[np.bool_]
+    ) -> StatisticInterval:
+        """Return the interval of a statistic of every group, at any critical value.
+
+        Raises
+        ------
+        NoInterval
+            No method gives a valid interval from what is counted.
+        """
+        if evidence.clusters is None and is_resampled(statistic):
+            from fairgauge.inference.resampling import resampled_statistic, table_of
+
+            table = table_of(statistic, self.outcome_masks)
+            if table is not None:
+                return resampled_statistic(statistic, table, evidence, margin, self.spec)
+        return side_interval(statistic, evidence)
+
+    def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
+        """Return the interval of a metric for every comparison."""
+        robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
+        try:
+            if compared.group.clusters is None or robust:
+                made = interval(metric, compared, self)
+            else:
+                from fairgauge.inference.cluster_jackknife import jackknife_interval
+
+                made = jackknife_interval(metric, compared, self.spec)
+        except NoInterval as refused:
+            return no_intervals(len(value), refused.reason)
+        if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
+            right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+            value = np.where(np.isclose(value, right), value, np.nan)
+        return self._simultaneous(made.containing(value, metric.range))
+
+    def of_pooled(
+        self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
+    ) -> Intervals:
+        """Return the interval of a contrast adjusted for strata, for every group."""
+        if is_resampled(metric.of) and compared.group.clusters is None:
+            return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
+        try:
+            if compared.group.clusters is None:
+                made = pooled_interval(metric, compared, weights, self.spec)
+            else:
+                from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
+
+                made = pooled_jackknife_interval(metric, compared, weights, value, self.spec)
+        except NoInterval as refused:
+            return no_intervals(len(value), refused.reason)
+        return self._simultaneous(made.containing(value, metric.range))
+
+    def of_feature(
+        self, metric: Across, groups: Evidence, slots: int, spread: GroupSpread
+    ) -> Intervals:
+        """Return the interval of a metric of all groups in every slot."""
+        from fairgauge.inference.across_groups import (
+            across_interval,
+            clusters_per_group,
+            rows_per_group,
+        )
+
+        rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
+        slot = np.arange(slots)
+        too_few = insufficient_rows(np.minimum(rows[slot, spread.first], rows[slot, spread.second]))
+        if groups.clusters is not None and "score" not in metric.needs:
+            clusters = clusters_per_group(metric, groups.clusters)
+            known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
+            few_clusters = insufficient_clusters(known.min(axis=1))
+            too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
+        none = np.full(slots, np.nan)
+        try:
+            made = across_interval(metric, groups, slots, self)
+        except NoInterval as refused:
+            return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
+        reason = made.reason if groups.clusters is None else JACKKNIFE_UNDEFINED
+        intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
+        return self._simultaneous(intervals.containing(spread.value, metric.range))
+
+    def of_population(
+        self, metric: Representation, ours: Evidence, every: Evidence, target: Array, value: Array
+    ) -> Intervals:
+        """Return the interval of groups' shares of the rows against given shares."""
+        from fairgauge.inference.size_intervals import representation_interval
+
+        try:
+            if ours.clusters is None:
+                made = representation_interval(metric, ours, every, target, self.spec)
+            else:
+                from fairgauge.inference.cluster_jackknife import share_jackknife_interval
+
+                made = share_jackknife_interval(metric, ours, every, target, self.spec)
+        except NoInterval as refused:
+            return no_intervals(len(value), refused.reason)
+        return made.containing(value, metric.range)
+
+    def _simultaneous(self, intervals: Intervals) -> Intervals:
+        """Return intervals of which one may be singled out, for several hold at once."""
+        if self._number == 1:
+            return intervals
+        p = np.minimum(intervals.p * self._number, 1.0)
+        step = IntervalMethod.SIMULTANEOUS_CLASSES
+        return replace(intervals, p=p, methods=[(step, *each) for each in intervals.methods])
+
+    def compared(self, statistic: Statistic, compared: Comparisons) -> StatisticComparison:
+        """Return what all contrasts of a statistic have in common.
+
+        Raises
+        ------
+        NoInterval
+            No method gives a valid interval from what is counted.
+        """
+        if statistic not in self._compared:
+            together = self._expected if statistic in self._expected else (statistic,)
+            self._compared |= compare_statistics(together, compared, self.spec)
+        comparison = self._compared[statistic]
+        if isinstance(comparison, Reason):
+            raise NoInterval(comparison)
+        return comparison
+
+
+@singledispatch
+def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) -> Intervals:
+    """Return the interval of a metric by its kind.
+
+    Raises
+    ------
+    NoInterval
+        No method gives a valid interval from what is counted.
+    """
+    del compared, how
+    raise NoInterval(ReasonCode.NO_METHOD, of=metric.title)
+
+
+@interval.register(Contrast)
+def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
+    method = how.spec.method
+    # of sides that share rows, and whose numbers do not add up to that of both
+    overlapping = compared.rest is not None and denominator(metric.of) is None
+    resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
+    if compared.group.clusters is None and (resampled or overlapping):
+        from fairgauge.inference.resampling import resampled_interval, shared_table, table_of
+
+        table = table_of(metric.of, how.outcome_masks)
+        if table is not None:
+            sizes = metric.sizes(compared.group.cases, compared.other.cases)
+            best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
+            if method.resamples and not best and isinstance(metric.of, (Rate, Quotient, Blend)):
+                sides = [evidence.side for evidence in (compared.group, compared.other)]
+                table = shared_table(table, metric.needs, sides)
+            too_few = insufficient_rows(np.minimum(*sizes))
+            return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
+    return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
+
+
+@interval.register(Combined)
+def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+    number = len(metric.of)
+    stricter = how.stricter(number)
+    parts = [interval(part, compared, stricter) for part in metric.of]
+    limits = np.array([fold(part.low, part.high) for part in parts])
+    low, high = limits.max(axis=0) if metric.how == "worst" else limits.mean(axis=0)
+    p = np.minimum(np.min([part.p for part in parts], axis=0) * number, 1.0)
+    steps = (IntervalMethod.SIMULTANEOUS_PARTS, IntervalMethod.FOLDED)
+    methods = [(*steps, *each) for each in parts[0].methods]
+    reasons = zip(*(part.too_few for part in parts), strict=True)
+    too_few = [next(filter(None, several), None) for several in reasons]
+    return Intervals(low, high, p, methods, too_few, parts[0].reason)
+
+
+@interval.register(Imbalance)
+def _(metric: Imbalance, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.size_intervals import imbalance_interval
+
+    return imbalance_interval(metric, compared, how.spec)
+
+
+@interval.register(Distance)
+def _(metric: Distance, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.distance_intervals import distance_interval
+
+    return distance_interval(metric, compared, how.spec)
+
+
+@interval.register(ScoreDistance)
+def _(metric: ScoreDistance, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.distance_intervals import score_distance_interval
+
+    return score_distance_interval(metric, compared, how.spec)
+
+
+@interval.register(StandardisedDifference)
+def _(metric: StandardisedDifference, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.distance_intervals import standardised_interval
+
+    return standardised_interval(metric, compared, how.spec)
+
+
+@interval.register(CrossAuc)
+def _(metric: CrossAuc, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.distance_intervals import cross_auc_interval
+
+    return cross_auc_interval(metric, compared, how.spec)
+
+
+@interval.register(ConditionalDisparity)
+def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.size_intervals import conditional_interval
+
+    return conditional_interval(metric, compared, how.spec)
+
+
+@interval.register(Inequality)
+def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
+    from fairgauge.inference.resampling import cells_table, resampled_interval
+
+    table = cells_table((TP, FP, FN, TN), metric.needs)
+    rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)
+    return resampled_interval(metric, table, compared, how.spec, insufficient_rows(rows))
+
+
+def rate_values(
+    statistics: Sequence[Statistic],
+    evidence: Evidence,
+    margin: NDArray[np.bool_],
+    how: Uncertainty,
+    profile: Profile,
+) -> dict[str, list[RateValue | None]]:
+    """Return statistics of every group by name; None within strata where of all rows alone.
+
+    Parameters
+    ----------
+    margin : array of bool, shape (n,)
+        Which groups are of all rows, not within a stratum.
+    """
+    values = {}
+    intervals = how.of_rates(statistics, evidence, margin)
+    for statistic, (made, share) in zip(statistics, intervals, strict=True):
+        pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
+        level = how.spec.confidence
+        values[statistic.name] = _rate_values(
+            statistic, evidence.side, margin, level, profile, made, pooled
+        )
+    return values
+
+
+def _rate_values(
+    statistic: Statistic,
+    side: ConfusionCounts,
+    margin: NDArray[np.bool_],
+    level: float,
+    profile: Profile,
+    intervals: Intervals,
+    pooled: Array,
+) -> list[RateValue | None]:
+    error = statistic.error(side)
+    margin_only = "score" in statistic.needs
+    values: list[RateValue | None] = []
+    for i, value in enumerate(statistic.value(side, profile).tolist()):
+        if margin_only and not margin[i]:
+            values.append(None)
+        elif math.isnan(value):
+            reason = statistic.why_undefined(side, i)
+            values.append(RateValue(value=None, status=Status.UNDEFINED, reason=reason))
+        else:
+            low, high = float(intervals.low[i]), float(intervals.high[i])
+            known, methods = low <= high, tuple(intervals.methods[i])
+            rate = RateValue(
+                value=value,
+                interval=Interval(low, high, level, methods) if known else None,
+                reason=None if known else intervals.reason,
+                partially_pooled=as_number(pooled[i]),
+                error=None if error is None else as_number(error[i]) or None,
+            )
+            values.append(rate)
+    return values
+
+
+def _partially_pooled(share: MappedProportion | None, margin: NDArray[np.bool_]) -> Array:
+    """Return empirical Bayes estimates of proportions, NaN where there are none."""
+    estimates = np.full(len(margin), np.nan)
+    at = np.flatnonzero(margin)
+    if len(at) < FEWEST_GROUPS or share is None:
+        return estimates
+    at = at[share.n[at] > 0]
+    if len(at) >= FEWEST_GROUPS:
+        estimates[at] = shrunken_rates(share.x[at], share.n[at])
+    return estimates

@@ -1,0 +1,93 @@
+"""Other references: whether a verdict depends on which admissible group is the reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind
+from fairgauge.measure.decide import judge
+from fairgauge.report.estimates import OtherReference
+from fairgauge.report.results import Diagnostic
+from fairgauge.resolve.references import admissible_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.measure.slices import Slice
+    from fairgauge.report.estimates import Measured
+    from fairgauge.report.verdicts import Verdict
+    from fairgauge.resolve.asked_metrics import AskedMetric
+    from fairgauge.spec.rules import Rule
+
+MOST_REFERENCES = 10
+"""How many other references are tried for a feature: the largest."""
+
+_SINGLE = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
+_OPPOSITE = {Outcome.PASS: Outcome.FAIL, Outcome.FAIL: Outcome.PASS}
+
+
+def with_other_references(
+    slices: Sequence[Slice], metrics: Sequence[AskedMetric]
+) -> Iterator[OtherReference]:
+    """Measure what rules are on with each admissible group as the reference of a feature."""
+    counts, spec = slices[0].counts, slices[0].spec
+    ruled = {rule.metric for rule in spec.rules}
+    asked = [
+        each.metric
+        for each in metrics
+        if each.metric.name in ruled and each.obstacle is None
+        if isinstance(each.metric, Contrast) and _has_one_reference(slices[0], each.metric)
+    ]
+    if not asked:
+        return
+    admissible = np.flatnonzero(admissible_groups(counts, spec))
+    largest = admissible[np.argsort(-counts.cases[admissible], kind="stable")]
+    for position in largest[:MOST_REFERENCES].tolist():
+        name = counts.groups[position]
+        others = [each.with_reference(position) for each in slices]
+        yield OtherReference(
+            feature=counts.feature,
+            reference=name,
+            estimates=tuple(e for each in others for m in asked for e in each.estimates(m)),
+            worst_cases={
+                key: case for each in others for m in asked
+                for key, case in each.worst_cases(m).items()
+            },
+        )  # fmt: skip
+
+
+def _has_one_reference(each: Slice, metric: Contrast) -> bool:
+    """Return whether all groups are compared with one of them."""
+    return any(reference.kind in _SINGLE for reference in each.references(metric).each)
+
+
+def reference_notes(
+    measured: Measured, rules: Sequence[Rule], verdicts: Sequence[Verdict]
+) -> list[Diagnostic]:
+    """Note the verdicts that would be the opposite with another admissible group as reference."""
+    turned: dict[tuple[str, str | None, str | None], list[str]] = {}
+    given = {(each.rule, each.feature, each.group): each for each in verdicts}
+    for other in measured.other_references:
+        instead = replace(
+            measured, groups=(), estimates=other.estimates, worst_cases=other.worst_cases
+        )
+        for verdict in judge(instead, rules):
+            key = verdict.rule, verdict.feature, verdict.group
+            before = given.get(key)
+            if before is not None and _OPPOSITE.get(before.outcome) is verdict.outcome:
+                turned.setdefault(key, []).append(other.reference)
+    return [
+        Diagnostic.warning(
+            DiagnosticCode.REFERENCE_DECIDES,
+            feature,
+            rule=rule,
+            group=group,
+            outcome=str(given[rule, feature, group].outcome),
+            references=tuple(references),
+        )
+        for (rule, feature, group), references in turned.items()
+    ]

@@ -1,0 +1,74 @@
+"""Small groups: comparisons with a side below the smallest size asked for decide nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import ReferenceKind, Status
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import as_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fairgauge.report.estimates import Estimate, Group
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.spec.specification import Spec
+
+_NAMED = (ReferenceKind.GROUP, ReferenceKind.BEST, ReferenceKind.LARGEST)
+Small = dict[tuple[str, str], Reason]
+
+
+def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
+    """Return why each group below ``min_n`` or ``min_share`` is too small, by feature and name."""
+    found: Small = {}
+    if spec.min_n is None and spec.min_share is None:
+        return found
+    for counts in features:
+        known = float(counts.counts["n"][:, 0].sum())
+        minimum = max(spec.min_n or 0, math.ceil(known * (spec.min_share or 0.0)))
+        for name, cases in zip(counts.groups, counts.cases.tolist(), strict=True):
+            if cases < minimum:
+                reason = Reason.of(ReasonCode.SMALL_GROUP, n=as_count(cases), minimum=minimum)
+                found[counts.feature, name] = reason
+    return found
+
+
+def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate]:
+    """Return the estimates; those that rest on a group that is too small say which side it is."""
+    return [_marked(each, small) for each in estimates] if small else list(estimates)
+
+
+def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
+    """Return the groups; the rates of those that are too small say so."""
+    return [_marked_rates(each, small) for each in groups] if small else list(groups)
+
+
+def _marked(estimate: Estimate, small: Small) -> Estimate:
+    if estimate.status is not Status.OK or estimate.feature is None:
+        return estimate
+    reference = estimate.reference
+    sides = {"group": estimate.group}
+    if reference is not None and reference.kind in _NAMED:
+        sides["reference"] = reference.group
+    for side, name in sides.items():
+        reason = small.get((estimate.feature, name or ""))
+        if reason is not None:
+            reason = reason.on(side)
+            return replace(estimate, status=Status.TOO_FEW, reason=reason)
+    return estimate
+
+
+def _marked_rates(group: Group, small: Small) -> Group:
+    reason = small.get((group.feature, group.group))
+    if reason is None or group.reference_kind is not None:
+        return group
+    rates = {
+        name: replace(rate, status=Status.TOO_FEW, reason=reason)
+        if rate.status is Status.OK
+        else rate
+        for name, rate in group.rates.items()
+    }
+    return replace(group, rates=rates)

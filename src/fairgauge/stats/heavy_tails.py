@@ -1,0 +1,166 @@
+"""Mean errors with heavy tails: their shape is borrowed from all rows.
+
+A sample without its rare large errors shows too small a mean, too small a variance and too small a
+kurtosis, so that no rule on the sample's own moments can tell it from a harmless one: those that
+look harmless are the ones that mislead. The rows of all groups together show more of the tail. An
+interval here is made with the heavier of the two shapes, the group's and everybody's (each in units
+of its own standard deviation), and adequacy depends on numbers of rows alone.
+
+Values that are larger than any that was seen cannot be ruled out by any method (Bahadur and Savage,
+1956): the measured coverage holds for tails that all rows together have shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.stats.arrays import Limits, floats, quiet
+from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
+from fairgauge.stats.weighted import skewed_limits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL = 100, 200
+"""Rows of a group, and of all together, for an adequate interval of a mean absolute error."""
+FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
+"""The same for a mean squared error and what is made of it."""
+
+
+@quiet
+def absolute_error_limits(
+    own: tuple[ArrayLike, ArrayLike, ArrayLike],
+    n: ArrayLike,
+    every: tuple[ArrayLike, ArrayLike],
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean absolute error.
+
+    Those of `weighted.skewed_limits`, with the larger of the group's skewness and everybody's.
+
+    Parameters
+    ----------
+    own : three array-likes
+        Mean, and second and third central moments (divisor n), of the group's absolute errors.
+    n : array-like
+        Rows of the group; fewer than two give [0, inf].
+    every : two array-likes
+        Second and third central moments of the absolute errors of all rows.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+
+    References
+    ----------
+    Johnson (1978), JASA 73, 536-544; Bahadur & Savage (1956), Annals of Mathematical Statistics
+    27, 1115-1122.
+
+    Examples
+    --------
+    >>> alone = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 16.0), 1.959964)
+    >>> [round(float(end), 3) for end in alone]
+    [1.601, 2.484]
+    >>> shared = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 80.0), 1.959964)
+    >>> [round(float(end), 3) for end in shared]
+    [1.601, 2.947]
+    """
+    mean, second, third, rows, all_second, all_third = floats(*own, n, *every)
+    borrowed = np.where(all_second > 0, all_third * (second / all_second) ** 1.5, 0.0)
+    moment = np.maximum(np.fmax(third, borrowed), 0.0) / rows**2
+    low, high = skewed_limits(mean, second / (rows - 1), moment, rows - 1, z)
+    return np.maximum(low, 0.0), high
+
+
+@quiet
+def squared_error_limits(
+    second: ArrayLike,
+    fourth: ArrayLike,
+    n: ArrayLike,
+    every: tuple[ArrayLike, ArrayLike, ArrayLike],
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean squared error.
+
+    Those of `squares.square_limits`, with the larger of the group's kurtosis and everybody's.
+
+    Parameters
+    ----------
+    second, fourth : array-like
+        Mean square and mean fourth power of the group's errors.
+    n : array-like
+        Rows of the group.
+    every : three array-likes
+        Mean square, mean fourth power and number of all rows.
+    z : array-like, >= 0
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+
+    Examples
+    --------
+    >>> limits = squared_error_limits(4.0, 48.0, 200, (4.0, 160.0, 1000), 1.959964)
+    >>> [round(float(end), 2) for end in limits]
+    [2.64, 6.78]
+    """
+    weight = np.fmax(tail_weight(second, fourth, n), tail_weight(*every))
+    return square_limits(second, weight, n, z)
+
+
+def unexplained_error_limits(
+    share: ArrayLike,
+    spread: ArrayLike,
+    normal: ArrayLike,
+    n: ArrayLike,
+    all_spread: ArrayLike,
+    z: ArrayLike,
+) -> Limits:
+    """Limits of a mean squared error over the variance of the labels, 1 - R^2.
+
+    Those of `squares.unexplained_limits`, with the larger of the group's spread and everybody's.
+
+    Parameters
+    ----------
+    share, spread, normal, n, z
+        As for `squares.unexplained_limits`, of the group.
+    all_spread : array-like
+        The mean square of what a row moves the logarithm by, of all rows and with their own mean
+        squared error and variance.
+
+    Returns
+    -------
+    low, high : array in [0, inf]
+
+    Examples
+    --------
+    >>> limits = unexplained_error_limits(0.4, 2.0, 2.0, 100, 6.0, 1.959964)
+    >>> [round(float(end), 3) for end in limits]
+    [0.21, 0.76]
+    """
+    return unexplained_limits(share, np.fmax(*floats(spread, all_spread)), normal, n, z)
+
+
+def errors_adequate(n: ArrayLike, all_rows: ArrayLike, *, squared: bool) -> NDArray[np.bool_]:
+    """Tell where the interval of a mean error may be called adequate, by rows alone.
+
+    Parameters
+    ----------
+    n, all_rows : array-like
+        Rows of the group, and of all groups together.
+    squared : bool
+        Of squared errors (MSE, RMSE, R^2), else of absolute ones.
+
+    Examples
+    --------
+    >>> errors_adequate([40, 150, 250], 1200, squared=True).tolist()
+    [False, False, True]
+    """
+    rows, every = floats(n, all_rows)
+    fewest = (
+        (FEWEST_SQUARED, FEWEST_SQUARED_ALL) if squared else (FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL)
+    )
+    return np.asarray((rows >= fewest[0]) & (every >= fewest[1]))

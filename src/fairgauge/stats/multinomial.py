@@ -1,0 +1,357 @@
+"""Statistics of a joint table of labels and predictions: kappa, averages over classes, accuracy.
+
+Any smooth function of the K x K cells of one multinomial sample has a variance that follows from
+the *influence* of a row in each cell (the delta method, or infinitesimal jackknife). The interval
+made from it here is Wilson's, with the variance expressed as an effective number of rows, so that
+statistics that are equal (accuracy, micro F1, micro recall) have one and the same interval, that of
+a share of n rows. Two groups are compared by `contrasts.mover_difference` and `mover_ratio`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
+from fairgauge.stats.intervals import as_critical_t, wilson
+from fairgauge.stats.jackknife import scaled_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    ClassStatistic: TypeAlias = Callable[[Array], Array]
+
+_STEP = 1e-4
+"""Part of a class's smallest count (at least one row) by which its counts are moved for a central
+difference, whose relative error is of the order 1e-8."""
+_FITS = 12
+"""Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
+_ADDED = 1.0
+"""Rows added to each label and to each prediction before influences are measured."""
+_ROUNDING = 1e-9
+_SQUARED = 4.0
+"""Relative variance of squared weights over that of weights, where it is small (delta method)."""
+SPARSE_CLASS = 5
+"""Labels, and predictions, that each class of a macro average needs for an interval to be adequate;
+for kappa, all classes together but the most frequent."""
+
+
+class WeightSums(NamedTuple):
+    """What weighted cells need besides their sums of weights; arrays of shape (..., K, K).
+
+    Attributes
+    ----------
+    squares : sums of squared weights.
+    rows : numbers of rows.
+    """
+
+    squares: ArrayLike
+    rows: ArrayLike
+
+
+class Linearised(NamedTuple):
+    """A statistic of the cells with what its interval at any critical value is made from.
+
+    Attributes
+    ----------
+    estimate : array
+        In the units of the statistic.
+    error : array
+        The standard error, measured at the adjusted cells.
+    n_eff : array
+        Rows of which a share with this estimate would have the same standard error; nan for a
+        statistic without two finite ends.
+    degrees : array
+        Degrees of freedom of Student's t; inf where the estimate alone determines the variance.
+    """
+
+    estimate: Array
+    error: Array
+    n_eff: Array
+    degrees: Array
+
+
+def class_counts(cells: ArrayLike) -> Array:
+    """Return TP, FP, FN and TN of each class against all others.
+
+    Parameters
+    ----------
+    cells : array-like of shape (..., K, K)
+        Rows by label (first) and prediction (second).
+
+    Returns
+    -------
+    counts : array of shape (..., K, 4)
+
+    Examples
+    --------
+    >>> class_counts([[5, 1], [2, 4]]).tolist()
+    [[5.0, 2.0, 1.0, 4.0], [4.0, 1.0, 2.0, 5.0]]
+    """
+    (table,) = floats(cells)
+    agreed = np.diagonal(table, axis1=-2, axis2=-1)
+    labels, predictions = table.sum(-1), table.sum(-2)
+    total = table.sum((-1, -2))[..., None]
+    false_positive, false_negative = predictions - agreed, labels - agreed
+    return np.stack(
+        [agreed, false_positive, false_negative, total - labels - false_positive], axis=-1
+    )
+
+
+@quiet
+def adjusted_cells(cells: ArrayLike, added: float = _ADDED) -> Array:
+    """Return the cells drawn towards independence of labels and predictions, margins kept.
+
+    A class whose few rows are all predicted right would otherwise have no variance. To every label
+    and to every prediction `added` rows are added in proportion to the other margin, and the table
+    is fitted back to its own margins, so that no class gains or loses rows.
+
+    Parameters
+    ----------
+    cells : array-like of shape (..., K, K)
+    added : float, >= 0
+        0 returns the cells.
+
+    References
+    ----------
+    Deming & Stephan (1940), Annals of Mathematical Statistics 11, 427-444 (proportional fitting);
+    compare Agresti & Coull (1998), The American Statistician 52, 119-126.
+
+    Examples
+    --------
+    >>> table = adjusted_cells([[20, 0], [0, 2]])
+    >>> table.round(2).tolist()
+    [[19.58, 0.42], [0.42, 1.58]]
+    >>> table.sum(-1).round(6).tolist()
+    [20.0, 2.0]
+    """
+    (table,) = floats(cells)
+    labels, predictions = table.sum(-1, keepdims=True), table.sum(-2, keepdims=True)
+    total = table.sum((-1, -2), keepdims=True)
+    both = (labels > 0) & (predictions > 0)
+    fitted = np.where(both, table + added * (labels + predictions) / (2 * total), table)
+    for _ in range(_FITS):
+        fitted = fitted * np.nan_to_num(predictions / fitted.sum(-2, keepdims=True))
+        fitted = fitted * np.nan_to_num(labels / fitted.sum(-1, keepdims=True))
+    return np.asarray(fitted)
+
+
+def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
+    """Return by how much one more row in a cell moves a statistic, times the number of rows.
+
+    Parameters
+    ----------
+    statistic : callable
+        From counts (..., K, 4) of TP, FP, FN and TN per class to numbers (...). It is evaluated at
+        counts moved by fractions of a row, possibly below 0, and must be smooth there.
+    cells : array-like of shape (..., K, K)
+
+    Returns
+    -------
+    moved : array of shape (..., K, K)
+        Their mean over the rows of the table is 0; of a share they are ``1 - p`` and ``-p``.
+
+    References
+    ----------
+    Hampel (1974), JASA 69, 383-393; Jaeckel (1972), The infinitesimal jackknife, Bell Laboratories.
+
+    Examples
+    --------
+    >>> def accuracy(counts):
+    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> influence(accuracy, [[5, 1], [2, 2]]).round(6).tolist()
+    [[0.3, -0.7], [-0.7, 0.3]]
+    """
+    (table,) = floats(cells)
+    counts = class_counts(table)
+    smallest = np.where(counts > 0, counts, np.inf).min(-1)
+    step = _STEP * np.where(np.isfinite(smallest), np.maximum(smallest, 1.0), 1.0)
+    slope = np.empty(counts.shape)
+    for label, cell in np.ndindex(counts.shape[-2:]):
+        moved = np.zeros(counts.shape)
+        moved[..., label, cell] = step[..., label]
+        change = statistic(counts + moved) - statistic(counts - moved)
+        slope[..., label, cell] = change / (2 * step[..., label])
+    tp, fp, fn, tn = np.moveaxis(slope, -1, 0)
+    moves = tn.sum(-1)[..., None, None] + (fn - tn)[..., :, None] + (fp - tn)[..., None, :]
+    diagonal = np.arange(table.shape[-1])
+    moves[..., diagonal, diagonal] = tn.sum(-1)[..., None] + tp - tn
+    total = table.sum((-1, -2), keepdims=True)
+    mean = (table * moves).sum((-1, -2), keepdims=True) / np.where(total > 0, total, 1.0)
+    return np.asarray((moves - mean) * total)
+
+
+@quiet
+def linearise(
+    statistic: ClassStatistic,
+    cells: ArrayLike,
+    ends: tuple[float, float],
+    weights: WeightSums | None = None,
+) -> Linearised:
+    """Return a statistic of the cells with its standard error, effective rows and degrees.
+
+    The variance is the mean square of the influences at `adjusted_cells`. The degrees of freedom
+    are Satterthwaite's, of the part of the estimated variance's own variation that does not follow
+    the estimate: the residual of the squared influences on the influences. A share has none, so
+    that its t is normal and its interval exactly Wilson's.
+
+    Parameters
+    ----------
+    statistic : callable
+        As for `influence`.
+    cells : array-like of shape (..., K, K)
+        Rows, or sums of weights, by label and prediction.
+    ends : (float, float)
+        The statistic's range; infinite ends are allowed.
+    weights : WeightSums, optional
+        Without it every row has the weight 1. With it the variance is the linearised one; where
+        that of Kish's number of rows is larger, the geometric mean of both, as in
+        `weighted.effective_share`, and uneven weights within cells limit the degrees of freedom.
+
+    Returns
+    -------
+    found : Linearised
+        Arrays of shape (...). Where nothing varies even at the adjusted cells, because a margin has
+        one class alone, `n_eff` is the number of rows.
+
+    References
+    ----------
+    Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Korn & Graubard (1998), Survey Methodology
+    24, 193-201 (effective numbers of rows).
+
+    Examples
+    --------
+    >>> def accuracy(counts):
+    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
+    >>> float(found.estimate), round(float(found.n_eff), 6), float(found.degrees)
+    (0.8, 30.0, inf)
+    """
+    (table,) = floats(cells)
+    squares = table if weights is None else floats(weights.squares)[0]
+    rows = table.sum((-1, -2)) ** 2 / squares.sum((-1, -2))  # Kish's; without weights, the rows
+    share = table / table.sum((-1, -2), keepdims=True)
+    adjusted = adjusted_cells(share * rows[..., None, None])
+    at = adjusted / rows[..., None, None]
+    moved = influence(statistic, adjusted)
+    variance, degrees = _moments(at, moved, rows)
+    if weights is not None:
+        relative = squares / squares.sum((-1, -2), keepdims=True)
+        parts = at * np.where(share > 0, relative / share, 1.0) * moved**2 / rows[..., None, None]
+        linearised = parts.sum((-1, -2))
+        variance = np.where(linearised < variance, np.sqrt(linearised * variance), linearised)
+        (cases,) = floats(weights.rows)
+        uneven = np.maximum(squares / table**2 - 1 / cases, 0.0)
+        uneven = np.where((table > 0) & (uneven * cases > _ROUNDING), uneven, 0.0)
+        spread = _SQUARED * (parts**2 * uneven).sum((-1, -2))
+        degrees = 1 / (1 / degrees + spread / (2 * linearised**2))
+    span = ends[1] - ends[0]
+    level = (statistic(class_counts(adjusted)) - ends[0]) / span
+    n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
+    n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
+    return Linearised(statistic(class_counts(table)), np.sqrt(variance), n_eff, degrees)
+
+
+@quiet
+def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLike) -> Limits:
+    """Return the confidence interval of a statistic of the cells.
+
+    Between two finite ends it is Wilson's, of as many rows as a share with that variance has;
+    towards one end the scale is logarithmic; without ends it is plain. The critical value is that
+    of Student's t.
+
+    Parameters
+    ----------
+    found : Linearised
+    ends : (float, float)
+        The statistic's range.
+    z : array-like, >= 0
+        Normal critical value.
+
+    Returns
+    -------
+    low, high : array
+        The estimate is inside; nan where it is undefined.
+
+    References
+    ----------
+    Wilson (1927), JASA 22, 209-212.
+
+    Examples
+    --------
+    >>> def accuracy(counts):
+    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> found = linearise(accuracy, [[9, 4], [2, 15]], (0.0, 1.0))
+    >>> [round(float(end), 4) for end in linearised_interval(found, (0.0, 1.0), 1.959964)]
+    [0.6269, 0.9049]
+    >>> [round(float(end), 4) for end in wilson(24, 30, 1.959964)]
+    [0.6269, 0.9049]
+    """
+    t = as_critical_t(z, found.degrees)
+    least, most = ends
+    if np.isfinite(least) and np.isfinite(most):
+        level = (found.estimate - least) / (most - least)
+        low, high = wilson(level * found.n_eff, found.n_eff, t)
+        low, high = least + (most - least) * low, least + (most - least) * high
+        known = np.isfinite(level) & np.isfinite(found.n_eff)
+    else:
+        low, high = scaled_limits(found.estimate, found.error, t, least, most)
+        known = np.isfinite(found.estimate)
+    return (
+        np.where(known, np.minimum(low, found.estimate), np.nan),
+        np.where(known, np.maximum(high, found.estimate), np.nan),
+    )
+
+
+def smallest_class(cells: ArrayLike) -> Array:
+    """Return the fewest labels or predictions that any class has.
+
+    An average over classes that counts every class alike (macro) rests on its smallest: below
+    `SPARSE_CLASS` its interval is not adequate, because one row more or less of that class moves
+    the average as much as many rows of another.
+
+    Parameters
+    ----------
+    cells : array-like of shape (..., K, K)
+
+    Examples
+    --------
+    >>> float(smallest_class([[20, 3], [1, 6]]))
+    7.0
+    """
+    (table,) = floats(cells)
+    return np.asarray(np.minimum(table.sum(-1), table.sum(-2)).min(-1))
+
+
+def minority_rows(cells: ArrayLike) -> Array:
+    """Return the labels, or predictions if fewer, outside the most frequent class.
+
+    Kappa rests on them: below `SPARSE_CLASS` its interval is not adequate, however many classes
+    there are.
+
+    Parameters
+    ----------
+    cells : array-like of shape (..., K, K)
+
+    Examples
+    --------
+    >>> float(minority_rows([[20, 3, 0], [1, 6, 1], [0, 0, 1]]))
+    9.0
+    """
+    (table,) = floats(cells)
+    labels, predictions = table.sum(-1), table.sum(-2)
+    largest = np.maximum(labels.max(-1), predictions.max(-1))
+    return np.asarray(table.sum((-1, -2)) - largest)
+
+
+def _moments(share: Array, moved: Array, rows: Array) -> tuple[Array, Array]:
+    """Return the variance of the mean influence, and the degrees of freedom of that variance."""
+    axes = (-1, -2)
+    square, cube, fourth = ((share * moved**power).sum(axes) for power in (2, 3, 4))
+    unexplained = fourth - square**2 - cube**2 / square
+    known = unexplained > _ROUNDING * fourth
+    degrees = np.where(known, 2 * rows * square**2 / unexplained, np.inf)
+    return square / rows, degrees

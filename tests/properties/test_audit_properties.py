@@ -1,0 +1,463 @@
+"""Properties of every comparison of the catalogue, on whole audits; no row is named.
+
+One audit of a random table computes every metric that applies: of two groups each is compared with
+the other, so exchanging the sides needs no second audit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from functools import cache
+from random import Random
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from test_catalogue_properties import COUNTED, exact
+
+import fairgauge as fg
+from fairgauge.catalogue.catalogue import METRICS, RATES
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import find_metric, find_rate
+from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.report.loading import load
+from fairgauge.report.report import Report
+from fairgauge.report.results import POOLED
+
+COLUMNS = ["group", "stratum", "label", "prediction", "score", "n"]
+PROPERTY = settings(
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
+MANY = settings(PROPERTY, max_examples=6)
+"""Of properties that need no further audit: those of the tables below are made once."""
+FEW = settings(PROPERTY, max_examples=2)
+"""Of properties that need more audits. A table has a dozen tables in it: its strata."""
+
+
+@cache
+def table(seed: int) -> tuple[Any, ...]:
+    """Return a random table: few rows or many, in few strata or many, some without an outcome."""
+    random = Random(seed)
+    size, strata = random.choice([6, 15, 40, 80]), random.choice(["xy", "rstuvwxyz"])
+    often = random.choice([0.15, 0.5, 0.8])
+    rows = [
+        (
+            random.choice("da"),
+            random.choice(strata),
+            int(random.random() < often),
+            int(random.random() < often),
+            random.choice([0.05, 0.2, 0.5, 0.5, 0.7, 0.9]),
+            random.randint(1, 9),
+        )
+        for _ in range(size)
+    ]
+    both = [("d", "x", 1, 0, 0.5, 1), ("a", "x", 0, 1, 0.5, 1)]  # both groups, both labels
+    return (*both, *rows)
+
+
+tables = st.integers(0, 11).map(table)
+BALANCED = [
+    (g, s, y, p, score, 3)
+    for g in "da"
+    for s in "xy"
+    for y in (0, 1)
+    for p in (0, 1)
+    for score in (0.2, 0.7)
+]
+SEPARATED = [("d", "x", 1, 1, 0.9, 2), ("a", "x", 0, 0, 0.2, 3)]
+
+
+WITH_A_SCALE = ("differential_fairness", "_smd")
+"""What is no function of shares: a prior count in every cell; a variance with divisor n - 1."""
+
+
+def frame(rows: Any) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def ask(data: Any, **options: Any) -> Report:
+    asked: dict[str, Any] = {
+        "label": "label",
+        "prediction": "prediction",
+        "score": "score",
+        "sensitive": "group",
+        "strata": "stratum",
+        "count": "n",
+        "positive": 1,
+        "metrics": "all",
+    }
+    return fg.audit(data, **{k: v for k, v in (asked | options).items() if v is not None})
+
+
+@cache
+def audit(rows: tuple[Any, ...], profile: str = "documented") -> Report:
+    return ask(frame(list(rows)), profile=profile)
+
+
+def of_rows(rows: Any, profile: str = "documented") -> Report:
+    return audit(tuple(rows), profile)
+
+
+def values(report: Report) -> dict[Any, float | None]:
+    """Return the value of every estimate by what it is of."""
+    return {
+        (e.metric, e.feature, e.group, e.reference, e.scope, e.class_scope, e.threshold): e.value
+        for e in report.estimates
+    }
+
+
+def same(one: float | None, other: float | None, tolerance: float = 1e-9) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one == other or math.isclose(one, other, rel_tol=tolerance, abs_tol=1e-12)
+
+
+def _unnamed(key: Any) -> Any:
+    name, feature, *who, scope, class_scope, threshold = key
+    if find_metric(name).scope == "feature":
+        who = []
+    return (name, feature, *who, scope, class_scope, threshold)
+
+
+def counts_rows(metric: Any) -> bool:
+    """Tell whether a metric is of single rows, or of so many rows from the top."""
+    return metric.scope == "rows" or not getattr(getattr(metric, "of", None), "takes_weights", True)
+
+
+def differing(one: Report, other: Report, *, of_rows_too: bool = True) -> list[str]:
+    """Return the metrics whose values differ, and how.
+
+    Which two groups a metric of a whole feature names is not compared: equal ones tie.
+    """
+    mine, yours = (
+        {
+            _unnamed(key): value
+            for key, value in values(each).items()
+            if of_rows_too or not counts_rows(find_metric(key[0]))
+        }
+        for each in (one, other)
+    )
+    assert mine.keys() == yours.keys()
+    return [
+        f"{'.'.join(map(str, key))}: {mine[key]} {yours[key]}"
+        for key in mine
+        if not same(mine[key], yours[key])
+    ]
+
+
+def by_metric(report: Report) -> Any:
+    """Yield every metric with its estimates of d and of a, slot by slot."""
+    found: dict[Any, dict[str, Any]] = {}
+    for e in report.estimates:
+        if find_metric(e.metric).scope in ("group", "pooled"):
+            found.setdefault((e.metric, e.scope), {})[e.group] = e
+    for (name, _), pair in found.items():
+        yield find_metric(name), pair["d"], pair["a"]
+
+
+@MANY
+@given(rows=tables)
+@example(rows=BALANCED)
+@example(rows=SEPARATED)
+def test_every_estimate_is_a_value_or_a_reason(rows: Any) -> None:
+    for profile in ("documented", "clarify"):
+        report = of_rows(rows, profile)
+        assert report.estimates
+        for e in report.estimates:
+            if e.value is None:
+                assert e.status not in ("ok", "too_few"), e
+                assert e.reason, e
+                words = describe_reason(e.reason)
+                assert words == words.strip().rstrip(".")
+                assert len(words) < 200
+                assert not e.says
+            else:
+                assert e.status in ("ok", "too_few"), e
+                assert not math.isnan(e.value)
+                low, high = find_metric(e.metric).range
+                # distances in profile clarify drop categories, so they can leave their range
+                if profile == "documented":
+                    assert low - 1e-9 <= e.value <= high + 1e-9, e
+                compares = find_metric(e.metric).scope in ("group", "pooled")
+                assert e.says.startswith(str(e.group) if compares else ""), e
+                assert e.says
+                assert "nan" not in e.says.split()
+
+
+@MANY
+@given(rows=tables)
+@example(rows=BALANCED)
+def test_every_rate_is_a_value_or_a_reason(rows: Any) -> None:
+    limits = {rate.name: rate.range for rate in RATES}
+    for group in of_rows(rows).groups:
+        for name, rate in group.rates.items():
+            if rate.value is None:
+                assert rate.status not in ("ok", "too_few"), name
+                assert rate.reason, name
+            else:
+                low, high = limits[name]
+                assert low - 1e-9 <= rate.value <= high + 1e-9, (name, rate)
+
+
+@FEW
+@given(rows=tables)
+def test_equal_groups_are_neutral(rows: Any) -> None:
+    """The same rows as d and as a: every metric that is defined has its neutral value."""
+    half = [row[1:] for row in rows]
+    report = of_rows([("d", *row) for row in half] + [("a", *row) for row in half])
+    checked = 0
+    for each in report.estimates:
+        neutral = find_metric(each.metric).neutral
+        if getattr(find_metric(each.metric), "part", "") == "within":
+            continue  # how uneven benefit is within groups says nothing of differences of groups
+        if each.value is not None and each.feature is not None and not math.isnan(neutral):
+            assert each.value == pytest.approx(neutral, abs=1e-9), each
+            checked += 1
+    assert checked > 20
+
+
+def turned(metric: Any, here: float | None, there: float | None) -> bool:
+    """Tell whether two values are one comparison seen from both sides."""
+    if metric.neutral == 1:
+        if here is None or there is None:
+            return here is there
+        if here == 0 or math.isinf(here):  # signed, where the statistic is
+            return {abs(here), abs(there)} == {0.0, math.inf}
+        return same(there, 1 / here)
+    if here is None or there is None:
+        return here is there
+    if metric.range[0] == 0:  # a distance: the same from both sides
+        return same(here, there)
+    return same(here, -there)
+
+
+@MANY
+@given(rows=tables)
+@example(rows=BALANCED)
+@example(rows=SEPARATED)
+def test_exchanging_group_and_reference(rows: Any) -> None:
+    """A difference turns its sign, a ratio is inverted, a distance stays (but for KL)."""
+    for metric, d, a in by_metric(of_rows(rows)):
+        if getattr(metric, "by", "") == "kl":
+            continue  # not symmetric: KL(P_a, P_d); its facts are in tests/unit/test_semantics
+        if math.isnan(metric.neutral):
+            continue  # a number that takes its two sides from both groups, no comparison of them
+        assert turned(metric, d.value, a.value), (metric.name, d.scope, d.value, a.value)
+        assert (d.n_group, d.n_reference) == (a.n_reference, a.n_group)
+        assert d.status == a.status or "too_few" in (d.status, a.status)
+
+
+def exact_contrast(metric: Contrast, d: Any, a: Any) -> Fraction | float | None:
+    ours, theirs = exact(metric.of, d), exact(metric.of, a)
+    if metric.order == "reference - group":
+        ours, theirs = theirs, ours
+    if ours is None or theirs is None:
+        return None
+    if metric.by == "difference":
+        return None if ours == theirs == math.inf else ours - theirs
+    if theirs == math.inf:
+        return None if ours == math.inf else Fraction(0)
+    if theirs == 0:
+        return math.inf if ours else None
+    return ours / theirs
+
+
+def matrix(rows: Any, group: str, stratum: str | None) -> tuple[int, ...]:
+    """Count tp, fp, fn, tn by hand."""
+    found = dict.fromkeys([(1, 1), (0, 1), (1, 0), (0, 0)], 0)
+    for g, s, label, prediction, _, n in rows:
+        if g == group and stratum in (None, s):
+            found[label, prediction] += n
+    return tuple(found.values())
+
+
+@MANY
+@given(rows=tables)
+@example(rows=BALANCED)
+@example(rows=SEPARATED)
+def test_a_contrast_is_the_exact_fraction_of_its_own_cells(rows: Any) -> None:
+    checked = 0
+    for metric, d, _ in by_metric(of_rows(rows)):
+        if not isinstance(metric, Contrast) or metric.of not in COUNTED or d.scope == POOLED:
+            continue
+        expected = exact_contrast(
+            metric, matrix(rows, "d", d.stratum), matrix(rows, "a", d.stratum)
+        )
+        if expected is None:
+            assert (d.value, d.status) == (None, "undefined"), metric.name
+        else:
+            close = same(d.value, float(expected), 1e-12)
+            assert close, (metric.name, d.scope, d.value, expected)
+        checked += 1
+    assert checked >= 50
+
+
+@MANY
+@given(rows=tables)
+@example(rows=BALANCED)
+def test_a_vendor_metric_is_its_native_counterpart_up_to_its_sign(rows: Any) -> None:
+    report = of_rows(rows)
+    found = values(report)
+    checked = 0
+    for e in report.estimates:
+        metric = find_metric(e.metric)
+        if not isinstance(metric, Contrast) or e.scope == POOLED:
+            continue
+        native = f"{metric.of.name}.{metric.by}"
+        key = (native, e.feature, e.group, e.reference, e.scope, e.class_scope, e.threshold)
+        if key not in found:
+            assert metric.set == "native", "a vendor's metric is one of ours, with its sign"
+            continue
+        other = found[key]
+        if metric.order == "reference - group" and other is not None:
+            other = -other
+        assert same(e.value, other), (e.metric, e.value, other)
+        checked += metric.name != native
+    assert checked >= 15
+
+
+@FEW
+@given(rows=tables, times=st.sampled_from([2, 7]))
+@example(rows=BALANCED, times=2)
+def test_scaling_all_counts_changes_no_value(rows: Any, times: int) -> None:
+    larger = [(*row[:-1], times * row[-1]) for row in rows]
+    found = differing(of_rows(rows), of_rows(larger), of_rows_too=False)  # the top 100 are fewer
+    assert not [each for each in found if not any(name in each for name in WITH_A_SCALE)]
+
+
+@FEW
+@given(rows=tables)
+@example(rows=BALANCED)
+def test_whole_weights_are_repeated_rows_are_counts(rows: Any) -> None:
+    """A count of k, k rows, and a weight of k: the same rates and metrics."""
+    repeated = [row for row in rows for _ in range(row[-1])]
+    counted, weighted = of_rows(rows), ask(frame(rows), count=None, weight="n")
+    one_each = ask(frame(repeated), count=None)
+    assert not differing(counted, one_each)
+    assert not differing(counted, weighted, of_rows_too=False)  # these do not take weights
+    assert counted.groups == one_each.groups
+    for mine, yours in zip(counted.groups, weighted.groups, strict=True):
+        assert mine.n == yours.weight
+        assert mine.counts == yours.weighted_counts
+        assert mine.share == yours.share
+        shared = [name for name in mine.rates if find_rate(name).takes_weights]
+        assert {n: mine.rates[n].value for n in shared} == pytest.approx(
+            {n: r.value for n, r in yours.rates.items()}, nan_ok=True
+        )
+
+
+@FEW
+@given(rows=tables, random=st.randoms(use_true_random=False))
+@example(rows=BALANCED, random=None)
+def test_the_order_of_rows_columns_and_engines_means_nothing(rows: Any, random: Any) -> None:
+    """Every number of the report is the same, intervals too, to the last bit."""
+    shuffled, columns = list(rows), list(COLUMNS)
+    if random is not None:
+        random.shuffle(shuffled)
+        random.shuffle(columns)
+    mixed = frame(shuffled).select(columns)
+    first = of_rows(rows)
+    for data in (
+        mixed,
+        mixed.to_arrow(),
+        pd.DataFrame(mixed.to_dict(as_series=False)),
+        mixed.lazy(),
+    ):
+        other = ask(data)
+        assert other.estimates == first.estimates
+        assert other.groups == first.groups
+        assert other.data.fingerprint == first.data.fingerprint
+
+
+@FEW
+@given(rows=tables)
+@example(rows=BALANCED)
+def test_documented_and_clarify_agree(rows: Any) -> None:
+    """Wherever documented is defined and finite, and no category or outcome is missing."""
+    filled = [*rows] + [
+        (g, s, y, p, 0.4, 1) for g in "da" for s in "qrstuvwxyz" for y in (0, 1) for p in (0, 1)
+    ]
+    shown, replayed = values(of_rows(filled)), values(of_rows(filled, "clarify"))
+    assert shown.keys() == replayed.keys()
+    for key, value in shown.items():
+        if value is not None and math.isfinite(value):
+            assert same(value, replayed[key]), (key, value, replayed[key])
+
+
+@MANY
+@given(rows=tables)
+def test_where_they_disagree_there_is_a_zero(rows: Any) -> None:
+    """Apart from distances and conditional disparities, clarify adds zeros for 0/0, no more."""
+    shown, replayed = values(of_rows(rows)), values(of_rows(rows, "clarify"))
+    for key, value in shown.items():
+        metric = find_metric(key[0])
+        if isinstance(metric, Contrast) and metric.of in COUNTED and value is not None:
+            assert same(value, replayed[key]), (key, value, replayed[key])
+
+
+@FEW
+@given(rows=tables)
+@example(rows=BALANCED)
+@example(rows=SEPARATED)
+def test_report_and_cube_survive_their_files(rows: Any, tmp_path_factory: Any) -> None:
+    report = of_rows(rows)
+    text = report.to_json()
+    again = Report.from_dict(json.loads(text))
+    assert again == report
+    assert again.to_json() == text
+    cube = fg.count(
+        frame(rows),
+        label="label",
+        prediction="prediction",
+        score="score",
+        sensitive="group",
+        strata="stratum",
+        count="n",
+        positive=1,
+        metrics="all",
+    )
+    path = tmp_path_factory.mktemp("cube") / "table.cube.json"
+    cube.save(path)
+    read = load(path)
+    assert read == cube
+    assert read.digest == cube.digest
+    # what compares rows with each other cannot come from counts
+    mine, theirs = (
+        [e for e in each.estimates if _of_counts(e.metric)]
+        for each in (fg.audit(read, metrics="all"), report)
+    )
+    assert mine == theirs
+
+
+def _of_counts(name: str) -> bool:
+    """Return whether counts give a metric as rows do: they hold scores in bins."""
+    metric = find_metric(name)
+    return metric.scope != "rows" and "score" not in metric.needs
+
+
+def test_equal_evidence_has_equal_intervals() -> None:
+    """What is said twice (a vendor's metric and ours) has one interval and one p-value."""
+    report = of_rows(BALANCED)
+    found = {(e.metric, e.group, e.scope): e for e in report.estimates}
+    for (name, group, scope), e in found.items():
+        metric = find_metric(name)
+        if isinstance(metric, Contrast) and scope != POOLED:
+            other = found.get((f"{metric.of.name}.{metric.by}", group, scope), e)
+            assert (e.n_group, e.n_reference) == (other.n_group, other.n_reference)
+            assert (e.interval is None) == (other.interval is None)
+            assert e.p_value == other.p_value
+            assert (e.rate_group, e.rate_reference) == (other.rate_group, other.rate_reference)
+
+
+def test_every_metric_was_asked_for() -> None:
+    names = {e.metric for e in of_rows(BALANCED).estimates}
+    binary = {m.name for m in METRICS if "binary" in m.tasks}
+    assert binary <= names

@@ -1,0 +1,148 @@
+"""The public names: exactly these, each explained with an example that runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import fairgauge as fg
+
+PUBLIC = [
+    "Comparison",
+    "Cube",
+    "CubeError",
+    "DataError",
+    "Estimate",
+    "FN",
+    "FP",
+    "FairgaugeError",
+    "MissingExtra",
+    "Report",
+    "Rule",
+    "Spec",
+    "SpecError",
+    "TN",
+    "TP",
+    "__version__",
+    "above",
+    "audit",
+    "compare",
+    "confusion",
+    "count",
+    "cut",
+    "load",
+    "metric",
+    "metrics",
+    "plan",
+    "quotient",
+    "rate",
+    "rule",
+    "sql",
+    "statistic",
+]
+"""One name more or less is a change of the contract: change it here and in the changelog."""
+
+CLASSES = [name for name in PUBLIC if name[0].isupper() and not name.isupper()]
+FUNCTIONS = [name for name in PUBLIC if name[0].islower()]
+MODULES = [
+    "fairgauge",
+    "fairgauge.pipeline",
+    "fairgauge.catalogue.descriptions",
+    "fairgauge.catalogue.own",
+    "fairgauge.comparison.compare_reports",
+    "fairgauge.cube.confusion",
+    "fairgauge.planning",
+    "fairgauge.report.loading",
+    "fairgauge.scan.sql_query",
+    "fairgauge.spec.features",
+    "fairgauge.spec.rules",
+    "fairgauge.values",
+]
+"""The modules that hold the examples of the public functions."""
+
+
+def test_the_names_are_these() -> None:
+    assert len(set(fg.__all__)) == len(fg.__all__)
+    assert sorted(fg.__all__) == PUBLIC
+    assert dir(fg) == PUBLIC
+
+
+def test_names_are_no_modules() -> None:
+    """`fg.rule` is the function also after its module was imported under the same name."""
+    for name in fg.__all__:
+        assert not isinstance(getattr(fg, name), ModuleType), name
+    program = (
+        "import fairgauge.spec.rules, fairgauge.pipeline, fairgauge.catalogue.lookup\n"
+        "import fairgauge as fg\n"
+        "assert all(callable(each) for each in (fg.rule, fg.audit, fg.confusion, fg.metrics))\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'audits'"):
+        fg.audits  # noqa: B018
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_have_examples(name: str) -> None:
+    text = inspect.getdoc(getattr(fg, name)) or ""
+    assert "Examples\n--------" in text
+    assert ">>> " in text
+    signature = inspect.signature(getattr(fg, name))
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert "\n" not in text.split("\n\n")[0], "the first line says it all"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_are_explained(name: str) -> None:
+    assert (inspect.getdoc(getattr(fg, name)) or "").strip()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_run(module: str) -> None:
+    result = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_there_are_examples_to_run() -> None:
+    finder = doctest.DocTestFinder()
+    examples = [
+        test for name in FUNCTIONS for test in finder.find(getattr(fg, name)) if test.examples
+    ]
+    assert len(examples) >= len(FUNCTIONS)
+    assert {getattr(fg, name).__module__ for name in FUNCTIONS} <= set(MODULES)
+
+
+def test_errors_are_one_family() -> None:
+    for name in ("CubeError", "DataError", "SpecError", "MissingExtra"):
+        assert issubclass(getattr(fg, name), fg.FairgaugeError)
+    assert issubclass(fg.SpecError, ValueError)
+    assert issubclass(fg.DataError, ValueError)
+    assert issubclass(fg.MissingExtra, ImportError)
+
+
+def test_messages_stay_short() -> None:
+    """Under 2,000 characters, whatever was asked."""
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(fg.confusion("g", {"a": {"tp": 1}}), metrics=["x" * 5_000] * 50)
+    assert len(str(caught.value)) < 2_000
+    with pytest.raises(fg.SpecError) as caught:
+        fg.confusion("g", {f"group {i}" * 50: {"tp": -1} for i in range(1_000)})
+    assert len(str(caught.value)) < 2_000
+
+
+def test_a_mistyped_name_is_put_right() -> None:
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(fg.confusion("g", {"a": {"tp": 1}}), metrics=["true_postive_rate"])
+    assert str(caught.value) == (
+        "metrics[0]: no metric named 'true_postive_rate'. "
+        "Did you mean 'true_positive_rate'? See: fairgauge metrics"
+    )

@@ -1,0 +1,85 @@
+"""Verdicts that hold together: Holm at the limits of the rules."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.reasons import ReasonCode
+from fairgauge.stats.contrasts import newcombe
+
+LIMIT = 0.05
+
+GROUPS = 8
+
+
+def counts_of(selected: list[int], n: int = 400) -> fg.Cube:
+    cells = {f"g{i}": {"tp": k, "fp": 0, "fn": n - k, "tn": 0} for i, k in enumerate(selected)}
+    return fg.confusion("g", cells)
+
+
+def audited(selected: list[int], **options: object) -> fg.Report:
+    options = {"reference": {"g": "g0"}, "rules": ["-0.05 <= DPPL <= 0.05"]} | options
+    return fg.audit(counts_of(selected), **options)
+
+
+def p_at_limit(group: int, reference: int, n: int = 400) -> float:
+    """Return one minus the confidence at which Newcombe's interval reaches the limit, halved."""
+    value = (reference - group) / n
+    if abs(value) <= LIMIT:
+        return 1.0
+
+    def beyond(z: float) -> float:
+        low, high = newcombe(reference, n, group, n, z)
+        return float(low - LIMIT if value > 0 else -LIMIT - high)
+
+    return float(norm.sf(brentq(beyond, 1e-9, 30)))
+
+
+SELECTED = [200, 158, 155, 150, 145, 210, 205, 195]
+
+
+def test_fails_are_those_of_holm() -> None:
+    """Against p-values at the limits, inverted from Newcombe's interval and adjusted by Holm."""
+    report = audited(SELECTED, multiplicity="familywise")
+    p = [p_at_limit(k, SELECTED[0]) for k in SELECTED[1:]]
+    alone = [each < 0.025 for each in p]
+    ordered = sorted(range(len(p)), key=p.__getitem__)
+    rejected = itertools.takewhile(
+        lambda rank: p[ordered[rank]] < 0.025 / (len(p) - rank), range(len(p))
+    )
+    failing = {ordered[rank] for rank in rejected}
+    together = [i in failing for i in range(len(p))]
+    assert alone != together
+    assert [each.outcome is Outcome.FAIL for each in report.verdicts] == together
+    given = audited(SELECTED)
+    assert [each.outcome is Outcome.FAIL for each in given.verdicts] == alone
+    for before, after in zip(given.verdicts, report.verdicts, strict=True):
+        if before.outcome is after.outcome:
+            assert before == after
+        else:
+            assert (before.outcome, after.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
+            assert after.reason.code is ReasonCode.FAMILYWISE
+            assert "the 7 comparisons are decided together (Holm)" in after.says
+
+
+def test_one_comparison_needs_no_adjustment() -> None:
+    options = {"rules": [{"metric": "DPPL", "at_most": 0.05, "groups": ["g4"]}]}
+    alone, together = (
+        audited(SELECTED, multiplicity=each, **options) for each in ("per-decision", "familywise")
+    )
+    assert alone.verdicts == together.verdicts
+
+
+@pytest.mark.parametrize("multiplicity", ["per-decision", "familywise"])
+def test_a_report_says_how_likely_a_false_fail_is(multiplicity: str) -> None:
+    report = audited(SELECTED, multiplicity=multiplicity)
+    [note] = [each for each in report.diagnostics if each.code is DiagnosticCode.FALSE_FAIL]
+    expected = 0.025 if multiplicity == "familywise" else 1 - 0.975**7
+    assert note["probability"] == pytest.approx(expected)
+    assert ("2.5%" if multiplicity == "familywise" else "16%") in note.message

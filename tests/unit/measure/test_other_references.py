@@ -1,0 +1,68 @@
+"""A report says where another admissible reference would turn a verdict."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+
+RATES = {"a": 0.50, "b": 0.42, "c": 0.36}
+
+
+def counts_of(rates: dict[str, float], n: int = 20_000) -> fg.Cube:
+    return fg.confusion(
+        "g",
+        {
+            name: {"tp": round(n * rate), "fp": 0, "fn": n - round(n * rate), "tn": 0}
+            for name, rate in rates.items()
+        },
+    )
+
+
+def turned(report: fg.Report) -> dict[tuple[str, str], tuple[str, ...]]:
+    return {
+        (note["rule"], note["group"]): note["references"]
+        for note in report.diagnostics
+        if note.code is DiagnosticCode.REFERENCE_DECIDES
+    }
+
+
+def test_the_reference_that_turns_a_verdict_is_named() -> None:
+    report = fg.audit(counts_of(RATES), reference={"g": "a"}, rules=["DI >= 0.8"])
+    assert turned(report) == {("DI >= 0.8", "c"): ("b",)}  # 0.36/0.50 = 0.72, 0.36/0.42 = 0.86
+    [note] = [n for n in report.diagnostics if n.code is DiagnosticCode.REFERENCE_DECIDES]
+    assert "compared with 'b' instead it would be pass" in note.message
+
+
+@pytest.mark.parametrize("reference", ["best", "largest", {"g": "a"}, {"g": "b"}, {"g": "c"}])
+def test_it_is_what_an_audit_with_that_reference_says(reference: object) -> None:
+    """Every note is true, and none is missing."""
+    counts, rules = counts_of(RATES | {"d": 0.45}), ["DI >= 0.8", "DI <= 1.25"]
+    report = fg.audit(counts, reference=reference, rules=rules)
+    given = {(each.rule, each.group): each.outcome for each in report.verdicts}
+    expected: dict[tuple[str, str], list[str]] = {}
+    for other, each in product("abcd", given):
+        audit = fg.audit(counts, reference={"g": other}, rules=rules)
+        verdicts = {(v.rule, v.group): v.outcome for v in audit.verdicts}
+        if {given[each], verdicts.get(each)} == {Outcome.PASS, Outcome.FAIL}:
+            expected.setdefault(each, []).append(other)
+    assert turned(report) == {each: tuple(names) for each, names in expected.items()}
+
+
+def test_there_is_nothing_to_turn_without_one_reference() -> None:
+    assert not turned(fg.audit(counts_of(RATES), rules=["DI >= 0.8"]))
+    assert not turned(fg.audit(counts_of(RATES), reference="overall", rules=["DI >= 0.8"]))
+
+
+def test_a_sparse_group_turns_nothing() -> None:
+    cells = {
+        name: {"tp": round(2000 * rate), "fn": round(2000 * (1 - rate))}
+        for name, rate in RATES.items()
+    }
+    full = {name: {"fp": 0, "tn": 0} | each for name, each in cells.items()}
+    full["few"] = {"tp": 3, "fp": 0, "fn": 7, "tn": 0}
+    report = fg.audit(fg.confusion("g", full), reference={"g": "a"}, rules=["DI >= 0.8"])
+    assert all("few" not in names for names in turned(report).values())

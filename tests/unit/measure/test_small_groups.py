@@ -1,0 +1,55 @@
+"""Groups below the smallest size asked for decide nothing, and say which side they are."""
+
+from __future__ import annotations
+
+import fairgauge as fg
+from fairgauge.enums import Outcome, Status
+from fairgauge.reasons import Reason, ReasonCode
+
+
+def counts_of(sizes: dict[str, int]) -> fg.Cube:
+    return fg.confusion(
+        "g",
+        {
+            name: {"tp": n // 2, "fp": n // 10, "fn": n // 5, "tn": n // 5}
+            for name, n in sizes.items()
+        },
+    )
+
+
+SIZES = {"a": 1000, "b": 400, "c": 100}
+
+
+def test_a_small_group_is_not_evaluated() -> None:
+    report = fg.audit(counts_of(SIZES), min_n=200, rules=["DI >= 0.8"], reference={"g": "a"})
+    assert report["DI", "g", "b"].status is Status.OK
+    small = report["DI", "g", "c"]
+    assert small.status is Status.TOO_FEW
+    assert small.reason == Reason.of(ReasonCode.SMALL_GROUP, n=100, minimum=200).on("group")
+    verdict = next(each for each in report.verdicts if each.group == "c")
+    assert verdict.outcome is Outcome.NOT_EVALUATED
+    assert verdict.says.count("n = 100 in the group, below the minimum of 200") == 1
+
+
+def test_a_small_reference_is_named_as_the_side() -> None:
+    report = fg.audit(counts_of(SIZES), min_n=200, metrics=["DI"], reference={"g": "c"})
+    for name in "ab":
+        reason = report["DI", "g", name].reason
+        assert reason is not None
+        assert (reason.code, reason.side) == (ReasonCode.SMALL_GROUP, "reference")
+
+
+def test_a_share_is_of_the_rows_with_a_known_group() -> None:
+    sizes = SIZES | {"c": 99}
+    below = fg.audit(counts_of(sizes), min_share=0.1, metrics=["DI"])["DI", "g", "c"]
+    above = fg.audit(counts_of(sizes), min_share=0.05, metrics=["DI"])["DI", "g", "c"]
+    assert below.status is Status.TOO_FEW
+    assert above.status is Status.OK
+
+
+def test_rates_of_a_small_group_are_marked() -> None:
+    report = fg.audit(counts_of(SIZES), min_n=200, rules=["selection_rate >= 0.1"])
+    rates = {group.group: group.rates["selection_rate"].status for group in report.groups}
+    assert rates == {"a": Status.OK, "b": Status.OK, "c": Status.TOO_FEW}
+    outcomes = {each.group: each.outcome for each in report.verdicts}
+    assert outcomes == {"a": Outcome.PASS, "b": Outcome.PASS, "c": Outcome.NOT_EVALUATED}

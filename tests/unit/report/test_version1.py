@@ -1,0 +1,83 @@
+"""Reports and cubes that version 1 saved are read.
+
+The files in ``version1`` were written by the last commit of version 1, of rows whose strata and
+classes have the names that version 1 used for its own purposes; rates, pairs, scores are trimmed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Average, ClassKind, Outcome, ScopeKind
+from fairgauge.report.results import OVERALL, POOLED, stratum
+from fairgauge.report.schemas import report_schema
+
+FOLDER = Path(__file__).parent / "version1"
+
+
+@pytest.fixture(params=["thresholds", "classes"])
+def saved(request: pytest.FixtureRequest) -> Path:
+    return FOLDER / f"{request.param}.json"
+
+
+def test_values_and_verdicts_are_kept(saved: Path) -> None:
+    old, report = json.loads(saved.read_text()), fg.load(saved)
+    assert [each.value for each in report.estimates] == [each["value"] for each in old["estimates"]]
+    assert [each.low for each in report.estimates] == [each["low"] for each in old["estimates"]]
+    outcomes = [str(each.outcome).replace("_", " ") for each in report.verdicts]
+    assert outcomes == [each["outcome"] for each in old["verdicts"]]
+    assert report.verdict is Outcome.INCONCLUSIVE
+
+
+def test_every_estimate_has_a_key_of_its_own(saved: Path) -> None:
+    keys = [each.key for each in fg.load(saved).estimates]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_stratum_named_pooled_is_a_stratum() -> None:
+    report = fg.load(FOLDER / "thresholds.json")
+    scopes = {each.scope for each in report.estimates if each.metric == "DI"}
+    assert scopes == {OVERALL, POOLED, *map(stratum, ("x", "y", "pooled"))}
+    assert {each.scope for each in report.estimates if each.metric == "CDDPL"} == {POOLED}
+    assert all(group.scope.kind is not ScopeKind.POOLED for group in report.groups)
+
+
+def test_a_class_named_as_an_average_is_a_class() -> None:
+    report = fg.load(FOLDER / "classes.json")
+    scopes = {each.class_scope for each in report.estimates if each.metric == "RD"}
+    kinds = sorted(each.kind for each in scopes)
+    assert kinds.count(ClassKind.CLASS) == 3
+    assert kinds.count(ClassKind.WORST) == 1
+    assert {each.average for each in scopes if each.average} == set(Average)
+    names = {each.name for each in scopes if each.kind is ClassKind.CLASS}
+    assert names == {"hold", "macro", "worst"}
+
+
+def test_what_is_read_is_written_as_version_2(saved: Path, tmp_path: Path) -> None:
+    report = fg.load(saved)
+    report.save(tmp_path / "new.json")
+    written = json.loads((tmp_path / "new.json").read_text())
+    assert written["schema"] == "fairgauge.report/2"
+    jsonschema.validate(written, report_schema())
+    assert fg.load(tmp_path / "new.json") == report
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html", ".csv", ".xml"])
+def test_it_can_be_shown(saved: Path, suffix: str, tmp_path: Path) -> None:
+    report = fg.load(saved)
+    report.save(path := tmp_path / f"report{suffix}")
+    assert "selection" in path.read_text() or "RD" in path.read_text()
+
+
+def test_a_cube_is_audited_as_it_was() -> None:
+    cube = fg.load(FOLDER / "counts.cube.json")
+    assert isinstance(cube, fg.Cube)
+    report = fg.audit(cube, metrics=["RD", "DI"])
+    old = json.loads((FOLDER / "thresholds.json").read_text())
+    assert cube.rows == 240
+    assert {group.group for group in report.groups} == {each["group"] for each in old["groups"]}

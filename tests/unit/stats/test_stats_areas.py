@@ -1,0 +1,127 @@
+"""The score interval of an area under the ROC curve, and sparse distances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairgauge.stats.auc_interval import area_from_counts, area_score_interval, area_variance
+from fairgauge.stats.heavy_tails import (
+    absolute_error_limits,
+    errors_adequate,
+    squared_error_limits,
+    unexplained_error_limits,
+)
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.norm_ball import total_variation_radius
+from fairgauge.stats.scores import auc_from_counts
+from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
+from fairgauge.stats.weighted import skewed_limits
+
+Z = critical(0.95)
+bins = arrays(np.int64, (2, 6), elements=st.integers(0, 12))
+
+
+def test_the_variance_as_published():
+    """Hanley & McNeil (1982): an area of .893 of 51 and 58 cases has a standard error of .032."""
+    assert np.sqrt(area_variance(0.893, 51, 58)) == pytest.approx(0.032, abs=1e-3)
+    assert area_variance(1.0, 20, 50) == 0
+    assert area_variance(0.0, 20, 50) == pytest.approx(0)
+
+
+@settings(deadline=None)
+@given(table=bins)
+def test_area_and_variance_are_those_of_the_ranks(table):
+    pos, neg = table
+    if min(pos.sum(), neg.sum()) < 2:
+        return
+    found, known = area_from_counts(pos, neg), auc_from_counts(pos, neg)
+    assert found.area == pytest.approx(float(known.auc))
+    assert sum(found.variances) == pytest.approx(float(known.var), abs=1e-15)
+
+
+@settings(deadline=None)
+@given(table=bins)
+def test_an_interval_holds_its_area_and_mirrors(table):
+    pos, neg = table
+    if not pos.sum() or not neg.sum():
+        return
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = area_from_counts(pos, neg)
+        low, high = area_score_interval(*found, Z)
+        mirrored = area_score_interval(*area_from_counts(pos[::-1], neg[::-1]), Z)
+    assert -1e-12 <= low <= found.area + 1e-9
+    assert found.area - 1e-9 <= high <= 1
+    np.testing.assert_allclose(mirrored, [1 - high, 1 - low], atol=1e-6)
+
+
+def test_perfect_separation_still_leaves_room():
+    low, high = area_score_interval(1.0, (0.0, 0.0), 20, 200, Z)
+    assert 0.75 < low < 0.95
+    assert float(high) == 1
+    assert area_score_interval(np.nan, (np.nan, np.nan), 0, 5, Z) == (0, 1)
+
+
+def test_many_rows_leave_delong_alone():
+    variance = 0.5 * float(area_variance(0.8, 500, 900))
+    low, high = area_score_interval(0.8, (variance / 2, variance / 2), 500, 900, Z)
+    assert (high - low) / 2 / Z == pytest.approx(np.sqrt(variance), rel=0.02)
+
+
+def test_few_misranked_rows_raise_delong():
+    small = 0.25 * float(area_variance(0.97, 20, 200))
+    low, _ = area_score_interval(0.97, (small, small), 20, 200, Z)
+    assumed, _ = area_score_interval(0.97, (2 * small, 2 * small), 20, 200, Z)
+    assert low == pytest.approx(float(assumed), abs=0.01)
+
+
+def test_the_radius_of_a_sparse_distance():
+    rng = np.random.default_rng(0)
+    many = rng.multinomial(200, np.full(40, 1 / 40), (3,))
+    few = rng.multinomial(400, np.full(40, 1 / 40), (3,))
+    radius = total_variation_radius(many, few, 0.95, np.random.default_rng(1), 500)
+    assert radius.shape == (3,)
+    wider = total_variation_radius(many, few, 0.99, np.random.default_rng(1), 500)
+    assert (wider > radius).all()
+    padded = np.pad(many, ((0, 0), (0, 30))), np.pad(few, ((0, 0), (0, 30)))
+    same = total_variation_radius(*padded, 0.95, np.random.default_rng(1), 500)
+    np.testing.assert_allclose(same, radius, rtol=0.1)  # categories without rows take no part
+    assert np.isnan(total_variation_radius([0, 0], [3, 4], 0.95, np.random.default_rng(0)))
+
+
+def test_a_heavier_tail_of_all_rows_is_borrowed():
+    own, lighter, heavier = (2.0, 4.0, 16.0), (9.0, 54.0), (9.0, 540.0)
+    alone = absolute_error_limits(own, 100, (4.0, 16.0), Z)
+    np.testing.assert_allclose(alone, skewed_limits(2.0, 4 / 99, 16 / 100**2, 99, Z))
+    np.testing.assert_allclose(absolute_error_limits(own, 100, lighter, Z), alone)
+    wider = absolute_error_limits(own, 100, heavier, Z)
+    assert wider[0] == alone[0]
+    assert wider[1] > alone[1] + 0.1
+    unit = absolute_error_limits((2e3, 4e6, 16e9), 100, (9e6, 540e9), Z)
+    np.testing.assert_allclose(unit, 1e3 * np.array(wider))
+    assert absolute_error_limits((1.0, 0.0, 0.0), 1, heavier, Z) == (0, np.inf)
+
+
+def test_squares_with_the_kurtosis_of_all_rows():
+    plain = square_limits(4.0, tail_weight(4.0, 48.0, 200), 200, Z)
+    same = squared_error_limits(4.0, 48.0, 200, (4.0, 48.0, 10**9), Z)
+    np.testing.assert_allclose(same, plain)
+    wider = squared_error_limits(4.0, 48.0, 200, (9.0, 4000.0, 1000), Z)
+    np.testing.assert_allclose(wider, square_limits(4.0, tail_weight(9.0, 4000.0, 1000), 200, Z))
+    assert wider[0] < plain[0] < 4 < plain[1] < wider[1]
+
+
+def test_unexplained_shares_with_the_spread_of_all_rows():
+    plain = unexplained_limits(0.4, 3.0, 2.0, 300, Z)
+    np.testing.assert_allclose(unexplained_error_limits(0.4, 3.0, 2.0, 300, 1.0, Z), plain)
+    wider = unexplained_error_limits(0.4, 3.0, 2.0, 300, 5.0, Z)
+    np.testing.assert_allclose(wider, unexplained_limits(0.4, 5.0, 2.0, 300, Z))
+
+
+def test_adequacy_of_errors_is_by_rows():
+    assert errors_adequate(100, 200, squared=False)
+    assert not errors_adequate(99, 2000, squared=False)
+    assert not errors_adequate(500, 999, squared=True)

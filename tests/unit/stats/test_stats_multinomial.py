@@ -1,0 +1,223 @@
+"""Statistics of a joint table: influences, and intervals that equal statistics share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from bench.coverage import STATISTICS, accuracy, f1, kappa, recall
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from fairgauge.stats.contrasts import mover_difference
+from fairgauge.stats.intervals import critical, wilson
+from fairgauge.stats.multinomial import (
+    WeightSums,
+    adjusted_cells,
+    class_counts,
+    influence,
+    linearise,
+    linearised_interval,
+    minority_rows,
+    smallest_class,
+)
+
+Z = critical(0.95)
+FLEISS = np.array([[75.0, 1, 4], [5, 4, 1], [0, 0, 10]])
+"""Two raters of 100 cases, as in Fleiss, Levin & Paik, chapter 18; kappa is .68."""
+
+tables = st.integers(2, 5).flatmap(
+    lambda k: arrays(np.int64, (k, k), elements=st.integers(0, 60)).map(lambda a: a.astype(float))
+)
+
+
+class Found(NamedTuple):
+    """A statistic of a table with its interval and what that is made from."""
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    n_eff: np.ndarray
+    degrees: np.ndarray
+
+
+def statistic_interval(statistic, cells, ends, z, weights=None):
+    made = linearise(statistic, cells, ends, weights)
+    return Found(made.estimate, *linearised_interval(made, ends, z), *made[1:])
+
+
+def fleiss_cohen_everitt(table):
+    """The large-sample standard error of kappa, as published in 1969."""
+    n, p = table.sum(), table / table.sum()
+    rows, columns, agreed = p.sum(1), p.sum(0), np.diag(p).sum()
+    chance = rows @ columns
+    diagonal = sum(
+        p[i, i] * ((1 - chance) - (rows[i] + columns[i]) * (1 - agreed)) ** 2 for i in range(len(p))
+    )
+    off = sum(
+        p[i, j] * (columns[i] + rows[j]) ** 2
+        for i in range(len(p))
+        for j in range(len(p))
+        if i != j
+    )
+    last = (agreed * chance - 2 * chance + agreed) ** 2
+    return np.sqrt((diagonal + (1 - agreed) ** 2 * off - last) / n) / (1 - chance) ** 2
+
+
+def standard_error(statistic, table):
+    moved = influence(statistic, table)
+    return np.sqrt((table * moved**2).sum((-1, -2))) / table.sum((-1, -2))
+
+
+def test_kappa_has_the_standard_error_of_fleiss_cohen_and_everitt():
+    assert kappa(class_counts(FLEISS)) == pytest.approx(0.676, abs=5e-4)
+    assert standard_error(kappa, FLEISS) == pytest.approx(fleiss_cohen_everitt(FLEISS), rel=1e-6)
+
+
+def test_class_counts_by_hand():
+    table = np.array([[3.0, 1, 0], [2, 5, 1], [0, 4, 7]])
+    for k, (tp, fp, fn, tn) in enumerate(class_counts(table)):
+        is_label, is_prediction = np.arange(3)[:, None] == k, np.arange(3)[None, :] == k
+        assert tp == table[is_label & is_prediction].sum()
+        assert fp == table[~is_label & is_prediction].sum()
+        assert fn == table[is_label & ~is_prediction].sum()
+        assert tn == table[~is_label & ~is_prediction].sum()
+
+
+def test_macro_recall_has_the_variance_of_a_mean_of_rates():
+    table = np.array([[30.0, 10, 5], [4, 20, 6], [3, 3, 40]])
+    rows = table.sum(1)
+    rates = np.diag(table) / rows
+    expected = np.sqrt((rates * (1 - rates) / rows).sum()) / 3
+    macro, _ = STATISTICS["macro recall"]
+    assert standard_error(macro, table) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["micro f1", "micro recall", "micro precision"])
+@settings(deadline=None)
+@given(table=tables)
+def test_equal_statistics_share_one_interval(name, table):
+    """Micro averages are accuracy, and accuracy is a share of the rows: Wilson's interval."""
+    if not table.sum():
+        return
+    statistic, ends = STATISTICS[name]
+    found = statistic_interval(statistic, table, ends, Z)
+    low, high = wilson(np.diag(table).sum(), table.sum(), Z)
+    assert found.estimate == pytest.approx(np.diag(table).sum() / table.sum())
+    assert found.low == pytest.approx(float(low), abs=1e-6)
+    assert found.high == pytest.approx(float(high), abs=1e-6)
+
+
+@pytest.mark.parametrize("times", [1e3, 1e9])
+def test_influences_do_not_depend_on_the_number_of_rows(times):
+    for statistic in (kappa, STATISTICS["macro f1"][0]):
+        expected = influence(statistic, FLEISS + 1)
+        np.testing.assert_allclose(influence(statistic, (FLEISS + 1) * times), expected, rtol=1e-5)
+
+
+@settings(deadline=None)
+@given(table=tables)
+def test_adjusted_cells_keep_the_margins(table):
+    adjusted = adjusted_cells(table)
+    np.testing.assert_allclose(adjusted.sum(-1), table.sum(-1), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(adjusted.sum(-2), table.sum(-2), atol=0.6)
+    assert (adjusted >= 0).all()
+
+
+@pytest.mark.parametrize("name", sorted(STATISTICS))
+@settings(deadline=None)
+@given(table=tables)
+def test_an_interval_holds_its_estimate_and_keeps_to_the_range(name, table):
+    statistic, ends = STATISTICS[name]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = statistic_interval(statistic, table, ends, Z)
+    if np.isnan(found.low):
+        return
+    assert ends[0] - 1e-9 <= found.low <= found.estimate <= found.high <= ends[1] + 1e-9
+
+
+def test_identical_confusion_matrices_differ_by_nothing_significant():
+    """The design that a Dirichlet posterior called different: p = .001, an end at 0.0."""
+    shares = np.full((10, 10), 0.3 / 9)
+    np.fill_diagonal(shares, 0.7)
+    sides = [statistic_interval(kappa, shares * rows / 10, (-1.0, 1.0), Z) for rows in (300, 1200)]
+    low, high = mover_difference(*sides[0][:3], *sides[1][:3])
+    assert low < -0.04
+    assert high > 0.04
+
+
+def test_weights_of_one_change_nothing_and_the_unit_is_free():
+    macro, ends = STATISTICS["macro f1"]
+    plain = statistic_interval(macro, FLEISS, ends, Z)
+    ones = statistic_interval(macro, FLEISS, ends, Z, WeightSums(FLEISS, FLEISS))
+    np.testing.assert_allclose(ones[:4], plain[:4], rtol=1e-9)
+    weights, squares = FLEISS * 1.5, FLEISS * 3.0
+    here = statistic_interval(macro, weights, ends, Z, WeightSums(squares, FLEISS))
+    there = statistic_interval(macro, weights * 1e-3, ends, Z, WeightSums(squares * 1e-6, FLEISS))
+    np.testing.assert_allclose(there[:4], here[:4], rtol=1e-9)
+    assert here.high - here.low > plain.high - plain.low
+
+
+def test_uneven_weights_widen_in_proportion_to_the_squared_ones_of_a_cell():
+    """Accuracy with heavy mistakes: the linearised variance by hand."""
+    weights = np.array([[40.0, 6], [9, 45]])
+    squares, rows = np.array([[40.0, 18], [27, 45]]), np.array([[40.0, 2], [3, 45]])
+    found = statistic_interval(accuracy, weights, (0.0, 1.0), Z, WeightSums(squares, rows))
+    right = np.eye(2, dtype=bool)
+    value = weights[right].sum() / weights.sum()
+    variance = (squares * np.where(right, 1 - value, -value) ** 2).sum() / weights.sum() ** 2
+    assert found.error == pytest.approx(np.sqrt(variance), rel=0.05)  # at the adjusted cells
+    assert found.degrees == np.inf  # weights are even within each cell
+
+
+def test_many_tables_at_once_are_each_their_own():
+    rng = np.random.default_rng(0)
+    many = rng.integers(1, 30, (6, 3, 3)).astype(float)
+    together = statistic_interval(kappa, many, (-1.0, 1.0), Z)
+    for at, table in enumerate(many):
+        alone = statistic_interval(kappa, table, (-1.0, 1.0), Z)
+        np.testing.assert_allclose([each[at] for each in together], list(alone), rtol=1e-12)
+
+
+def test_other_scales():
+    def odds(counts):
+        return counts[..., 0, 2] / counts[..., 0, 1]
+
+    found = statistic_interval(odds, [[40.0, 8], [6, 30]], (0.0, np.inf), Z)
+    assert 0 < found.low < 8 / 6 < found.high
+    spread = np.log(found.high / found.low) / 2 / Z
+    assert spread == pytest.approx(np.sqrt(1 / 8 + 1 / 6), rel=0.15)  # the delta method's
+    assert np.isnan(found.n_eff)
+    plain = statistic_interval(odds, [[40.0, 8], [6, 30]], (-np.inf, np.inf), Z)
+    assert plain.high - plain.estimate == pytest.approx(float(plain.estimate - plain.low))
+
+
+def test_a_class_without_rows_is_left_out_of_an_average():
+    table = np.array([[20.0, 5, 0], [4, 30, 0], [0, 0, 0]])
+    macro, ends = STATISTICS["macro recall"]
+    full = statistic_interval(macro, table, ends, Z)
+    without = statistic_interval(macro, table[:2, :2], ends, Z)
+    np.testing.assert_allclose(full[:4], without[:4], rtol=1e-6)
+    assert smallest_class(table) == 0
+    assert minority_rows(table) == 24
+
+
+def test_nothing_is_nothing():
+    found = statistic_interval(accuracy, np.zeros((2, 2)), (0.0, 1.0), Z)
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)
+
+
+def test_rates_of_single_classes_are_close_to_wilson():
+    """A share of random rows has a t of many degrees: never narrower, hardly wider."""
+    table = np.array([[45.0, 5], [10, 140]])
+    for rate, x, n in ((recall, 45, 50), (f1, None, None)):
+        found = statistic_interval(lambda c, rate=rate: rate(c)[..., 0], table, (0.0, 1.0), Z)
+        if x is None:
+            continue
+        low, high = wilson(x, n, Z)
+        assert low - 0.02 < found.low <= low + 1e-9
+        assert high - 1e-9 <= found.high < high + 0.02

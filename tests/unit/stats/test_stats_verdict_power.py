@@ -1,0 +1,187 @@
+"""The probabilities of verdicts, the rows they need, and families of them."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairgauge.stats.conditional_disparity import conditional_disparity, prior_share
+from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
+from fairgauge.stats.familywise import (
+    VerdictP,
+    family_verdicts,
+    simultaneous_critical,
+    verdict_p,
+)
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.stratified import stratified_difference
+from fairgauge.stats.verdict_power import rows_for_verdict, rows_to_decide, verdict_power
+
+Z = critical(0.95)
+
+
+@pytest.mark.parametrize(
+    ("comparison", "limits"), [("difference", newcombe), ("ratio", mover_wilson_ratio)]
+)
+def test_every_table_is_counted(comparison, limits):
+    from scipy.stats import binom
+
+    p1, n1, p2, n2, lower, upper = (
+        0.4,
+        40,
+        0.6,
+        55,
+        *((-0.3, 0.3), (0.5, 1.5))[comparison == "ratio"],
+    )
+    expected = dict.fromkeys(("pass", "fail", "open", "none"), 0.0)
+    for x1, x2 in product(range(n1 + 1), range(n2 + 1)):
+        chance = binom.pmf(x1, n1, p1) * binom.pmf(x2, n2, p2)
+        low, high = limits(x1, n1, x2, n2, Z)
+        pooled = (x1 + x2) / (n1 + n2)
+        if min(n1, n2) * min(pooled, 1 - pooled) < 5:
+            verdict = "none"
+        elif low >= lower and high <= upper:
+            verdict = "pass"
+        else:
+            verdict = "fail" if high < lower or low > upper else "open"
+        expected[verdict] += chance
+    found = verdict_power(p1, n1, p2, n2, lower, upper, comparison)
+    np.testing.assert_allclose(found, list(expected.values()), atol=1e-6)
+
+
+@settings(deadline=None)
+@given(
+    p1=st.floats(0.01, 0.99), p2=st.floats(0.01, 0.99), n1=st.integers(1, 3000),
+    n2=st.integers(1, 3000),
+)  # fmt: skip
+def test_probabilities_sum_to_one(p1, p2, n1, n2):
+    found = verdict_power(p1, n1, p2, n2, -0.1, 0.1)
+    assert sum(found) == pytest.approx(1, abs=1e-6)
+    assert min(found) >= 0
+    if min(n1, n2) < 20:
+        assert found.not_evaluated == 1
+
+
+def test_grouped_outcomes_are_close_to_a_simulation():
+    rng = np.random.default_rng(0)
+    x1, x2 = rng.binomial(3000, 0.3, 40_000), rng.binomial(5000, 0.33, 40_000)
+    low, high = newcombe(x1, 3000, x2, 5000, Z)
+    found = verdict_power(0.3, 3000, 0.33, 5000, -0.05, 0.05)
+    assert found.passes == pytest.approx(np.mean((low >= -0.05) & (high <= 0.05)), abs=0.012)
+
+
+@pytest.mark.parametrize(
+    ("case", "formula"),
+    [
+        # (p1, p2, lower, upper, goal, comparison), and rows of the textbook's normal formula
+        ((0.3, 0.3, -0.05, 0.05, "pass", "difference"), 2 * 1766),
+        ((0.3, 0.2, 0.0, 0.0, "fail", "difference"), 2 * 291),
+        ((0.3, 0.3, 0.8, math.inf, "pass", "ratio"), 2 * 736),
+    ],
+)
+def test_where_rows_are_many_the_textbook_is_right(case, formula):
+    assert rows_for_verdict(*case) == pytest.approx(formula, rel=0.12)
+
+
+def test_where_they_are_few_it_is_not():
+    """17 + 17 rows by the formula, of which none are evaluated."""
+    assert rows_for_verdict(0.95, 0.95, 0.8, math.inf, "pass", "ratio") > 200
+    assert rows_for_verdict(0.03, 0.03, -0.1, 0.1, "pass", "difference") > 300
+
+
+def test_a_verdict_against_the_truth_needs_no_number_of_rows():
+    assert rows_for_verdict(0.3, 0.5, -0.1, 0.1, "pass") == math.inf
+    assert rows_for_verdict(0.3, 0.3, -0.1, 0.1, "fail") == math.inf
+    assert rows_for_verdict(0.24, 0.3, 0.8, math.inf, "pass", "ratio") == math.inf
+    assert rows_for_verdict(0.2, 0.0, 0.8, math.inf, "pass", "ratio") == math.inf
+
+
+def test_rows_to_decide_by_the_normal_formula():
+    """Outside one limit: ((z + z_power) s / distance)^2, with s the half-width over z."""
+    found = rows_to_decide(0.12, 0.02, 0.22, 500, -np.inf, 0.1)
+    expected = 500 * ((Z + 0.8416212) * (0.1 / Z) / 0.02) ** 2
+    assert found.rows == pytest.approx(expected, rel=1e-5)
+    assert found.most == np.inf
+    assert found.fewest < found.rows
+
+
+@settings(deadline=None)
+@given(
+    value=st.floats(-0.3, 0.3), half=st.floats(0.01, 0.2), lower=st.floats(-0.2, -0.05),
+    upper=st.floats(0.05, 0.2),
+)  # fmt: skip
+def test_the_range_holds_the_number(value, half, lower, upper):
+    found = rows_to_decide(value, value - half, value + half, 1000, lower, upper)
+    assert found.fewest <= found.rows <= found.most
+    wider = rows_to_decide(value, value - 2 * half, value + 2 * half, 1000, lower, upper)
+    if np.isfinite(found.rows) and found.rows < 1e9:
+        assert wider.rows == pytest.approx(4 * found.rows, rel=1e-6)
+
+
+def test_rows_to_decide_at_the_edges():
+    assert rows_to_decide(0.1, 0.0, 0.2, 100, -np.inf, 0.1).rows == np.inf
+    assert np.isnan(rows_to_decide(np.nan, 0.0, 0.2, 100, -np.inf, 0.1).rows)
+    ratio = rows_to_decide(0.9, 0.7, 1.157, 400, 0.8, np.inf, logarithmic=True)
+    plain = rows_to_decide(np.log(0.9), np.log(0.7), np.log(1.157), 400, np.log(0.8), np.inf)
+    assert ratio.rows == pytest.approx(float(plain.rows))
+
+
+@settings(deadline=None)
+@given(
+    x1=st.integers(0, 90), x2=st.integers(0, 120), lower=st.floats(-0.3, 0), upper=st.floats(0, 0.3)
+)
+def test_p_values_at_the_limits_agree_with_the_verdict(x1, x2, lower, upper):
+    low, high = newcombe(x1, 90, x2, 120, Z)
+    p = verdict_p(lambda z: newcombe(x1, 90, x2, 120, z), x1 / 90 - x2 / 120, lower, upper)
+    near = min(abs(low - lower), abs(low - upper), abs(high - lower), abs(high - upper)) < 1e-6
+    if near:
+        return
+    assert (p.fails < 0.025) == (high < lower or low > upper)
+    assert (p.passes < 0.025) == (low >= lower and high <= upper)
+
+
+def test_an_infinite_limit_is_never_reached():
+    p = verdict_p(lambda z: newcombe(30, 100, 50, 100, z), -0.2, -np.inf, 0.0)
+    assert float(p.fails) == 1
+    assert p.passes == pytest.approx(0.0018, abs=2e-4)
+    unknown = verdict_p(lambda z: newcombe(0, 0, 50, 100, z), np.nan, -0.1, 0.1)
+    assert np.isnan(unknown.fails)
+
+
+def test_a_family_of_one_is_a_single_verdict():
+    found = family_verdicts(VerdictP(np.array([0.02]), np.array([1.0])), 0.95)
+    assert found.fails.tolist() == [True]
+    more = family_verdicts(VerdictP(np.array([0.02, 0.4, np.nan]), np.ones(3)), 0.95)
+    assert more.fails.tolist() == [False, False, False]
+    assert not more.passes.any()
+
+
+def test_several_comparisons_at_once():
+    assert simultaneous_critical(1, 0.95) == pytest.approx(Z)
+    outside = 1 - math.erf(float(simultaneous_critical(7, 0.9)) / math.sqrt(2))
+    assert (1 - outside) ** 7 == pytest.approx(0.9)
+
+
+def test_conditional_disparity_is_a_pooled_difference():
+    group, others = np.array([[20, 30], [10, 40]]), np.array([[40, 30], [60, 60]])
+    found = conditional_disparity(group, others, Z)
+    both = group + others
+    weights = both.sum(1) / both.sum()
+    expected = stratified_difference(group[:, 1], both[:, 1], group[:, 0], both[:, 0], weights, Z)
+    np.testing.assert_allclose(found, expected)
+    mirrored = conditional_disparity(others, group, Z)
+    np.testing.assert_allclose([-mirrored.high, -mirrored.low], [found.low, found.high])
+
+
+def test_a_stratum_without_accepted_rows_takes_no_part():
+    group, others = [[20, 30], [0, 40]], [[40, 30], [0, 60]]
+    np.testing.assert_allclose(
+        conditional_disparity(group, others, Z), conditional_disparity(group[:1], others[:1], Z)
+    )
+    assert np.isnan(conditional_disparity(group[1:], others[1:], Z)).all()
+    assert prior_share(100, 240) > 0.5

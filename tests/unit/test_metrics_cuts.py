@@ -1,0 +1,237 @@
+"""Statistics at a cut of the scores, and lift: right on exact scores, bounded on binned ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.catalogue.lookup import expand, find_metric, find_rate
+from fairgauge.enums import Profile
+from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.reasons import ReasonCode
+from fairgauge.render.reason_sentences import describe_reason
+
+# --- definitions, row by row ---
+
+
+def false_positive_rate_at(recall, scores, labels):
+    """Return the lowest false positive rate of any threshold that reaches a recall."""
+    rates = [
+        ((scores >= t)[labels == 0].mean(), (scores >= t)[labels == 1].mean())
+        for t in np.unique(scores)
+    ]
+    return min(fpr for fpr, tpr in rates if tpr >= recall - 1e-12)
+
+
+def precision_at(k, scores, labels):
+    """Return the expected precision of the top k over all orders of equal scores."""
+    cut = np.sort(scores)[::-1][k - 1]
+    above, at = labels[scores > cut], labels[scores == cut]
+    return (above.sum() + at.mean() * (k - len(above))) / k
+
+
+def rows(seed, n=240, digits=2):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    score = np.round(np.clip(rng.normal(0.4 + 0.2 * label, 0.2), 0, 1), digits)
+    return pl.DataFrame({"g": rng.choice(["a", "b"], n), "y": label, "s": score})
+
+
+def arrays(frame, group):
+    own = frame.filter(pl.col("g") == group)
+    return own["s"].to_numpy(), own["y"].to_numpy()
+
+
+def rate_of(frame, name, group, **options):
+    report = fg.audit(frame, label="y", score="s", sensitive="g", metrics=[name], **options)
+    (found,) = (g for g in report.groups if g.group == group)
+    return found.rates[find_rate(name).name]
+
+
+@pytest.mark.parametrize("method", ["default", "exact"])
+@pytest.mark.parametrize("seed", range(4))
+def test_rounded_scores_give_the_definitions_exactly(seed, method):
+    frame = rows(seed)
+    for group in ("a", "b"):
+        scores, labels = arrays(frame, group)
+        for recall in (0.5, 0.8, 0.9, 1.0):
+            name = f"false_positive_rate_at_recall({recall})"
+            expected = false_positive_rate_at(recall, scores, labels)
+            found = rate_of(frame, name, group, method=method)
+            assert (found.value, found.error) == (pytest.approx(expected, rel=1e-12), None)
+        for k in (1, 7, 50):
+            found = rate_of(frame, f"precision_at_k({k})", group, method=method)
+            expected = precision_at(k, scores, labels)
+            assert (found.value, found.error) == (pytest.approx(expected, rel=1e-12), None)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), k=st.integers(1, 60), recall=st.floats(0.05, 1))
+def test_binned_scores_are_off_by_no_more_than_they_say(seed, k, recall):
+    rng = np.random.default_rng(seed)
+    label, score = rng.integers(0, 2, 120), rng.random(120) * 0.02  # many share a bin
+    frame = pl.DataFrame({"g": ["a", "b"] * 60, "y": label, "s": score})
+    for name, definition, parameter in (
+        ("precision_at_k", precision_at, k),
+        ("false_positive_rate_at_recall", false_positive_rate_at, recall),
+    ):
+        counts = fg.count(frame, label="y", score="s", sensitive="g")
+        report = fg.audit(counts, metrics=[f"{name}({parameter:g})"])
+        (group,) = (g for g in report.groups if g.group == "a")
+        (found,) = (rate for key, rate in group.rates.items() if key.startswith(name))
+        if found.value is None:
+            continue
+        expected = definition(float(f"{parameter:g}") if name[0] == "f" else k, *arrays(frame, "a"))
+        assert abs(found.value - expected) <= (found.error or 0.0) + 1e-12
+
+
+def test_a_share_of_the_rows_has_no_scale_and_takes_weights():
+    frame = rows(3)
+    name = "precision_at_k(percent=20)"
+    plain = rate_of(frame, name, "a").value
+    doubled = rate_of(pl.concat([frame, frame]), name, "a").value
+    weighted = rate_of(frame.with_columns(w=pl.lit(2.5)), name, "a", weight="w").value
+    assert plain == pytest.approx(doubled, rel=1e-12)
+    assert plain == pytest.approx(weighted, rel=1e-12)
+
+
+def test_a_number_of_rows_does_not_take_weights():
+    frame = rows(3).with_columns(w=pl.lit(2.0))
+    report = fg.audit(
+        frame, label="y", score="s", sensitive="g", weight="w", metrics=["precision_at_k(20)"]
+    )
+    assert "precision_at_k(20)" not in report.groups[0].rates
+    each = report["precision_at_k(20).difference", "g", "a"]
+    assert str(each.status) == "not_applicable"
+    assert each.reason.code is ReasonCode.NO_WEIGHTS
+
+
+def test_too_few_rows_for_the_top_are_undefined():
+    found = rate_of(rows(0, 150), "precision_at_k", "a")
+    assert (found.value, str(found.status)) == (None, "undefined")
+    assert (found.reason.code, found.reason["minimum"]) == (ReasonCode.FEW_ROWS, 100)
+
+
+def test_lift_is_precision_over_the_base_rate():
+    counts = {
+        "F": {"tp": 20, "fp": 5, "fn": 7, "tn": 18},
+        "M": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
+    }
+    report = fg.audit(fg.confusion("sex", counts), metrics="lift")
+    assert report["lift.difference", "sex", "F"].rate_group == pytest.approx(20 / 25 / (27 / 50))
+    empty = {"F": {"tp": 0, "fp": 5, "fn": 0, "tn": 18}, "M": {"tp": 0, "fp": 0, "fn": 5, "tn": 20}}
+    report = fg.audit(fg.confusion("sex", empty), metrics="lift")
+    reasons = {g.group: describe_reason(g.rates["lift"].reason) for g in report.groups}
+    assert reasons["F"] == "no observed positives (TP + FN = 0)"
+    assert reasons["M"] == "no predicted positives (TP + FP = 0)"
+
+
+# --- names and parameters ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("false_positive_rate_at_recall(0.9)", "false_positive_rate_at_recall(0.9)"),
+        ("false_positive_rate_at_recall(recall=0.9)", "false_positive_rate_at_recall(0.9)"),
+        ("FPR at recall( .9 )", "false_positive_rate_at_recall(0.9)"),
+        ("precision_at_k(20)", "precision_at_k(20)"),
+        ("precision_at_k(k=20)", "precision_at_k(20)"),
+        ("precision_at_k(percent=5)", "precision_at_k(percent=5)"),
+    ],
+)
+def test_a_rate_with_a_parameter_has_one_name(asked, name):
+    assert find_rate(asked).name == name
+    assert [m.name for m in expand([asked])] == [f"{name}.difference", f"{name}.ratio"]
+    assert find_metric(f"{asked}.largest_gap").name == f"{name}.largest_gap"
+    assert fg.metric(asked).name == name
+    assert str(fg.rule(f"{asked}.ratio", at_least=0.8)) == f"{name}.ratio >= 0.8"
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("precision_at_k(0)", "k must be a whole number above 0, not 0"),
+        ("precision_at_k(2.5)", "k must be a whole number above 0, not 2.5"),
+        ("precision_at_k(percent=120)", "percent must be above 0 and at most 100, not 120"),
+        ("precision_at_k(recall=0.5)", "precision_at_k has no parameter recall"),
+        ("false_positive_rate_at_recall(1.5)", "recall must be above 0 and at most 1, not 1.5"),
+        ("accuracy(3)", "accuracy has no parameter"),
+        ("AD(3)", "AD has no parameter"),
+        ("precision_at_k(20).worst", "has no worst: there is no such comparison"),
+        ("recision_at_k(20)", "Did you mean 'precision_at_k'?"),
+    ],
+)
+def test_a_parameter_that_is_not_allowed_says_so(asked, message):
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(rows(0), label="y", score="s", sensitive="g", metrics=asked)
+    assert message in str(caught.value)
+
+
+def test_they_are_listed_only_where_they_are_asked_for():
+    asked = {"label": "y", "score": "s", "sensitive": "g"}
+    names = {"lift", "precision_at_k", "false_positive_rate_at_recall"}
+    assert not names & set(fg.audit(rows(0), **asked).groups[0].rates)
+    listed = fg.audit(rows(0), metrics=["lift", "precision_at_k(9)"], **asked).groups[0].rates
+    assert {"lift", "precision_at_k(9)"} <= set(listed)
+    assert not {"precision_at_k", "false_positive_rate_at_recall"} & set(listed)
+    assert names <= set(fg.audit(rows(0), metrics="all", **asked).groups[0].rates)
+
+
+# --- intervals ---
+
+BINS = 300
+
+
+def sides(positive, negative):
+    """Return groups of score histograms, each bin a single score; counts of shape (n, bins)."""
+    counts = np.stack([positive, negative], axis=1).astype(float)
+    at = (np.arange(BINS) + 0.5) / BINS
+    every = counts.sum(axis=1)
+    scores = Scores(at, at, counts, every, counts * at, {}, every @ at, every @ at**2)
+    return ConfusionCounts(size=every.sum(axis=1), scores=scores)
+
+
+@pytest.mark.parametrize(
+    "name", ["precision_at_k(percent=20)", "precision_at_k(percent=5)",
+             "false_positive_rate_at_recall(0.8)", "false_positive_rate_at_recall(0.95)"],
+)  # fmt: skip
+@pytest.mark.parametrize(("base", "apart"), [(0.1, 0.5), (0.3, 1.5), (0.6, 3.0)])
+def test_intervals_cover(name, base, apart):
+    """95% limits hold the population's value in at least 94% of samples of 60 to 2,000 rows."""
+    rng, statistic = np.random.default_rng(7), find_rate(name)
+    edges = np.linspace(-5, 5 + apart, BINS)
+    shape = [np.exp(-((edges - middle) ** 2) / 2) for middle in (apart, 0.0)]
+    chances = np.concatenate(
+        [base * shape[0] / shape[0].sum(), (1 - base) * shape[1] / shape[1].sum()]
+    )
+    truth = statistic.value(sides(*np.split(1e9 * chances[None], 2, axis=1)), Profile.DOCUMENTED)
+    for n in (60, 400, 2_000):
+        drawn = rng.multinomial(n, chances, size=3_000)
+        side = sides(drawn[:, :BINS], drawn[:, BINS:])
+        found = statistic_interval(statistic, Evidence(side, side))
+        (low, high), _ = found.limits(0.95)
+        known = ~np.isnan(found.estimate)
+        covered = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
+        assert covered[known].mean() > 0.935, n
+        assert (low[known] <= found.estimate[known]).all()
+        assert (found.estimate[known] <= high[known]).all()
+
+
+def test_lift_covers():
+    """The default draws, on whole audits of many groups at once."""
+    rng = np.random.default_rng(11)
+    cells = np.array([0.2, 0.1, 0.15, 0.55])
+    names = ("tp", "fp", "fn", "tn")
+    drawn = rng.multinomial(150, cells, size=400)
+    counts = {f"g{i}": dict(zip(names, row.tolist(), strict=True)) for i, row in enumerate(drawn)}
+    report = fg.audit(fg.confusion("g", counts), metrics="lift", replicates=500)
+    truth = 0.2 / 0.3 / 0.35
+    held = [g.rates["lift"].low <= truth <= g.rates["lift"].high for g in report.groups]
+    assert 0.92 < np.mean(held) < 0.985
