@@ -173,7 +173,7 @@ def test_unknown_options_name_the_nearest():
             {"label": "y", "score": "p", "score_range": (300, 850)},
             "threshold: the default, 0.5, is outside the range of the score, 300 to 850; threshold",
         ),
-        ({"threshold": 0.5}, "threshold: has no effect without a score (score, --score COL)"),
+        ({"threshold": 0.3}, "threshold: has no effect without a score (score, --score COL)"),
         (
             {"prediction": "d", "score": "p", "threshold": "median"},
             "threshold: has no effect: the prediction is given by the column 'd'; remove one of",

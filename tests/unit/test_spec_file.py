@@ -143,7 +143,7 @@ MISTAKES = [
     ({"threshold": "a"}, ["threshold: must be numbers or 'median', not 'a'"]),
     ({"threshold": [0.5, "a"]}, ["threshold[1]: must be a number that is finite, not 'a'"]),
     ({"score": "s", "threshold": 1.5}, ["threshold: 1.5 is outside the range of the score, 0 to 1; threshold (--threshold T) sets another, score_range (--score-range LOW HIGH) another range"]),
-    ({"threshold": 0.5}, ["threshold: has no effect without a score (score, --score COL)"]),
+    ({"threshold": 0.3}, ["threshold: has no effect without a score (score, --score COL)"]),
     ({"threshold": 0.5, "prediction": "p"}, ["threshold: has no effect: the prediction is given by the column 'p'; remove one of the two"]),
     ({"seed": 1.5}, ["seed: must be a whole number from 0 up, not 1.5"]),
     ({"seed": True}, ["seed: must be a whole number from 0 up, not true"]),

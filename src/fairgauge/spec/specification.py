@@ -108,7 +108,7 @@ def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
                 "remove one of the two"
             )
             yield Problem("threshold", message)
-        elif given:
+        elif given and spec.threshold != Spec().threshold:  # saved cubes state the default
             yield Problem("threshold", "has no effect without a score (score, --score COL)")
     elif not isinstance(spec.threshold, Threshold):
         low, high = spec.score_range
