@@ -36,6 +36,9 @@ check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/repository
 
+extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 minutes)
+	$(BIN)/python tests/extras
+
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench
 

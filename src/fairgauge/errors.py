@@ -61,10 +61,42 @@ class CubeError(FairgaugeError, ValueError):
 
 
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing
-    """An optional library is needed and not installed."""
+    """An optional library is needed and not installed.
 
-    def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional library: pip install 'fairgauge[{extra}]'")
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for.
+    extra : str
+        The extra of fairgauge that installs it, or what else to install (``library[part]``).
+    error : ImportError, optional
+        The import that failed: it names the module that is really missing, which may be one that
+        an installed library needs.
+    """
+
+    def __init__(self, purpose: str, extra: str, error: ImportError | None = None) -> None:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            what = f"needs the module {quote(error.name)}, which is not installed"
+        elif error is not None:
+            what = f"needs a library that cannot be loaded ({_first_line(error)})"
+        else:
+            what = "needs an optional library"
+        requirement = extra if "[" in extra else f"fairgauge[{extra}]"
+        super().__init__(f"{purpose} {what}: pip install '{requirement}'")
+
+
+def failed_import(error: BaseException) -> ImportError | None:
+    """Return the failed import at the root of an error, None if the error has another reason."""
+    found: ImportError | None = None
+    cause: BaseException | None = error
+    while cause is not None:
+        found = cause if isinstance(cause, ImportError) else found
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return found
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def quote(value: object) -> str:

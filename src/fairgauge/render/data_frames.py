@@ -41,5 +41,5 @@ def to_polars(report: Report) -> Any:
 def _library(name: str) -> Any:
     try:
         return import_module(name)
-    except ImportError:
-        raise MissingExtra(f"a {name} frame", name) from None
+    except ImportError as error:
+        raise MissingExtra(f"a {name} frame", name, error) from None

@@ -235,7 +235,7 @@ def test_arrow_files_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cells(tmp_path / "rows.arrow") == {("a", 1): 1}
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(fg.MissingExtra, match=r"needs an optional library: pip install 'fairgauge"):
+    with pytest.raises(fg.MissingExtra, match=r"needs the module 'pyarrow', which is not installed: pip"):
         cells(tmp_path / "rows.arrow")
 
 
