@@ -45,16 +45,20 @@ def test_a_missing_module_is_named():
     )
 
 
-def test_the_failed_import_at_the_root_of_an_error():
-    root = ModuleNotFoundError("No module named 'packaging'", name="packaging")
+def _as_ibis_does() -> None:
     try:
         try:
-            try:
-                raise root
-            except ImportError as error:
-                raise ImportError("the backend cannot be imported") from error
-        except ImportError:
-            raise AttributeError("no backend")  # noqa: B904 - as ibis does
-    except AttributeError as error:
-        assert failed_import(error) is root
+            raise ModuleNotFoundError("No module named 'packaging'", name="packaging")
+        except ImportError as error:
+            raise ImportError("the backend cannot be imported") from error
+    except ImportError:
+        raise AttributeError("no backend")  # noqa: B904 - the cause is its context
+
+
+def test_the_failed_import_at_the_root_of_an_error():
+    with pytest.raises(AttributeError) as caught:
+        _as_ibis_does()
+    root = failed_import(caught.value)
+    assert root is not None
+    assert root.name == "packaging"
     assert failed_import(ValueError("another reason")) is None
