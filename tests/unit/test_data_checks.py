@@ -82,7 +82,7 @@ def test_counts_of_confusion_matrices_state_their_positives():
 
 
 @pytest.mark.parametrize("kind", [pl.Null, pl.Float64])
-@pytest.mark.parametrize("role", ["label", "prediction", "score", "sensitive", "strata", "cluster"])
+@pytest.mark.parametrize("role", ["label", "prediction", "score", "sensitive", "strata"])
 def test_a_column_without_a_value(role, kind):
     data = frame(empty=pl.Series([None] * ROWS, dtype=kind))
     asked = {"label": "y", "sensitive": "g", role: "empty"}

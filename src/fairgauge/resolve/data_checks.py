@@ -42,6 +42,8 @@ _MANY_SINGLE = 20
 def check_known(cube: Cube, spec: Spec) -> None:
     """Refuse a column that is asked for and has a value in no row.
 
+    Without a cluster values stay, and intervals have their reason; so clusters may be missing.
+
     Raises
     ------
     DataError
@@ -51,8 +53,8 @@ def check_known(cube: Cube, spec: Spec) -> None:
         return  # counts of nobody
     grouped = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
     for axis in cube.plan.axes:
-        if axis.role is Role.FEATURE and grouped:
-            continue  # rows without a value are a group of their own
+        if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):
+            continue  # rows without a group are a group of their own
         if not (cube.marginal([axis]).codes >= 0).any():
             role = Role.SCORE if axis.bounds else axis.role
             what = "number" if axis.bins else "value"
