@@ -247,8 +247,8 @@ class DiagnosticCode(StrEnum):
     SAMPLED = "sampled"  # metric, rows, seed
     OVERRIDES = "overrides"  # options
     COUNTED_AS = "counted_as"  # verdicts, outcome
-    ASSUMED_POSITIVE = "assumed_positive"  # value, others
-    PREDICTION_IS_LABEL = "prediction_is_label"  # label, rows
+    ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
+    PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows
     UNMATCHED = "unmatched"  # path, name, nearest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @with_options
-def audit(data: Any, **options: Unpack[Options]) -> Report:
+def audit(data: object, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -83,8 +83,8 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     ...     "Male": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
     ... })
     >>> report = fg.audit(counts)
-    >>> round(report["RD", "sex", "Female"].value, 4)
-    0.1878
+    >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
+    -0.1878
     """
     cube, source, spec = _counted(data, options)
     check_known(cube, spec)
@@ -101,6 +101,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
+        totals=measured.totals,
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),
@@ -120,7 +121,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     )
 
 
-def count(data: Any, **options: Unpack[Options]) -> Cube:
+def count(data: object, **options: Unpack[Options]) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -172,7 +173,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     )
 
 
-def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
+def _counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -274,7 +275,7 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
-def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options of the question that counts carry are overridden."""
     if not isinstance(data, Cube) or data.question is None:
         return []

@@ -33,7 +33,7 @@ def test_an_assumed_favourable_outcome_is_reported_in_the_words_of_the_column():
     data = frame().rename({"y": "two_year_recid"})
     (each,) = found(data, DiagnosticCode.ASSUMED_POSITIVE, label="two_year_recid")
     assert each.level is Level.WARNING
-    assert (each.feature, each["value"], each["others"]) == ("two_year_recid", "1", ("0",))
+    assert (each["column"], each["value"], each["others"]) == ("two_year_recid", "1", ("0",))
     assert each.message == (
         "the favourable outcome is assumed, not stated: 'two_year_recid' = 1, against '0'. If 1 is "
         "the unfavourable outcome of 'two_year_recid', every disparity is read the wrong way "
@@ -59,7 +59,7 @@ def test_a_favourable_name_makes_it_a_note(column, level):
 
 def test_without_a_label_it_is_the_prediction_that_is_named():
     (each,) = found(frame(), DiagnosticCode.ASSUMED_POSITIVE, label=None)
-    assert (each.feature, each["value"]) == ("p", "1")
+    assert (each["column"], each["value"]) == ("p", "1")
 
 
 def test_true_is_named_as_it_is_written():

@@ -124,7 +124,7 @@ def test_too_few_rows_never_decide(decide):
     report = audited(fg.rule("DI", at_least=0.8, decide=decide), a=(1, 18))
     found = verdict(report)
     assert found.outcome is Outcome.NOT_EVALUATED
-    assert found.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)
+    assert found.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20).on("group")
     assert report.verdict is Outcome.INCONCLUSIVE
 
 

@@ -40,7 +40,11 @@ class Where:
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
 
-    @click.option("--table", metavar="NAME", help="Table of a database, whose URL is DATA.")
+    @click.option(
+        "--table",
+        metavar="NAME",
+        help="Table of a database, whose URL is DATA; of files, the table of the report to print.",
+    )
     @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
     @click.option(
         "--spark",
@@ -56,6 +60,11 @@ def where(command: Callable[..., Any]) -> Callable[..., Any]:
     return located
 
 
+def is_url(data: str) -> bool:
+    """Return whether DATA is a URL, such as that of a database."""
+    return _SCHEME.match(data) is not None
+
+
 def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
     """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
 
@@ -67,7 +76,7 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
         The cubes are damaged, or count different things.
     """
     at = at or Where()
-    urls = [each for each in asked if _SCHEME.match(each)]
+    urls = [each for each in asked if is_url(each)]
     if urls or at.table or at.query:
         return _of_database(asked, urls, at)
     if at.spark is not None:

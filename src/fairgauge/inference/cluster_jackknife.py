@@ -153,7 +153,7 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
     group, reference = _clusters(compared.group), _clusters(compared.reference)
     n_clusters = _fewest_clusters(metric, compared)
     rows = metric.sizes(compared.group.cases, compared.other.cases)
-    too_few = _insufficient(np.fmin(*rows), n_clusters)
+    too_few = _insufficient((rows[0], rows[1]), n_clusters)
     if isinstance(metric, Distance):
         return _distance(metric, compared, n_clusters, too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
@@ -182,7 +182,7 @@ def pooled_jackknife_interval(
     n_clusters = _fewest_clusters(metric, compared, margin=True)[::strata]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
     rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
-    too_few = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), n_clusters)
+    too_few = _insufficient((rows[0].sum(axis=1), rows[1].sum(axis=1)), n_clusters)
     if not isinstance(metric.of, Rate):
         too_thin = strata_are_thin(rows, weights)
         deviation = np.where(too_thin, np.nan, deviation)
@@ -284,7 +284,7 @@ def _fewest_clusters(
     )
 
 
-def _insufficient(rows: Array, n_clusters: Array) -> list[Reason | None]:
+def _insufficient(rows: Array | tuple[Array, Array], n_clusters: Array) -> list[Reason | None]:
     return [
         a or b
         for a, b in zip(insufficient_clusters(n_clusters), insufficient_rows(rows), strict=True)

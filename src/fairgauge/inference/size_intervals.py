@@ -84,7 +84,7 @@ def conditional_interval(
         Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_WEAK, of=metric.of)
         if thin
         else few_rows
-        for thin, few_rows in zip(insufficient, insufficient_rows(np.minimum(*sizes)), strict=True)
+        for thin, few_rows in zip(insufficient, insufficient_rows(sizes), strict=True)
     ]
     if compared.group.clusters is None:
         from fairgauge.inference.resampling import resampled_interval, strata_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode
 from fairgauge.errors import listing, quote
-from fairgauge.render.metric_meanings import find_rate
+from fairgauge.render.names_in_use import find_rate
 from fairgauge.render.numbers import amount, plural
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _counted_as(d: Diagnostic) -> str:
 
 
 def _assumed_positive(d: Diagnostic) -> str:
-    column, value = d.feature, d["value"]
+    column, value = d["column"], d["value"]
     against = f", against {listing(d['others'])}" if d["others"] else ""
     return (
         f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
@@ -182,10 +182,10 @@ def _assumed_positive(d: Diagnostic) -> str:
 
 
 def _prediction_is_label(d: Diagnostic) -> str:
-    if d.feature == d["label"]:
-        return f"label and prediction are the same column, {quote(d.feature)}: every error is 0"
+    if d["column"] == d["label"]:
+        return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
     return (
-        f"the prediction {quote(d.feature)} equals the label {quote(d['label'])} in all "
+        f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
         f"{d['rows']:,} rows; check that it is the model's decision, not a copy of the outcome"
     )
 

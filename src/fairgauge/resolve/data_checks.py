@@ -76,7 +76,9 @@ def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
     value = next((name_of(level) for level in levels if matches(1, level)), None)
     others = tuple(name_of(level) for level in levels if not matches(1, level))
     made = Diagnostic.note if _FAVOURABLE.search(axis.column) else Diagnostic.warning
-    yield made(DiagnosticCode.ASSUMED_POSITIVE, axis.column, value=value or "1", others=others)
+    yield made(
+        DiagnosticCode.ASSUMED_POSITIVE, column=axis.column, value=value or "1", others=others
+    )
 
 
 def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
@@ -96,7 +98,10 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     alike = counted >= _FEWEST_ROWS and not constant and not rows[known & ~np.array(equal)].any()
     if alike or spec.label == spec.prediction:
         yield Diagnostic.warning(
-            DiagnosticCode.PREDICTION_IS_LABEL, spec.prediction, label=spec.label, rows=counted
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=spec.prediction,
+            label=spec.label,
+            rows=counted,
         )
 
 

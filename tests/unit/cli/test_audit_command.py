@@ -13,7 +13,7 @@ from loan_cases import BASIC, SEX
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.cli.commands.audit_command import FORMATS
+from fairgauge.render import names
 from fairgauge.report.report import Report
 
 
@@ -30,7 +30,8 @@ def test_the_report_is_the_one_of_the_library(run, loans):
     )
     expected = json.loads(report.to_json())
     assert told | {"created": ""} == expected | {"created": ""}
-    assert report["RD", "sex", "F"].value == pytest.approx(12 / 13 - 6 / 10)
+    recall = report["true_positive_rate.difference", "sex", "F"]
+    assert recall.value == pytest.approx(6 / 10 - 12 / 13)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +171,7 @@ def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
     assert json.loads(named.stdout)["data"]["rows"] == 40
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("format_", names(files=True))
 def test_every_format_on_standard_output(run, loans, format_):
     result = run("audit", loans, *SEX, "--format", format_)
     assert result.exit_code == 0, result.stderr
@@ -193,7 +194,9 @@ def test_several_outputs_in_one_run(run, loans, tmp_path):
     result = run("audit", loans, *SEX, *(x for name in names for x in ("-o", name)))
     assert result.exit_code == 0, result.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, loans])
-    assert fg.load("a.json")["AD", "sex", "F"].value == pytest.approx(16 / 20 - 14 / 20)
+    assert fg.load("a.json")["accuracy.difference", "sex", "F"].value == pytest.approx(
+        14 / 20 - 16 / 20
+    )
     assert "Fairness audit" in result.stdout
 
 
@@ -255,7 +258,7 @@ def test_every_format_agrees_with_the_exit_code(run, loans, said, code):
         assert result.exit_code == code
         assert outcomes(result, format_) == expected
     for format_ in ("text", "markdown"):
-        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_)
+        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_, "--full")
         assert result.exit_code == code
         noted = " ".join(result.stdout.split())
         assert ("decides nothing counts as" in noted) is bool(said)
@@ -328,3 +331,29 @@ def test_no_command_shows_the_help():
 
 def test_the_version(run):
     assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"
+
+
+def test_full_quiet_and_tables(run, fails, loans):
+    brief = run("audit", loans, *SEX).stdout
+    assert len(run("audit", loans, *SEX, "--full").stdout) > 2 * len(brief)
+    assert run("audit", loans, *SEX, "--quiet").stdout == (
+        "NONE: no rules  Fairness audit: loans.csv\n"
+    )
+    groups = run("audit", loans, *SEX, "--table", "groups").stdout.splitlines()
+    assert groups[0].startswith("feature,group,")
+    assert any(line.startswith("sex,overall,overall") for line in groups)
+    assert "choose one" in fails("audit", loans, *SEX, "--full", "--quiet")
+    assert "--quiet is an option of text" in fails(
+        "audit", loans, *SEX, "--quiet", "--format", "json"
+    )
+    assert "prints CSV" in fails("audit", loans, *SEX, "--table", "groups", "--format", "json")
+
+
+def test_a_saved_report_is_rendered_again(run, fails, loans, tmp_path):
+    run("audit", loans, *SEX, "-o", "report.json", "-o", "direct.html")
+    result = run("render", "report.json", "-o", "again.html", "-o", "again.md")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "direct.html").read_text()
+    printed = run("render", "report.json", "--full").stdout
+    assert printed == run("render", "report.json", "--full", "--format", "text").stdout
+    assert "also an input" in fails("render", "report.json", "-o", "report.json")

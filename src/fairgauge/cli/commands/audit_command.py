@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
-from fairgauge.cli.output import check_outputs
+from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
+from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.report.report import Report
 
-FORMATS = ("text", "json", "csv", "markdown", "html", "junit")
+TABLES = ("estimates", "groups", "verdicts", "pairs")
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
@@ -26,21 +27,10 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 @click.argument("data", nargs=-1, required=True)
 @question
 @where
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="text",
-    help="Format of standard output (default text).",
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    metavar="FILE",
-    multiple=True,
-    help="Report file in the format of its suffix: .html .json .csv .md .xml .txt. Repeatable.",
-)
+@format_option("report")
+@output_option("report")
+@click.option("--full", is_flag=True, help="Print the whole report, not one screen of it.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict.")
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
@@ -52,6 +42,8 @@ def command(
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
     inconclusive: str | None,
     **flags: Any,
 ) -> int:
@@ -68,23 +60,23 @@ def command(
         --sensitive sex --sensitive age:40 --rule 'DI >= 0.8' -o report.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
-    formats = [_format_of(path) for path in outputs]
+    at, table = _report_table(data, at)
+    shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
     if what.problems:
         what.check(open_data(data, at))
     rows = read_data(data, at)
 
-    from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
-    from fairgauge.render import render
+    from fairgauge.render.formats import render, save_all
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)
     if inconclusive is not None:
         report = _counted_as(report, Outcome(inconclusive))
-    text = render(report, format_, **looks(format_))
-    write_all({path: render(report, f) for path, f in zip(outputs, formats, strict=True)})
+    text = render(report, **shown)
+    save_all(report, outputs)
     say(text)
     return _EXIT_CODES.get(report.verdict, 0)
 
@@ -103,12 +95,37 @@ def _counted_as(report: Report, outcome: Outcome) -> Report:
     return replace(report, verdicts=verdicts, verdict=overall(verdicts), diagnostics=diagnostics)
 
 
-def _format_of(path: str) -> str:
-    from fairgauge.render import suffixes
+def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
+    """Return where the rows are, and the table of the report to print.
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in suffixes:
-        raise DataError(
-            f"cannot tell the format of {quote(path)} by its suffix; use {', '.join(suffixes)}"
-        )
-    return suffixes[suffix]
+    ``--table groups`` asks for a table of the report where DATA is no database.
+    """
+    if at.table not in TABLES or any(map(is_url, data)):
+        return at, None
+    return replace(at, table=None), at.table
+
+
+def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[str, Any]:
+    """Return the format of standard output and its options.
+
+    Raises
+    ------
+    DataError
+        Options that exclude each other.
+    """
+    if table is not None:
+        if format_ not in ("text", "csv") or full or quiet:
+            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        return {"format": "csv", "table": table}
+    if quiet and full:
+        raise DataError("--quiet prints one line and --full everything; choose one")
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    options: dict[str, Any] = {"format": format_} | looks(format_)
+    if full:
+        options["full"] = True
+    if quiet:
+        options["quiet"] = True
+    return options
