@@ -286,7 +286,7 @@ def test_missing_groups_can_be_refused(write):
 
 def test_a_single_group_has_nobody_to_be_compared_with(write):
     write("one.csv", "y,p,sex\n1,1,F\n0,1,F\n")
-    found = estimates("one.csv", *FLAGS)
+    found = estimates("one.csv", *FLAGS, "--metrics", "RD")
     assert found["RD", "F"]["value"] is None
     assert found["RD", "F"]["status"] == "undefined"
     assert found["RD", "F"]["reason"]
@@ -294,7 +294,7 @@ def test_a_single_group_has_nobody_to_be_compared_with(write):
 
 def test_a_group_without_positives(write):
     write("none.csv", "y,p,sex\n1,1,F\n0,1,F\n0,0,M\n0,1,M\n")
-    found = estimates("none.csv", *FLAGS)
+    found = estimates("none.csv", *FLAGS, "--metrics", "RD,DPL")
     assert found["RD", "M"]["value"] is None
     assert found["RD", "M"]["status"] == "undefined"
     reason = found["RD", "M"]["reason"]
