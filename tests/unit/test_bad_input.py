@@ -244,23 +244,26 @@ def test_missing_groups_can_be_refused(write):
     assert {g for _, g in estimates(*flags)} == {"F", "M"}
 
 
+RECALL = "true_positive_rate.difference"
+
+
 def test_a_single_group_has_nobody_to_be_compared_with(write):
     write("one.csv", "y,p,sex\n1,1,F\n0,1,F\n")
     found = estimates("one.csv", *FLAGS)
-    assert found["RD", "F"]["value"] is None
-    assert found["RD", "F"]["status"] == "undefined"
-    assert found["RD", "F"]["reason"]
+    assert found[RECALL, "F"]["value"] is None
+    assert found[RECALL, "F"]["status"] == "undefined"
+    assert found[RECALL, "F"]["reason"]
 
 
 def test_a_group_without_positives(write):
     write("none.csv", "y,p,sex\n1,1,F\n0,1,F\n0,0,M\n0,1,M\n")
     found = estimates("none.csv", *FLAGS)
-    assert found["RD", "M"]["value"] is None
-    assert found["RD", "M"]["status"] == "undefined"
-    reason = found["RD", "M"]["reason"]
+    assert found[RECALL, "M"]["value"] is None
+    assert found[RECALL, "M"]["status"] == "undefined"
+    reason = found[RECALL, "M"]["reason"]
     assert (reason["code"], reason["side"]) == ("empty_denominator", "group")
     assert reason["message"].endswith("no observed positives (TP + FN = 0)")
-    assert found["DPL", "M"]["value"] == 0.5
+    assert found["base_rate.difference", "M"]["value"] == -0.5
 
 
 def test_labels_that_do_not_vary(write):

@@ -250,6 +250,7 @@ def report_schema() -> Schema:
         "data": _object(_DATA),
         "spec": _map(_ANY),
         "groups": _list(_GROUP),
+        "totals": _list(_GROUP),
         "estimates": _list(_ESTIMATE),
         "pairs": _list(_PAIR),
         "verdicts": _list(_VERDICT),
