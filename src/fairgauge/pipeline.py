@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @with_options
-def audit(data: Any, **options: Unpack[Options]) -> Report:
+def audit(data: object, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -106,7 +106,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     )
 
 
-def count(data: Any, **options: Unpack[Options]) -> Cube:
+def count(data: object, **options: Unpack[Options]) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -122,7 +122,7 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
     return _counted(data, options)[0]
 
 
-def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
+def _counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -224,7 +224,7 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
-def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options of the question that counts carry are overridden."""
     if not isinstance(data, Cube) or data.question is None:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from fairgauge.stats.power import (
     n_to_pass_difference,
     n_to_pass_ratio,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairgauge.report.report import Report
+    from fairgauge.values import Json
 
 _RATIO = 0.8
 _TOLERANCE = 0.1
@@ -100,7 +106,7 @@ class Planned:
         found = [f"  {each}" for each in (*self.needed, *self.smallest)]
         return "\n".join([f"{heading}, {sure}:", *found])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values; what is infinite is None."""
         return {
             "confidence": self.confidence,
@@ -117,7 +123,7 @@ class Planned:
 
 
 def plan(
-    data: Any = None,
+    data: object = None,
     *,
     rate: float | None = None,
     tolerance: float = _TOLERANCE,
@@ -192,7 +198,7 @@ def plan(
     allocation = share / (1 - share)
     factor = float(design_effect(cluster_size, icc)) / among
 
-    def rows(goal: str, needed: Any) -> Needed:
+    def rows(goal: str, needed: SupportsFloat) -> Needed:
         group = float(needed) * factor
         return Needed(goal, _whole(group), _whole(group / allocation))
 
@@ -217,19 +223,23 @@ def plan(
     return Planned(confidence=confidence, power=power, needed=tuple(needed))
 
 
-def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
+def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
-    found: dict[tuple[Any, ...], Smallest] = {}
+    found: dict[tuple[object, ...], Smallest] = {}
     for each in report.estimates:
         shown = detectable_disparity(each, power, report.catalogue.metric(each.metric))
         key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
         if shown is None or key in found:
             continue
+        assert each.group is not None  # two rates are compared, both known
+        assert each.rate_reference is not None
+        assert each.n_group is not None
+        assert each.n_reference is not None
         found[key] = Smallest(
             metric=each.metric,
             feature=each.feature,
             group=each.group,
-            reference=each.reference,
+            reference=None if each.reference is None else str(each.reference),
             rate=each.rate_reference,
             n_group=each.n_group,
             n_reference=each.n_reference,
@@ -239,7 +249,7 @@ def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
     return tuple(found.values())
 
 
-def _check(numbers: dict[str, Any], data: Any, options: dict[str, Any]) -> None:
+def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None:
         problems.append(Problem("rate", "say the rate to plan for, or give data"))
@@ -251,8 +261,10 @@ def _check(numbers: dict[str, Any], data: Any, options: dict[str, Any]) -> None:
         if name == "rate" and value is None:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
-        good = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not good or not low < float(value) < high:
+        good = (
+            isinstance(value, (int, float)) and not isinstance(value, bool) and low < value < high
+        )
+        if not good:
             problems.append(Problem(name, f"must be a number {inside}, not {value!r}"))
     if problems:
         raise SpecError(problems)

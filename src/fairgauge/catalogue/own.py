@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cell_functions import CellFunction
@@ -140,7 +140,7 @@ def quotient(
 
 
 def statistic(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     name: str | None = None,
     nonzero: Cells | Sequence[Cells] = (),
@@ -326,7 +326,7 @@ def _better(word: str) -> Better:
         raise SpecError(Problem("better", message)) from None
 
 
-def _limits(name: str, limits: Any) -> tuple[float, float]:
+def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in limits)
     except (TypeError, ValueError):

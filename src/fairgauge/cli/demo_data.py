@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
+    from fairgauge.spec.options import Options
 
 ADMISSIONS = (
     # department, men admitted, men rejected, women admitted, women rejected
@@ -112,7 +115,7 @@ def loans(rows: int = LOANS, seed: int = SEED) -> str:
 
 def _berkeley(path: Path) -> Example:
     write_whole(path, admissions())
-    asked: dict[str, Any] = {
+    asked: Options = {
         "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
         "count": "Freq",
     }  # fmt: skip
@@ -137,7 +140,7 @@ def _berkeley(path: Path) -> Example:
 def _loans(path: Path) -> Example:
     write_whole(path, loans())
     rules = ("selection_rate.ratio >= 0.8", "-0.1 <= true_positive_rate.difference <= 0.1")
-    asked: dict[str, Any] = {
+    asked: Options = {
         "label": "repaid", "prediction": "approved", "positive": "yes",
         "sensitive": ["sex", "race", {"column": "age", "cuts": [40]}],
         "intersections": [("sex", "race")],
@@ -172,8 +175,8 @@ def _range(estimate: Estimate) -> str:
     return " to ".join(f"{end:+.1f}".replace("-", "−") for end in ends)
 
 
-def _logistic(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
+def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

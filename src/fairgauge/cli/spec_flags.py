@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from fairgauge.errors import Problem
 
 
+Command = TypeVar("Command", bound="Callable[..., object]")
+Texts: TypeAlias = str | tuple[str, ...] | None
+"""What follows a flag on the command line: a text, several, or nothing where it is not given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The options of `fairgauge.audit` as given, and what could not be parsed of them."""
@@ -23,7 +28,7 @@ class Asked:
     options: dict[str, Any]
     problems: tuple[Problem, ...]
 
-    def check(self, rows: Any = None) -> Spec:
+    def check(self, rows: object = None) -> Spec:
         """Check what is asked against the columns of the data; every mistake is listed.
 
         Raises
@@ -64,7 +69,7 @@ def _same(one: Problem, other: Problem) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def question(command: Callable[..., Any]) -> Callable[..., Any]:
+def question(command: Command) -> Command:
     """Give a command the flags of a specification; they arrive as keywords for `asked`."""
     for flag in reversed([*_flags()]):
         command = flag(command)
@@ -72,7 +77,7 @@ def question(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-c", "--config", metavar="FILE", help=text)(command)
 
 
-def _flags() -> Iterator[Callable[..., Any]]:
+def _flags() -> Iterator[Callable[[Command], Command]]:
     """Yield every flag once: two options may share one, which then takes several values."""
     flags = [flag for option in OPTIONS for flag in option.flags]
     for flag in dict.fromkeys(flags):
@@ -92,7 +97,7 @@ def _key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
+def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
     """Read the specification file, if there is one, and the flags, which override its keys."""
     options: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -101,7 +106,7 @@ def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
 
         options = read_options(config)
     for option in OPTIONS:
-        given = {flag: flags[_key(flag)] for flag in option.flags if _given(flags.get(_key(flag)))}
+        given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
             table = options.get(option.name)
             before = dict(table) if isinstance(table, dict) else {}
@@ -115,5 +120,5 @@ def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
     return Asked(options, tuple(problems))
 
 
-def _given(value: Any) -> bool:
+def _given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:
     return value is not None and value != ()

@@ -94,7 +94,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         else:
             resolution = replace(resolution, features=exact)
     rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
-    parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
+    parts = [_MeasuredFeature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
     whole, notes = _whole_table(resolution)
@@ -130,7 +130,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     )
 
 
-class _Feature:
+class _MeasuredFeature:
     """Everything that is measured of one feature."""
 
     def __init__(self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic]) -> None:

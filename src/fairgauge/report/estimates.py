@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
 from fairgauge.enums import ReferenceKind, Status, Task
 from fairgauge.report.results import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
@@ -299,7 +299,7 @@ class Measured:
     other_references: tuple[OtherReference, ...] = ()
 
 
-def as_count(number: Any) -> float | Any:
+def as_count(number: SupportsFloat) -> float | Any:
     """Return a count as an int where it is whole, None where it is unknown."""
     value = float(number)
     if math.isnan(value):
@@ -307,6 +307,6 @@ def as_count(number: Any) -> float | Any:
     return int(value) if value == int(value) else value
 
 
-def as_number(number: Any) -> float | None:
+def as_number(number: float) -> float | None:
     """Return a number, None where it is unknown."""
     return None if math.isnan(number) else float(number)

@@ -11,6 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
 from fairgauge.errors import FairgaugeError, nearest, quote
 from fairgauge.report.plain_values import (
+    Plain,
     plain,
     plain_diagnostic,
     plain_estimate,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import Verdict
+    from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.report/2"
 SCHEMA_1 = "fairgauge.report/1"
@@ -74,7 +76,7 @@ class Report:
     profile: Profile
     task: Task
     data: Data
-    spec: Mapping[str, Any]
+    spec: Saved
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     verdicts: tuple[Verdict, ...]
@@ -130,14 +132,14 @@ class Report:
         known = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
         raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, known)}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
         from fairgauge.render.names_in_use import naming
 
         with naming(self.catalogue):
             return self._plain()
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Plain:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -166,7 +168,7 @@ class Report:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, plain_report: Mapping[str, Any]) -> Report:
+    def from_dict(cls, plain_report: Saved) -> Report:
         """Read what `to_dict` wrote, of this version or of version 1."""
         if plain_report["schema"] == SCHEMA_1:
             from fairgauge.report.version1 import upgraded
@@ -257,7 +259,7 @@ class Report:
         return render(self, "notebook")
 
 
-def read_report(plain_report: Mapping[str, Any], name: str) -> Report:
+def read_report(plain_report: Saved, name: str) -> Report:
     """Read a report from the plain values of its JSON.
 
     Raises

@@ -50,7 +50,7 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
     kind = formats.pop()
     for path in paths:
-        _check_readable(path, kind)
+        check_readable(path, kind)
     return _open(kind, paths, ", ".join(str(each) for each in asked))
 
 
@@ -74,7 +74,7 @@ def _open(kind: str, paths: list[Path], name: str) -> Source:
 
 def _paths(asked: str) -> list[Path]:
     if asked == "-":
-        return [_standard_input()]
+        return [standard_input()]
     path = Path(asked)
     if path.is_dir():
         return _inside(path)
@@ -107,7 +107,14 @@ def _format(path: Path) -> str:
     return found
 
 
-def _check_readable(path: Path, kind: str) -> None:
+def check_readable(path: Path, kind: str) -> None:
+    """Check that a file can be read, is not empty and, where compressed, is whole.
+
+    Raises
+    ------
+    DataError
+        It is not so.
+    """
     try:
         with path.open("rb") as handle:
             if not handle.read(1):
@@ -128,7 +135,7 @@ def _check_whole_gzip(path: Path) -> None:
         raise DataError(f"{quote(path)} is cut off or not a gzip file") from None
 
 
-def _standard_input() -> Path:
+def standard_input() -> Path:
     """Copy standard input to a temporary file, so that it can be looked at and then scanned."""
     stream = sys.stdin.buffer
     head = stream.read(_HEAD)

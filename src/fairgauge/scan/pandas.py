@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Moment, Plan
     from fairgauge.cube.plan import Factor as MomentFactor
+    from fairgauge.scan.pandas_codes import Codes
     from fairgauge.scan.source import Fetched
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
-    Codes = NDArray[np.integer[Any]]
 
 _MOST_DENSE = 1 << 20
 _MOST_SPARSE = 1 << 62

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Spec", "ask"]
 
 
-def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: Any) -> Spec:
+def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
 
     Parameters
@@ -33,7 +33,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         With a path, what is allowed and the nearest name for every mistake.
     """
     problems: list[Problem] = []
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {}  # every reader returns the type of its field
     for name, value in options.items():
         if name not in BY_NAME:
             message = f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}"
@@ -43,7 +43,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     misread = {problem.path.split(".")[0].split("[")[0] for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
-        spec = replace(spec, threshold=BY_NAME["threshold"].default)  # the base's decides nothing
+        spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     problems += [p for p in _contradictions(spec, given) if p.path.split(".")[0] not in misread]
     problems += _unknown_columns(spec, columns)
     if problems:

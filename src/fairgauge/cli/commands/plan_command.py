@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fairgauge.cli.data_arguments import read_data
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NUMBERS = {
     "rate": "Rate of the reference (for example 0.3).",
@@ -23,7 +26,7 @@ _NUMBERS = {
 }
 
 
-def _numbers(function: Any) -> Any:
+def _numbers(function: Callable[..., None]) -> Callable[..., None]:
     for name, text in reversed(_NUMBERS.items()):
         function = click.option(f"--{name}", type=float, help=text)(function)
     return function

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import printable, say
 from fairgauge.errors import listing
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
 )
 def command(
-    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Any
+    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Texts
 ) -> None:
     """Check a specification, and whether DATA have the columns and types that it needs.
 
@@ -52,6 +52,7 @@ def _summary(spec: Spec) -> str:
     """Return what would be audited, a line each."""
     features = [*(f.column for f in spec.sensitive), *map("*".join, spec.intersections)]
     lines = [f"sensitive  {', '.join(map(printable, features))}"]
-    lines.append(f"metrics    {', '.join(map(printable, spec.to_dict()['metrics']))}")
+    metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
+    lines.append(f"metrics    {', '.join(map(printable, metrics))}")
     lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]
     return "\n".join(f"  {line}" for line in lines)
