@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import DataError, nearest, quote
 from fairgauge.report.plain_values import (
@@ -69,7 +69,7 @@ def table_of(report: Report, name: str = "estimates") -> Rows:
     )
 
 
-def _flat(fields: dict[str, object]) -> Row:
+def _flat(fields: dict[str, Any]) -> Row:
     """Return plain values without what is nested: a reason as its message, methods joined."""
     found: Row = {}
     for name, value in fields.items():

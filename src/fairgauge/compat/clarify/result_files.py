@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
-from fairgauge.render import FORMATS, render
+from fairgauge.render import names, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def write_results(
         assert found.report is not None
         if suffix == "ipynb":
             text = notebook(found.report, title)
-        elif suffix in FORMATS:
+        elif suffix in names():
             text = render(found.report, suffix)
         else:
             notices.append(f"{name}.{suffix}: not written, {suffix} is not among the formats here")
