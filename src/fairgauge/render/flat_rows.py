@@ -15,7 +15,7 @@ from fairgauge.report.plain_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.report.report import Report
@@ -69,7 +69,7 @@ def table_of(report: Report, name: str = "estimates") -> Rows:
     )
 
 
-def _flat(fields: dict[str, Any]) -> Row:
+def _flat(fields: Mapping[str, Any]) -> Row:
     """Return plain values without what is nested: a reason as its message, methods joined."""
     found: Row = {}
     for name, value in fields.items():

@@ -50,7 +50,7 @@ def write_results(
         assert found.report is not None
         if suffix == "ipynb":
             text = notebook(found.report, title)
-        elif suffix in names():
+        elif suffix in names("report"):
             text = render(found.report, suffix)
         else:
             notices.append(f"{name}.{suffix}: not written, {suffix} is not among the formats here")
