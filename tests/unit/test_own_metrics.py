@@ -123,17 +123,17 @@ def test_a_quotient_without_a_closed_form_is_drawn():
 
 @pytest.mark.parametrize("metric", EVERY, ids=lambda each: each.name)
 def test_every_comparison_can_be_named_given_and_ruled(metric):
-    every = [f"{metric.name}.{by}" for by in comparisons_of(metric)]
-    by_name = audited([metric, *every])
+    names = [f"{metric.name}.{by}" for by in comparisons_of(metric)]
+    by_name = audited([metric, *names])
     given_ = audited([metric.compared(by) for by in comparisons_of(metric)])
-    assert {e.metric for e in by_name.estimates} == set(every)
-    assert {e.metric for e in given_.estimates} == set(every)
+    assert {e.metric for e in by_name.estimates} == set(names)
+    assert {e.metric for e in given_.estimates} == set(names)
     for one in by_name.estimates:
         (other,) = (e for e in given_.estimates if (e.metric, e.group) == (one.metric, one.group))
         assert one == other
     rules = [fg.rule(metric.compared(by), at_most=1e9) for by in comparisons_of(metric)]
     ruled = fg.audit(fg.confusion("sex", COUNTS), metrics="AD", rules=rules, replicates=400)
-    assert {v.metric for v in ruled.verdicts} == set(every)
+    assert {v.metric for v in ruled.verdicts} == set(names)
     assert {str(v.outcome) for v in ruled.verdicts} == {"pass"}
 
 
@@ -206,7 +206,7 @@ def test_a_report_without_descriptions_is_still_read():
     found = json.loads(audited([MATTHEWS, "AD"]).to_json())
     del found["metrics"]
     read = Report.from_dict(found)
-    assert "matthews." in render(read, "text", full=True)
+    assert "matthews" in render(read, "text", full=True)
     assert render(read, "html")
 
 

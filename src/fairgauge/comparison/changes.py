@@ -118,11 +118,11 @@ def changes(
 
     Notes
     -----
-    A direction is statistically significant if the interval of the change of the distance from "no
-    difference" (MOVER of the folded intervals, so that a change of sides counts as what it is) does
-    not hold 0, the adjusted p-value is at most 1 - confidence, and both estimates have enough data.
-    The p-value inverts the limits, taken to widen with the normal quantile; all changes are one family
-    (Holm up to 20, Benjamini-Hochberg above).
+    A direction is statistically significant if the interval of the change of the distance from
+    "no difference" (MOVER of the folded intervals, so that a change of sides counts as what it
+    is) does not hold 0, the adjusted p-value is at most 1 - confidence, and both estimates have
+    enough data. The p-value inverts the limits, taken to widen with the normal quantile; all
+    changes are one family (Holm up to 20, Benjamini-Hochberg above).
 
     References
     ----------

@@ -83,12 +83,6 @@ class Slice:
             self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
         self.uncertainty = Uncertainty(spec, per_class, simultaneous)
 
-    def with_reference(self, position: int) -> Slice:
-        """Return the same slice of one outcome with another group as the reference."""
-        name = self.counts.groups[position]
-        spec = replace(self.spec, reference=((self.counts.feature, name),))
-        return Slice(replace(self.counts, named_reference=position), self.outcome, spec)
-
     def groups(
         self,
         rates: Iterable[Statistic],
