@@ -38,7 +38,7 @@ def made(**fields):
 
 
 def judge(estimates, rules):
-    return decide(Measured(Task.BINARY, (), (), tuple(estimates), ()), rules)
+    return decide(Measured(Task.BINARY, (), tuple(estimates), ()), rules)
 
 
 ANY = Reason.of(ReasonCode.INSIDE)
@@ -51,9 +51,8 @@ def test_inside_passes():
     assert found.reason == Reason.of(ReasonCode.INSIDE)
     assert found.value == pytest.approx(60 / 59)
     assert [round(end, 3) for end in found.interval] == [0.754, 1.372]
-    assert (
-        found.says
-        == "disparate impact (Clarify DI) 1.02: the whole 95% CI (0.754 to 1.37) is inside the limits"
+    assert found.says == (
+        "disparate impact (Clarify DI) 1.02: the whole 95% CI (0.754 to 1.37) is inside the limits"
     )
 
 
@@ -62,9 +61,8 @@ def test_outside_fails():
     found = verdict(report)
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.BELOW, limit=0.8)
-    assert (
-        found.says
-        == "disparate impact (Clarify DI) 0.600: the whole 95% CI (0.536 to 0.672) is below 0.8"
+    assert found.says == (
+        "disparate impact (Clarify DI) 0.600: the whole 95% CI (0.536 to 0.672) is below 0.8"
     )
     above = verdict(report, "b")
     assert (above.outcome, report.verdict) == (Outcome.PASS, Outcome.FAIL)
@@ -87,6 +85,7 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert round(reason["detectable_ratio"], 2) == 0.57
     rounded = math.ceil(needed / 100) * 100
     assert f"with about {rounded:,} rows of this composition" in found.says
+    assert "probably (80% power) be decided; there are 400" in found.says
     assert (
         "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says
     )

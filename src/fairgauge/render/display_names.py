@@ -39,6 +39,11 @@ def called(name: object) -> str:
     return shorten(printable(name), _LONGEST)
 
 
+def capitalised(text: str) -> str:
+    """Return a sentence with a capital in front; symbols such as n and p stay as they are."""
+    return text if text[1:2] in (" ", "-") else text[:1].upper() + text[1:]
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     if code < 0x100:

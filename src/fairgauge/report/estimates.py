@@ -290,11 +290,11 @@ class Measured:
 
     task: Task
     groups: tuple[Group, ...]
-    totals: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
 
