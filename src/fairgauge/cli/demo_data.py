@@ -142,7 +142,7 @@ def _loans(path: Path) -> Example:
     rules = ("selection_rate.ratio >= 0.8", "-0.1 <= true_positive_rate.difference <= 0.1")
     asked: Options = {
         "label": "repaid", "prediction": "approved", "positive": "yes",
-        "sensitive": ["sex", "race", {"column": "age", "cuts": [40]}],
+        "sensitive": ["sex", "race", {"column": "age", "cuts": [40], "closed": "left"}],
         "intersections": [("sex", "race")],
         "rules": list(rules),
     }  # fmt: skip
@@ -158,7 +158,7 @@ def _loans(path: Path) -> Example:
     )
     command = (
         "--label repaid --prediction approved --positive yes",
-        "--sensitive sex --sensitive race --sensitive age:40",
+        "--sensitive sex --sensitive race --sensitive age:40:left",
         "--intersect 'sex*race'",
         *(f"--rule '{rule}'" for rule in rules),
     )

@@ -57,7 +57,7 @@ def command(
 
     \b
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes
-        --sensitive sex --sensitive age:40 --rule 'DI >= 0.8' -o report.html
+        --sensitive sex --sensitive age:40:left --rule 'DI >= 0.8' -o report.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
     at, table = _report_table(data, at)
