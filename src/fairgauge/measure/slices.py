@@ -349,7 +349,6 @@ class Slice:
             return Compared(groups, groups, np.zeros_like(groups), [None])
         references = self.references(None if obstacle else metric)
         compared = references.sides != groups
-        compared &= ~np.isin(self.counts.groups, self.spec.exclude_groups)
         which = groups[compared]
         if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted overall
             slots = np.zeros_like(which)

@@ -227,8 +227,8 @@ def _false_fail(d: Diagnostic) -> str:
         )
     return (
         f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
-        "interval: if all true values were exactly at their limits and the comparisons independent, "
-        f"the overall verdict would be fail with a probability of {probability}; "
+        "interval: if all true values were exactly at their limits and the comparisons "
+        f"independent, the overall verdict would be fail with a probability of {probability}; "
         f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
     )
 

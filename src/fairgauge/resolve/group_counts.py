@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
 
-_OTHER, _DROPPED = -1, -2
+_OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
+"""Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_SHOWN = 5
 
 
@@ -155,7 +156,7 @@ class GroupCounts:
     def codes_of_rows(
         self, cube: Cube, columns: Mapping[str, Sequence[Value]]
     ) -> NDArray[np.int64]:
-        """Return the group of every row: -1 for a known value of no group, -2 for an excluded row.
+        """Return the group of every row: -1 for a known value of no group, below for none.
 
         ``columns`` holds the values of the feature's columns, row by row.
         """
@@ -214,6 +215,7 @@ class Grouping:
     names: tuple[str, ...]
     group_of: NDArray[np.int64]
     reference: str | None
+    excluded: tuple[str, ...]
 
 
 def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
@@ -227,6 +229,10 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
         group_of, names = _without(unknown, group_of, names)
+    excluded = excluded_levels(names, group_of, spec)
+    if excluded.any():
+        group_of, names = _without(excluded, group_of, names)
+        group_of = np.where(excluded, _EXCLUDED, group_of)
     reference = _named_reference(axis, spec, levels, names, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
@@ -236,13 +242,21 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
         names = [*names, MISSING_NAME] if has_missing else names
     group_of = np.where(unknown, missing, group_of)
-    return Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+    group_of = np.append(group_of, missing)
+    return Grouping(axis, tuple(names), group_of, reference, spec.exclude_groups)
 
 
 def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
     """Return which levels of a sensitive feature mean that the group is missing."""
     asked = spec.unknown if axis.role is Role.FEATURE and not axis.cuts else ()
     return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
+
+
+def excluded_levels(
+    names: Sequence[str], group_of: NDArray[np.int64], spec: Spec
+) -> NDArray[np.bool_]:
+    """Return which levels are in a group that is excluded from the audit of a feature."""
+    return np.isin(group_of, [i for i, name in enumerate(names) if name in spec.exclude_groups])
 
 
 def _without(
@@ -369,7 +383,7 @@ def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
     group, names = _groups(table, parts)
     cluster, *found = table.codes.T[len(parts) :]
-    kept = (cluster >= 0) & (group != _DROPPED)
+    kept = (cluster >= 0) & (group > _DROPPED)
     stratum, label, prediction = (
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
         for a in outcome
@@ -397,6 +411,7 @@ def _dense(
     """
     table = cube.marginal([*(part.axis for part in parts), *(axis for axis in axes if axis)])
     group, names = _groups(table, parts)
+    kept = group != _EXCLUDED
     shape = [len(names) + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
     index = np.where(group < 0, len(names) + (group == _DROPPED), group)
     column = len(parts)
@@ -407,7 +422,7 @@ def _dense(
             column += 1
     cells = int(np.prod(shape))
     counts = {
-        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
+        measure: np.bincount(index[kept], sums[kept], cells).astype(np.float64).reshape(shape)
         for measure, sums in table.sums.items()
     }
     counts.setdefault("n", counts["rows"])
@@ -429,12 +444,15 @@ def _groups(
     lowest = np.min(of_parts, axis=0)
     inside = lowest >= 0
     every = [" & ".join(names) for names in product(*(part.names for part in parts))]
+    excluded = [i for i, name in enumerate(every) if name in parts[0].excluded]
     if known is None:
         present = np.unique(combined[inside])  # only combinations that occur
+        present = present[~np.isin(present, excluded)]
     else:
         present = np.array([every.index(name) for name in known], dtype=np.int64)
     position = np.full(len(every) + 1, _OTHER)
     position[present] = np.arange(len(present))
+    position[excluded] = _EXCLUDED
     group = np.where(inside, position[combined], lowest)
     return group, tuple(every[i] for i in present)
 
