@@ -93,6 +93,7 @@ class ReasonCode(StrEnum):
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
     FAMILYWISE = "familywise"  # comparisons
+    COUNTED_AS = "counted_as"  # undecided, outcome, reasons
 
     # a change between two reports
     OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons

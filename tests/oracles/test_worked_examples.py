@@ -190,7 +190,9 @@ def computed(entry: dict[str, Any]) -> Any:
         report = two(inputs["slice_1"], inputs["slice_2"], "vertex")
         return report[VERTEX[metric], "facet", "d"].value
     if metric in COUNTS:
-        report = fg.audit(fg.confusion("facet", {"g": inputs["slice"], "o": {"tp": 1}}), metrics="all")
+        report = fg.audit(
+            fg.confusion("facet", {"g": inputs["slice"], "o": {"tp": 1}}), metrics="all"
+        )
         return float(sum(report.groups[0].counts[cell] for cell in COUNTS[metric]))
     if metric == "GE":
         groups = {"all": inputs["pooled"]}

@@ -365,7 +365,7 @@ def test_a_function_that_fails_on_the_data_is_refused_too():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (5, r"metrics\[0\]: must be a metric or the name of one, not '5'"),
+        (5, r"metrics\[0\]: must be a metric or the name of one, not 5"),
         ([matthews], "make it one: fairgauge.statistic"),
         ([], "name at least one metric"),
     ],

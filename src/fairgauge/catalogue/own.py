@@ -17,7 +17,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, NotAMetric, is_taken
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Better
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -233,7 +233,7 @@ def meant(asked: object) -> str | Statistic | Metric:
         return asked
     if not isinstance(asked, str):
         wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {quote(asked)}{wrap}")
+        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
     found = _PATH.fullmatch(asked)
     if not found:
         return asked

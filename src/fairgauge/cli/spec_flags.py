@@ -13,7 +13,9 @@ from fairgauge.spec.options import OPTIONS, Spec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
+    from fairgauge.scan.source import Source
 
 
 Command = TypeVar("Command", bound="Callable[..., object]")
@@ -28,7 +30,7 @@ class Asked:
     options: dict[str, Any]
     problems: tuple[Problem, ...]
 
-    def check(self, rows: object = None) -> Spec:
+    def check(self, data: Source | Cube | None = None) -> Spec:
         """Check what is asked against the columns of the data; every mistake is listed.
 
         Raises
@@ -38,16 +40,14 @@ class Asked:
         """
         from fairgauge.cube.cube import Cube
         from fairgauge.cube.plan import plan
-        from fairgauge.scan import open_source
         from fairgauge.scan.column_types import check_types
 
-        if rows is None:
+        if data is None:
             return self._ask()
-        if isinstance(rows, Cube):
-            return self._ask(base=rows.plan.asked)
-        source = open_source(rows)
-        spec = self._ask(source.columns)
-        check_types(source, plan(spec))
+        if isinstance(data, Cube):
+            return self._ask(base=data.asked)
+        spec = self._ask(data.columns)
+        check_types(data, plan(spec))
         return spec
 
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:

@@ -81,8 +81,8 @@ def search(path: str, where: str) -> Any:
     try:
         import jmespath
         from jmespath.exceptions import JMESPathError
-    except ImportError:
-        raise MissingExtra("reading JSON by JMESPath", "clarify") from None
+    except ImportError as error:
+        raise MissingExtra("reading JSON by JMESPath", "clarify", error) from None
     try:
         return jmespath.compile(path)
     except JMESPathError as error:

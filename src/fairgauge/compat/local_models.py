@@ -104,8 +104,8 @@ class OnnxModel:
     def __init__(self, path: Path) -> None:
         try:
             import onnxruntime
-        except ImportError:
-            raise MissingExtra("running an ONNX model", "onnx") from None
+        except ImportError as error:
+            raise MissingExtra("running an ONNX model", "onnx", error) from None
         if not path.exists():
             raise DataError(f"no model {quote(path)}")
         try:

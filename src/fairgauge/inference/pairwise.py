@@ -19,6 +19,7 @@ from fairgauge.inference.contrast_intervals import insufficient_sides
 from fairgauge.inference.evidence import FEWEST_GROUPS
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import concatenated
+from fairgauge.reasons import Reason
 from fairgauge.report.estimates import GroupPair
 from fairgauge.report.results import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.inference.interval import Methods
-    from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -191,5 +191,5 @@ def _group_pairs(
             pairs=_pairs(kept.groups),
             p_adjusted=float(p[i]),
             status=Status.TOO_FEW if few else Status.OK,
-            reason=few,
+            reason=few and Reason(few.code, parameters=few.parameters),  # of the smaller of both
         )

@@ -114,5 +114,5 @@ def _indexed(pandas: Any, rows: dict[tuple[Any, ...], dict[str, float | None]]) 
 def _library(name: str) -> Any:
     try:
         return import_module(name)
-    except ImportError:
-        raise MissingExtra(f"a {name} frame", name) from None
+    except ImportError as error:
+        raise MissingExtra(f"a {name} frame", name, error) from None

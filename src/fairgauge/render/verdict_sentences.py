@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind
@@ -11,6 +12,7 @@ from fairgauge.render.document import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.numbers import amount, minus
 from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.report.results import NO_CLASS
 
 if TYPE_CHECKING:
     from fairgauge.report.verdicts import Verdict
@@ -148,6 +150,16 @@ def _missing_groups(verdict: Verdict) -> str:
     )
 
 
+def _counted_as(verdict: Verdict) -> str:
+    """Return why nothing was decided, and what that was asked to count as."""
+    reason = verdict.reason
+    (undecided,) = reason["reasons"]
+    text = describe_verdict(
+        replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
+    )
+    return f"{text}; {reason['undecided']} counts as {reason['outcome']}"
+
+
 def _familywise(verdict: Verdict) -> str:
     return (
         f"{_measured(verdict)}: outside the limits on its own, but not once the "
@@ -163,5 +175,6 @@ _DESCRIBED = {
     ReasonCode.POINT_OUTSIDE: _point,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
 }

@@ -162,14 +162,14 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
         prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
     if prepared.implementation.is_polars() and len(plan.tables) > 1:
         prepared = nw.from_native(prepared.to_native().cache())  # or each table would scan again
-    low, high = ranged_columns(plan)
+    ranged = ranged_columns(plan)
     values = {column: nw.col(f"fg_v{i}") for i, column in enumerate(numbers)}
     totals = [
         nw.len().alias("fg_all"),
         *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
         *(nw.col(name).max() for name in sums if name == "fg_fraction"),
-        *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in low),
-        *(v.max().alias(f"fg_high{i}") for i, (c, v) in enumerate(values.items()) if c in high),
+        *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
+        *(v.max().alias(f"fg_high{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
     ]
     return [prepared.group_by(*(keys[i] for i in table)).agg(*totals) for table in plan.tables]
 

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, is_url, read_data, where
+from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
-from fairgauge.enums import Outcome
+from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.report.report import Report
+
 TABLES = ("estimates", "groups", "verdicts", "pairs")
-FAILED, UNDECIDED = 1, 3
+_EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
 @click.command("audit", short_help="From a table to a report.")
@@ -32,7 +34,7 @@ FAILED, UNDECIDED = 1, 3
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
-    help="Verdict that inconclusive rules count as: pass (exit code 0) or fail (1), instead of 3.",
+    help="Verdict that what cannot be decided counts as, in every output: pass or fail.",
 )
 def command(
     data: tuple[str, ...],
@@ -61,9 +63,9 @@ def command(
     at, table = _report_table(data, at)
     shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
-    rows = read_data(data, at)
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data, at))
+    rows = read_data(data, at)
 
     from fairgauge.pipeline import audit
     from fairgauge.render.formats import render, save_all
@@ -71,17 +73,26 @@ def command(
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)
+    if inconclusive is not None:
+        report = _counted_as(report, Outcome(inconclusive))
     text = render(report, **shown)
     save_all(report, outputs)
     say(text)
-    return exit_code(report.verdict, inconclusive)
+    return _EXIT_CODES.get(report.verdict, 0)
 
 
-def exit_code(verdict: Outcome, inconclusive: str | None) -> int:
-    """Return the exit code of a verdict; ``inconclusive`` says what counts as undecided."""
-    if verdict is Outcome.INCONCLUSIVE:
-        return {None: UNDECIDED, "pass": 0, "fail": FAILED}[inconclusive]
-    return FAILED if verdict is Outcome.FAIL else 0
+def _counted_as(report: Report, outcome: Outcome) -> Report:
+    """Return a report in which what decides nothing counts as a verdict, and which notes it."""
+    from fairgauge.report.results import Diagnostic
+    from fairgauge.report.verdicts import counted_as, overall
+
+    verdicts = counted_as(report.verdicts, outcome)
+    changed = sum(one != other for one, other in zip(report.verdicts, verdicts, strict=True))
+    if not changed:
+        return report
+    note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
+    diagnostics = (*report.diagnostics, note)
+    return replace(report, verdicts=verdicts, verdict=overall(verdicts), diagnostics=diagnostics)
 
 
 def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import say
@@ -33,9 +33,9 @@ def command(
         check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags)
-    rows = read_data(data, at)
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data, at))
+    rows = read_data(data, at)
 
     from fairgauge.pipeline import count
     from fairgauge.scan.scan_progress import progress
