@@ -233,6 +233,7 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     if excluded.any():
         group_of, names = _without(excluded, group_of, names)
         group_of = np.where(excluded, _EXCLUDED, group_of)
+    group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, names, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
@@ -299,16 +300,27 @@ def _named_reference(
     name = name_of(asked[axis.column])
     if name in names:
         return name
+    if name in spec.exclude_groups:
+        problems.append(_left_out(axis, name, "exclude_groups"))
+        return None
     level = _find(
         asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems
     )
     if level is None:
         return None
     at = next(j for j, each in enumerate(levels) if each is level)
+    if group_of[at] == _DROPPED:
+        problems.append(_left_out(axis, name, "unknown"))
+        return None
     if group_of[at] == _OTHER:
         group_of[at] = len(names)
         names.append(name_of(level))
     return names[int(group_of[at])]
+
+
+def _left_out(axis: Axis, name: str, option: str) -> Problem:
+    message = f"{quote(name)} is left out of {quote(axis.column)} by {option}"
+    return Problem("reference", message)
 
 
 def _find(

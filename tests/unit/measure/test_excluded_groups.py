@@ -57,3 +57,9 @@ def test_a_name_that_no_group_has_is_noted() -> None:
     report = fg.audit(ROWS, sensitive="g", exclude_groups=["c", "d"], **ASKED)
     assert sum("'d'" in each.message for each in report.diagnostics) == 1
     assert not any("'c'" in each.message for each in report.diagnostics)
+
+
+@pytest.mark.parametrize("option", ["exclude_groups", "unknown"])
+def test_what_is_left_out_is_no_reference(option: str) -> None:
+    with pytest.raises(fg.SpecError, match=f"reference: 'c' is left out of 'g' by {option}"):
+        fg.audit(ROWS, sensitive="g", reference={"g": "c"}, **ASKED | {option: "c"})
