@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VIOLATED, UNDECIDED = 1, 3
 
 
-@click.command("clarify-monitor", short_help="Has the bias drifted away from a baseline?")
+@click.command("clarify-monitor", short_help="Check a Clarify bias monitor against its baseline.")
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")
