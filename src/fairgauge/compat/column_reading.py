@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.compat.columns import Column, Kind
+from fairgauge.compat.columns import CodedColumn, Kind
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DataType(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class HalfOpenInterval:
     """The numbers above ``low``, up to ``high``; prints itself as pandas does."""
 
     low: float | int
@@ -60,14 +60,14 @@ class Interval:
             ends = (float(self.low), float(self.high))
         return f"({ends[0]}, {ends[1]}]"
 
-    def holds(self, column: Column) -> Mask:
+    def holds(self, column: CodedColumn) -> Mask:
         """Return for every level of a numeric column whether it lies inside."""
         levels = np.array([float(level) for level in column.levels])
         return (levels > self.low) & (levels <= self.high)
 
 
 def data_type(
-    column: Column, values: Sequence[Any] | None, profile: Profile = Profile.CLARIFY
+    column: CodedColumn, values: Sequence[Any] | None, profile: Profile = Profile.CLARIFY
 ) -> DataType:
     """Decide what a column is taken for, by the rules of a profile."""
     if profile is Profile.CLARIFY:
@@ -77,7 +77,7 @@ def data_type(
     return DataType.CONTINUOUS if continuous else DataType.CATEGORICAL
 
 
-def _guessed_continuous(column: Column, values: Sequence[Any] | None) -> bool:
+def _guessed_continuous(column: CodedColumn, values: Sequence[Any] | None) -> bool:
     several = isinstance(values, list) and len(values) > 1
     if column.kind in (Kind.CATEGORY, Kind.BOOLEAN, Kind.OTHER) or several:
         return False
@@ -89,7 +89,7 @@ def _guessed_continuous(column: Column, values: Sequence[Any] | None) -> bool:
     return known > 0 and len(column.used) / known >= UNIQUENESS_THRESHOLD
 
 
-def _meant_continuous(column: Column, values: Sequence[Any] | None) -> bool:
+def _meant_continuous(column: CodedColumn, values: Sequence[Any] | None) -> bool:
     """Take numbers for categories when they are two, or few and a listed value is among them."""
     if column.kind not in (Kind.INTEGER, Kind.FLOAT) or (values is not None and len(values) > 1):
         return False
@@ -99,7 +99,7 @@ def _meant_continuous(column: Column, values: Sequence[Any] | None) -> bool:
     return distinct > _FEW_CATEGORIES or not equal_mask(column, values).any()
 
 
-def _all_integers(column: Column) -> bool:
+def _all_integers(column: CodedColumn) -> bool:
     if (column.codes < 0).any():
         return False
     try:
@@ -111,11 +111,11 @@ def _all_integers(column: Column) -> bool:
 
 
 def as_type(
-    column: Column,
+    column: CodedColumn,
     values: Sequence[Any] | None,
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
-) -> tuple[DataType, Column, list[Any] | None]:
+) -> tuple[DataType, CodedColumn, list[Any] | None]:
     """Decide the type of a column, unless it is given; return the column and the listed values.
 
     Raises
@@ -151,8 +151,8 @@ def _number(level: Any) -> int | float:
 
 
 def interval(
-    column: Column, thresholds: Sequence[Any] | None, also: Column | None = None
-) -> Interval | None:
+    column: CodedColumn, thresholds: Sequence[Any] | None, also: CodedColumn | None = None
+) -> HalfOpenInterval | None:
     """Return the numbers above a threshold, up to the largest; None if that is nothing.
 
     Raises
@@ -173,16 +173,16 @@ def interval(
         return None
     if isinstance(low, bool) and isinstance(most, bool):
         raise ValueError(NO_ENDPOINTS)  # noqa: TRY004 - as pandas does
-    return Interval(min(low, most), max(low, most))
+    return HalfOpenInterval(min(low, most), max(low, most))
 
 
-def above(column: Column, threshold: float) -> Mask:
+def above(column: CodedColumn, threshold: float) -> Mask:
     """Return for every level of a numeric column whether it lies above a threshold."""
     levels = np.array([float(level) for level in column.levels])
     return levels > threshold
 
 
-def categories(column: Column, values: Sequence[Any]) -> Mask:
+def categories(column: CodedColumn, values: Sequence[Any]) -> Mask:
     """Return for every level whether it is listed; listed values are converted if none matches.
 
     Raises
@@ -196,7 +196,7 @@ def categories(column: Column, values: Sequence[Any]) -> Mask:
     return equal_mask(column, converted(column, values))
 
 
-def equal_mask(column: Column, values: Sequence[Any]) -> Mask:
+def equal_mask(column: CodedColumn, values: Sequence[Any]) -> Mask:
     """Return for every level whether it equals a listed value."""
     return np.array([any(_equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
@@ -206,7 +206,7 @@ def _equal(level: Any, value: Any) -> bool:
     return isinstance(level, bool) == isinstance(value, bool) and bool(level == value)
 
 
-def converted(column: Column, values: Sequence[Any]) -> list[Any]:
+def converted(column: CodedColumn, values: Sequence[Any]) -> list[Any]:
     """Return listed values in the type of the column's first value.
 
     Raises
@@ -226,13 +226,13 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
         raise ValueError(NO_POSITIVE) from None
 
 
-def mistaken_conversion(column: Column, values: Sequence[Any]) -> bool:
+def mistaken_conversion(column: CodedColumn, values: Sequence[Any]) -> bool:
     """Return whether ``bool("False")`` is about to become true."""
     texts = [v for v in values if isinstance(v, str) and v.strip().lower() in ("false", "0", "no")]
     return column.kind is Kind.BOOLEAN and bool(texts)
 
 
-def looks_misread(column: Column, values: Sequence[Any] | None, found: DataType) -> str | None:
+def looks_misread(column: CodedColumn, values: Sequence[Any] | None, found: DataType) -> str | None:
     """Describe why the guess is probably not what was meant, if so."""
     distinct = len(column.used)
     if found is DataType.CONTINUOUS and values:

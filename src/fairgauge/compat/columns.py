@@ -1,4 +1,4 @@
-"""Column: the values of one column as codes and levels, whatever held them."""
+"""CodedColumn: the values of one column as codes and levels, whatever held them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class CodedColumn:
     """A column.
 
     Attributes
@@ -87,11 +87,11 @@ class Column:
         values = np.array([float(level) for level in self.levels] + [math.nan])
         return values[self.codes]
 
-    def renamed(self, name: str) -> Column:
+    def renamed(self, name: str) -> CodedColumn:
         """Return the column under another name."""
-        return Column(name, self.kind, self.codes, self.levels)
+        return CodedColumn(name, self.kind, self.codes, self.levels)
 
-    def relabel(self, levels: Sequence[Any], kind: Kind) -> Column:
+    def relabel(self, levels: Sequence[Any], kind: Kind) -> CodedColumn:
         """Return the column with other values for its levels; equal ones become one."""
         position: dict[Any, int] = {}
         kept: list[Any] = []
@@ -101,9 +101,9 @@ class Column:
             if at == len(kept):
                 kept.append(level)
             moved.append(at)
-        return Column(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
+        return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
 
-    def take(self, rows: NDArray[Any]) -> Column:
+    def take(self, rows: NDArray[Any]) -> CodedColumn:
         """Return the column of some rows, by position or mask; levels in their new order."""
         codes = self.codes[rows]
         held, first = np.unique(codes[codes >= 0], return_index=True)
@@ -111,24 +111,26 @@ class Column:
         mapping = np.full(len(self.levels) + 1, -1)
         mapping[order] = np.arange(len(order))
         levels = tuple(self.levels[i] for i in order.tolist())
-        return Column(self.name, self.kind, mapping[codes], levels)
+        return CodedColumn(self.name, self.kind, mapping[codes], levels)
 
 
-def from_series(series: Any, name: object = None) -> Column:
+def from_series(series: Any, name: object = None) -> CodedColumn:
     """Read a pandas Series."""
     import pandas as pd
 
     codes, levels = pd.factorize(series)
     shown = str(series.name if name is None else name)
-    return Column(shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist()))
+    return CodedColumn(
+        shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist())
+    )
 
 
-def from_frame(frame: Any) -> list[Column]:
+def from_frame(frame: Any) -> list[CodedColumn]:
     """Read every column of a pandas frame."""
     return [from_series(frame.iloc[:, i], name) for i, name in enumerate(frame.columns)]
 
 
-def from_values(name: str, values: Iterable[Any]) -> Column:
+def from_values(name: str, values: Iterable[Any]) -> CodedColumn:
     """Read plain values: text, numbers, booleans and None, typed as a data frame types them."""
     position: dict[Any, int] = {}
     levels: list[Any] = []
@@ -141,7 +143,7 @@ def from_values(name: str, values: Iterable[Any]) -> Column:
         if at == len(levels):
             levels.append(value)
         codes.append(at)
-    column = Column(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
+    column = CodedColumn(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
     kinds, missing = {type(level) for level in levels}, column.known < len(codes)
     if kinds <= {int, float}:
         whole = kinds == {int} and not missing

@@ -17,8 +17,8 @@ from fairgauge.values import Value, canonical, match, name_of, sort_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.compat.columns import Codes, Column
-    from fairgauge.compat.facet_blocks import Blocks, Outcome
+    from fairgauge.compat.columns import CodedColumn, Codes
+    from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
     from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
 
@@ -32,9 +32,9 @@ class Question:
     """What is counted: facets in blocks, a label, and what may go with it."""
 
     facets: tuple[Blocks, ...]
-    label: Outcome | None = None
-    prediction: Outcome | None = None
-    strata: Column | None = None
+    label: BinaryOutcome | None = None
+    prediction: BinaryOutcome | None = None
+    strata: CodedColumn | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _outcomes(asked: Question) -> tuple[dict[Role, _Coded], tuple[Value, ...]]:
 
 
 def _shared_classes(
-    every: Sequence[Outcome],
+    every: Sequence[BinaryOutcome],
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
     """Return the classes of label and prediction and the positive ones; None if two will do."""
     if any(e.of is DataType.CONTINUOUS or len(e.column.levels) > _MOST_CLASSES for e in every):

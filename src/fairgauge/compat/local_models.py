@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, MissingExtra, quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
 
 class Model(Protocol):
@@ -118,7 +118,7 @@ class OnnxModel:
         self.outputs = tuple(output.name for output in self._session.get_outputs())
 
     def answer(
-        self, asked: Sequence[Column], content_type: str = "", accept_type: str = ""
+        self, asked: Sequence[CodedColumn], content_type: str = "", accept_type: str = ""
     ) -> list[list[Any]]:
         del content_type, accept_type
         inputs = self._session.get_inputs()

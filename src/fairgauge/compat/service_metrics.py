@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
 
 
-class Measured:
+class ServiceMetrics:
     """The metrics of every facet and block of a question."""
 
     def __init__(

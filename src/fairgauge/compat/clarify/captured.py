@@ -17,7 +17,7 @@ from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.clarify.predictor import Reading
 from fairgauge.compat.columns import from_values
 from fairgauge.compat.json_documents import json_lines, search
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS
 
@@ -68,14 +68,14 @@ def read_captured(config: AnalysisConfig, files: Sequence[Path], limit: int) -> 
     if any(truth is not None for truth in truths):
         label = str(config.label) if isinstance(config.label, str) else LABEL
         columns.append(from_values(label, _typed(truths)))
-    made = Dataset(shown(files), Table.of_columns(columns), label, None)
+    made = Dataset(shown(files), ColumnTable.of_columns(columns), label, None)
     predicted = Reading(config, made, each=True).labels(answers, len(answers))
     return made.adding(from_values(PREDICTED, predicted))
 
 
 def _features(config: AnalysisConfig, record: Any, where: str) -> list[list[Any]]:
     found = _content(_part(record, _INPUT, where), where)
-    if isinstance(found, _Rows):
+    if isinstance(found, _CsvRows):
         return found
     if config.features is None:
         message = "is required: the request is JSON. It is the JMESPath to the features"
@@ -89,7 +89,7 @@ def _features(config: AnalysisConfig, record: Any, where: str) -> list[list[Any]
 def _answers(record: Any, where: str, rows: int) -> list[Any]:
     """Return the answer for every row of a request; a line of numbers may hold one for each."""
     found = _content(_part(record, _OUTPUT, where), where)
-    if isinstance(found, _Rows):
+    if isinstance(found, _CsvRows):
         cells: list[list[Any]] = [[_number(cell) for cell in row] for row in found]
         return [[cell] for cell in cells[0]] if len(cells) == 1 and rows == len(cells[0]) else cells
     return found if isinstance(found, list) and len(found) == rows else [found]
@@ -100,12 +100,12 @@ def _truth(record: Any, where: str, rows: int) -> list[Any]:
     if part is None:
         return [None] * rows
     found = _content(part, where)
-    if isinstance(found, _Rows):
+    if isinstance(found, _CsvRows):
         return [row[0] for row in found] if len(found) == rows else list(found[0])
     return found if isinstance(found, list) else [found]
 
 
-class _Rows(list[list[Any]]):
+class _CsvRows(list[list[Any]]):
     """The cells of CSV text."""
 
 
@@ -132,7 +132,7 @@ def _content(part: Any, where: str) -> Any:
             several = "jsonlines" in kind and len(lines) > 1
             return [json.loads(line) for line in lines] if several else json.loads(data)
         if encoding == "CSV":
-            return _Rows(row for row in csv.reader(io.StringIO(data), strict=True) if row)
+            return _CsvRows(row for row in csv.reader(io.StringIO(data), strict=True) if row)
     except (KeyError, TypeError, AttributeError, ValueError, csv.Error, binascii.Error) as error:
         raise DataError(f"{where}: the data cannot be decoded: {error!r}") from None
     raise DataError(f"{where}: encoding {quote(encoding)} is not CSV, JSON or BASE64")

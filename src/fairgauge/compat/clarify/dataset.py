@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
-from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.columns import CodedColumn, from_values
 from fairgauge.compat.json_documents import json_document, json_lines, search
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.ordered_files import local_copy, ordered_parquet
@@ -39,7 +39,7 @@ class Dataset:
     """
 
     source: str
-    table: Table
+    table: ColumnTable
     label: str | None
     predicted: str | None
     notices: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Dataset:
         """Return the number of rows."""
         return self.table.rows
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> CodedColumn:
         """Return a column by its name."""
         return self.table.column(name)
 
@@ -68,16 +68,16 @@ class Dataset:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
         return find(self.facets or self.names, asked) or self.find(asked)
 
-    def adding(self, column: Column) -> Dataset:
+    def adding(self, column: CodedColumn) -> Dataset:
         """Return the table with predictions of a model."""
-        table = self.table.beside(Table.of_columns([column]))
+        table = self.table.beside(ColumnTable.of_columns([column]))
         return replace(self, table=table, predicted=column.name)
 
     def take(self, rows: NDArray[Any]) -> Dataset:
         """Return some of the rows, by position or mask."""
         return replace(self, table=self.table.take(rows))
 
-    def features(self, but: set[str | None]) -> list[Column]:
+    def features(self, but: set[str | None]) -> list[CodedColumn]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
         left_out = {self.label, self.predicted, *self.outside, *but}
         return self.table.columns([name for name in self.names if name not in left_out])
@@ -104,7 +104,7 @@ def read_dataset(
     else:
         local = [local_copy(path) for path in files]
         source, names = ordered_parquet(local, ", ".join(map(str, files)), limit)
-        table = Table.of_files(source, _checked(config.headers or names, len(names)))
+        table = ColumnTable.of_files(source, _checked(config.headers or names, len(names)))
     label, predicted = find(table.names, config.label), find(table.names, config.predicted_label)
     return Dataset(shown(files), table, label, predicted, notices)
 
@@ -136,7 +136,7 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     cells = [*zip(*rows, strict=True), *more.values()]
     columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
     roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
-    table = Table.of_columns(columns)
+    table = ColumnTable.of_columns(columns)
     return Dataset(shown(files), table, roles.get("label"), roles.get(PREDICTED))
 
 
@@ -165,10 +165,10 @@ def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[
     )
 
 
-_Rows = tuple[list[list[Any]], dict[str, Any]]
+_JsonRows = tuple[list[list[Any]], dict[str, Any]]
 
 
-def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
+def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     """Take features and labels out of every line."""
     records = list(json_lines(path, limit))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
@@ -188,7 +188,7 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     return rows, more
 
 
-def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
+def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     """Take features and labels out of one document."""
     document = json_document(path)
     rows = search(str(config.features), "features").search(document)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.column_reading import DataType, looks_misread
 from fairgauge.compat.facet_blocks import (
+    BinaryOutcome,
     Blocks,
-    Outcome,
     facet_blocks,
     favoured,
     outcome,
@@ -17,7 +17,7 @@ from fairgauge.compat.facet_blocks import (
 )
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.flip_test import Features
-from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import result
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, listing, quote
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
     from fairgauge.cube.cube import Cube
     from fairgauge.report.report import Report
 
@@ -94,7 +94,7 @@ class Job:
             "facets": facets,
         }
 
-    def _label(self) -> tuple[Outcome, list[Any]]:
+    def _label(self) -> tuple[BinaryOutcome, list[Any]]:
         config, name = self.config, self.made.label
         assert name is not None
         assert config.label_values_or_threshold is not None
@@ -108,7 +108,7 @@ class Job:
         self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 
-    def _prediction(self, listed: list[Any]) -> Outcome | None:
+    def _prediction(self, listed: list[Any]) -> BinaryOutcome | None:
         """Collapse the predictions; where the service stops, go on with a notice."""
         name = self.made.predicted
         if name is None or "post_training_bias" not in self.config.stages:
@@ -154,7 +154,7 @@ class Job:
         asked = self.config.methods.report
         return {"document": {"title": asked.title}} if asked and asked.title else {}
 
-    def _measured(self, options: dict[str, Any]) -> Measured | None:
+    def _measured(self, options: dict[str, Any]) -> ServiceMetrics | None:
         blocks = tuple(side.blocks for side in self.sides if side.blocks is not None)
         if not blocks:
             return None
@@ -169,7 +169,7 @@ class Job:
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         cube = count_question(asked, self.profile)
         self._cube, self._options = cube, options | {"metrics": metrics} | self._document()
-        return Measured(asked, cube, features, problem)
+        return ServiceMetrics(asked, cube, features, problem)
 
 
 def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
     }
 
 
-def _without_rows(blocks: Blocks, column: Column, listed: list[Any] | None) -> Iterator[str]:
+def _without_rows(blocks: Blocks, column: CodedColumn, listed: list[Any] | None) -> Iterator[str]:
     """Name listed values of a facet that no row has; a threshold that no row exceeds."""
     if not listed:
         return

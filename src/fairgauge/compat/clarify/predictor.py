@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.clarify.dataset import PREDICTED
-from fairgauge.compat.columns import Column, Kind, from_values
+from fairgauge.compat.columns import CodedColumn, Kind, from_values
 from fairgauge.compat.json_documents import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"
 
 
-def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
+def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> CodedColumn:
     """Ask a model about every row, and read a label out of every answer.
 
     Raises
@@ -58,7 +58,7 @@ class Request:
     made: Dataset
 
     @property
-    def features(self) -> list[Column]:
+    def features(self) -> list[CodedColumn]:
         """Return the columns that the model sees."""
         excluded = {self.made.find(name) for name in self.config.excluded_columns}
         return self.made.features(excluded)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.clarify_config import Segments
     from fairgauge.compat.clarify.job import Job
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
 DEFAULT = "__default__"
 _INTERVAL = re.compile(r"\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*")
@@ -57,7 +57,7 @@ def _names(asked: Segments) -> list[str]:
     return names
 
 
-def _masks(asked: Segments, column: Column, path: str) -> list[NDArray[np.bool_]]:
+def _masks(asked: Segments, column: CodedColumn, path: str) -> list[NDArray[np.bool_]]:
     """Return the rows of every segment, then those of none."""
     masks = []
     for i, values in enumerate(asked.segments):
@@ -69,7 +69,7 @@ def _masks(asked: Segments, column: Column, path: str) -> list[NDArray[np.bool_]
     return [*masks, rest]
 
 
-def _levels(value: str | int, column: Column, path: str) -> NDArray[np.bool_]:
+def _levels(value: str | int, column: CodedColumn, path: str) -> NDArray[np.bool_]:
     found = _INTERVAL.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return np.array([str(level) == str(value) for level in column.levels], dtype=bool)

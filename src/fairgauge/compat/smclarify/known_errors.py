@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.compat.column_reading import DataType
-    from fairgauge.compat.columns import Column
-    from fairgauge.compat.facet_blocks import Outcome
+    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.facet_blocks import BinaryOutcome
 
 
-def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) -> Iterator[str]:
+def of_reading(column: CodedColumn, values: Sequence[Any] | None, found: DataType) -> Iterator[str]:
     """Describe what is doubtful in how a column was read."""
     why = looks_misread(column, values, found)
     if why:
@@ -23,7 +23,7 @@ def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) ->
         yield f"the text {values[0]!r} was read as true in column {column.name!r}"
 
 
-def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
+def of_missing(outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
     """Describe where missing labels or predictions count as negative."""
     for each in outcomes:
         if each is not None and (each.column.codes < 0).any():

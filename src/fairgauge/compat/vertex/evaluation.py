@@ -9,11 +9,17 @@ import numpy as np
 
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.columns import Column, Kind
-from fairgauge.compat.facet_blocks import Blocks, Outcome
+from fairgauge.compat.columns import CodedColumn, Kind
+from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.service_texts import spelled
-from fairgauge.compat.vertex.records import Records, Scored, read_data, read_predictions, scores_of
+from fairgauge.compat.vertex.records import (
+    ClassScores,
+    Records,
+    read_data,
+    read_predictions,
+    scores_of,
+)
 from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
@@ -175,7 +181,7 @@ class _Evaluation:
         known: Mask = np.logical_and.reduce([column.codes >= 0 for column in columns])
         return known
 
-    def _label(self, records: Records, rows: Codes) -> Outcome:
+    def _label(self, records: Records, rows: Codes) -> BinaryOutcome:
         column = records.column(self._asked.target_field_name, "target_field_name")
         wanted = [canonical(label) for label in self._labels]
         positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
@@ -187,7 +193,7 @@ class _Evaluation:
         states = np.array([*map(int, positive), -1])[column.codes]
         return _outcome("label", states[rows])
 
-    def _check_classes(self, scored: Scored) -> None:
+    def _check_classes(self, scored: ClassScores) -> None:
         known = {name for row in scored.scores if row for name in row}
         missing = [label for label in self._labels if label not in known]
         if missing:
@@ -197,7 +203,11 @@ class _Evaluation:
             )
 
     def _audit(
-        self, slices: Blocks, label: Outcome, prediction: Outcome | None, metrics: Sequence[str]
+        self,
+        slices: Blocks,
+        label: BinaryOutcome,
+        prediction: BinaryOutcome | None,
+        metrics: Sequence[str],
     ) -> Report:
         asked = Question((slices,), label, prediction)
         cube = count_question(asked, Profile.DOCUMENTED)
@@ -205,16 +215,16 @@ class _Evaluation:
         return audit(cube, metrics=list(metrics), reference=reference, **self._options)
 
 
-def _outcome(name: str, states: Codes) -> Outcome:
-    column = Column(name, Kind.INTEGER, states, (0, 1))
-    return Outcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
+def _outcome(name: str, states: Codes) -> BinaryOutcome:
+    column = CodedColumn(name, Kind.INTEGER, states, (0, 1))
+    return BinaryOutcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
 
 
-def _classes(target: Column) -> list[str]:
+def _classes(target: CodedColumn) -> list[str]:
     return sorted(name_of(canonical(level)) for level in target.levels)
 
 
-def _predicted(scored: Scored, labels: list[str], threshold: float | str) -> Iterator[int]:
+def _predicted(scored: ClassScores, labels: list[str], threshold: float | str) -> Iterator[int]:
     """Return 1 for rows predicted positive: scores of at least the threshold; -1 for no answer."""
     if threshold == ARGMAX:
         for best in scored.best():

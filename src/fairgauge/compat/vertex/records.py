@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.columns import CodedColumn, from_values
 from fairgauge.compat.json_documents import json_lines
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 
@@ -27,7 +27,7 @@ _SHOWN = 8
 class Records:
     """Rows of a data set or of predictions."""
 
-    def __init__(self, source: str, table: Table | None, rows: list[Any]) -> None:
+    def __init__(self, source: str, table: ColumnTable | None, rows: list[Any]) -> None:
         self.source = source
         self._table = table
         self._rows = rows
@@ -35,7 +35,7 @@ class Records:
     def __len__(self) -> int:
         return len(self._rows) if self._table is None else self._table.rows
 
-    def column(self, name: str, path: str) -> Column:
+    def column(self, name: str, path: str) -> CodedColumn:
         """Return a column by its dotted name, under ``instance`` by default.
 
         Raises
@@ -72,7 +72,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ClassScores:
     """What a model predicted for every row: the score of each class."""
 
     scores: list[dict[str, float] | None]
@@ -122,7 +122,7 @@ def read_predictions(files: Sequence[Path], form: str) -> Records:
     return _lines(files)
 
 
-def scores_of(records: Records, asked: Parameters) -> Scored:
+def scores_of(records: Records, asked: Parameters) -> ClassScores:
     """Find the scores of every class in predictions.
 
     Raises
@@ -140,7 +140,7 @@ def scores_of(records: Records, asked: Parameters) -> Scored:
     found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
     plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
     alone = [_is_class(value) for value in plain]
-    return Scored(found, are_classes=bool(alone) and all(alone))
+    return ClassScores(found, are_classes=bool(alone) and all(alone))
 
 
 def _is_class(value: Any) -> bool:
@@ -213,12 +213,12 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
             )
         parts.append((path, first == names))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
-    return Records(str(files[0]), Table.of_files(source, names), [])
+    return Records(str(files[0]), ColumnTable.of_files(source, names), [])
 
 
 def _parquet(files: Sequence[Path]) -> Records:
     source, names = ordered_parquet([local_copy(path) for path in files], str(files[0]))
-    return Records(str(files[0]), Table.of_files(source, names), [])
+    return Records(str(files[0]), ColumnTable.of_files(source, names), [])
 
 
 def _lookup(row: Any, name: str) -> Any:

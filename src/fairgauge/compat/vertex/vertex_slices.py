@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
     Mask = NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ class Condition:
     low: float | None = None
     high: float | None = None
 
-    def holds(self, column: Column) -> Mask:
+    def holds(self, column: CodedColumn) -> Mask:
         """Return for every row whether it meets the condition; a missing value does not."""
         levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
         met: Mask = levels[column.codes]
@@ -52,13 +52,13 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class VertexSlice:
     """Rows that meet all conditions, as they were written."""
 
     conditions: tuple[Condition, ...]
     written: Any
 
-    def holds(self, column: Callable[[str], Column]) -> Mask:
+    def holds(self, column: Callable[[str], CodedColumn]) -> Mask:
         """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
         inside: Mask = np.logical_and.reduce(met)
@@ -69,7 +69,7 @@ class Slice:
 class BiasConfig:
     """One slice against all other rows, or two slices; and the positive labels."""
 
-    slices: tuple[Slice, ...]
+    slices: tuple[VertexSlice, ...]
     labels: tuple[str, ...] = ()
 
 
@@ -133,17 +133,17 @@ def _config(slices: list[Any], labels: list[Any], path: str, problems: list[Prob
     return BiasConfig(tuple(made), tuple(_text(label) for label in labels))
 
 
-def _slice(found: Any, path: str, problems: list[Problem]) -> Slice:
+def _slice(found: Any, path: str, problems: list[Problem]) -> VertexSlice:
     features = found.get("configs", found) if isinstance(found, dict) else None
     if not isinstance(features, dict) or not features:
         message = f"must map features to values, not {quote(found)}"
         problems.append(Problem(path, message))
-        return Slice((), found)
+        return VertexSlice((), found)
     conditions = []
     for feature, wanted in features.items():
         made = _condition(str(feature), wanted, f"{path}.{feature}", problems)
         conditions += [made] if made else []
-    return Slice(tuple(conditions), found)
+    return VertexSlice(tuple(conditions), found)
 
 
 def _condition(feature: str, wanted: Any, path: str, problems: list[Problem]) -> Condition | None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat.column_reading import DataType
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
-from fairgauge.compat.smclarify.bias.results import MetricResult, ModelPerformanceReport
+from fairgauge.compat.smclarify.bias.report_values import MetricResult, ModelPerformanceReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.compat.facet_blocks import Outcome
+    from fairgauge.compat.facet_blocks import BinaryOutcome
 
 
-def performance(name: str, label: Outcome, prediction: Outcome) -> dict[str, Any]:
+def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, Any]:
     """Return the performance of predictions on all rows, as the service writes it."""
     true, shown = label.states == 1, prediction.states == 1
     cells = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat import service_texts
 from fairgauge.compat.column_reading import NOT_A_THRESHOLD
 from fairgauge.compat.columns import from_frame, from_series
-from fairgauge.compat.facet_blocks import Blocks, Outcome, facet_blocks, outcome, predicted
+from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.flip_test import Features
-from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import (
@@ -21,7 +21,7 @@ from fairgauge.compat.smclarify.bias.metrics import (
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 from fairgauge.compat.smclarify.bias.performance import performance
-from fairgauge.compat.smclarify.bias.results import (
+from fairgauge.compat.smclarify.bias.report_values import (
     Column,
     FacetColumn,
     FacetContinuousColumn,
@@ -149,11 +149,11 @@ def bias_report(
         registered if list(metrics) == ["all"] else fetch_metrics_to_run(registered, list(metrics))
     )
     names = sorted(metric.__name__ for metric in chosen)
-    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(group_variable)
     cube = count_question(question, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(question, cube, [made.features], problem)
+    measured = ServiceMetrics(question, cube, [made.features], problem)
     own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
 
     def entry(name: str, block: int) -> dict[str, Any]:
@@ -180,9 +180,9 @@ def bias_basic_stats(
 
     Takes the arguments of `bias_report`, and raises its errors.
     """
-    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(None)
-    measured = Measured(question, count_question(question, Profile.CLARIFY))
+    measured = ServiceMetrics(question, count_question(question, Profile.CLARIFY))
     found = [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)
@@ -211,7 +211,7 @@ def model_performance_report(
     return report
 
 
-class _Asked:
+class _ReportArguments:
     """The arguments of a report, checked and collapsed."""
 
     def __init__(
@@ -226,8 +226,8 @@ class _Asked:
         self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
         self._df = df
         self._column = from_series(df[facet_column.name])
-        self.label: Outcome
-        self.prediction: Outcome | None = None
+        self.label: BinaryOutcome
+        self.prediction: BinaryOutcome | None = None
         try:
             self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
         except ValueError as error:
@@ -326,7 +326,7 @@ def _require_positive(values: Any) -> None:
         raise ValueError("Positive label values or thresholds are empty for Label column")
 
 
-def _basic(measured: Measured, block: int, after: bool) -> Iterator[MetricResult]:
+def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
     positive, rows = measured.base_rate(0, block), measured.size(0, block)
     values: list[tuple[Callable[..., Any], Any]] = [
         (stats.proportion, divide(rows, measured.known(0))),

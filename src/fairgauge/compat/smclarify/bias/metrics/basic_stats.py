@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.compat.columns import Column, from_series
+from fairgauge.compat.columns import CodedColumn, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide
 from fairgauge.enums import Profile
 
@@ -129,7 +129,7 @@ def multicategory_confusion_matrix(
     return class_matrix(from_series(label_series), from_series(predicted_label_series))
 
 
-def class_matrix(label: Column, predicted: Column) -> dict[str, dict[str, float]] | None:
+def class_matrix(label: CodedColumn, predicted: CodedColumn) -> dict[str, dict[str, float]] | None:
     """Count predictions by label, both as columns.
 
     Raises
