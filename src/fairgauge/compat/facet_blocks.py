@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.compat.column_reading import DataType, above, as_type, categories, interval
+from fairgauge.compat.columns import as_float, as_int
 from fairgauge.enums import Profile
 from fairgauge.values import canonical, matches
 
@@ -64,7 +65,7 @@ class BinaryOutcome:
 
 def facet_blocks(
     column: CodedColumn,
-    values: Sequence[Any] | None,
+    values: Sequence[object] | None,
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
 ) -> Blocks:
@@ -97,7 +98,7 @@ def facet_blocks(
 
 
 def _inside(
-    column: CodedColumn, listed: list[Any] | None, profile: Profile
+    column: CodedColumn, listed: list[object] | None, profile: Profile
 ) -> tuple[NDArray[np.bool_], str]:
     found = interval(column, listed)
     if profile is Profile.CLARIFY:
@@ -105,10 +106,10 @@ def _inside(
         return inside, "" if found is None else str(found)
     assert listed
     text = str(found) if found is not None and found.low == listed[0] else f"({listed[0]}, inf)"
-    return above(column, float(listed[0])), text
+    return above(column, as_float(listed[0])), text
 
 
-def _listed(column: CodedColumn, listed: list[Any], profile: Profile) -> NDArray[np.bool_]:
+def _listed(column: CodedColumn, listed: list[object], profile: Profile) -> NDArray[np.bool_]:
     if profile is Profile.CLARIFY:
         return categories(column, listed)
     meant = [canonical(value) for value in listed]
@@ -116,7 +117,7 @@ def _listed(column: CodedColumn, listed: list[Any], profile: Profile) -> NDArray
     return np.array([any(matches(m, level) for m in meant) for level in levels], dtype=bool)
 
 
-def _codes(column: CodedColumn, group_of: NDArray[Any]) -> Codes:
+def _codes(column: CodedColumn, group_of: Codes) -> Codes:
     return np.append(group_of, -2)[column.codes]
 
 
@@ -128,10 +129,10 @@ def favoured(blocks: Blocks) -> Blocks:
 
 def outcome(
     column: CodedColumn,
-    values: Sequence[Any],
+    values: Sequence[object],
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
-) -> tuple[BinaryOutcome, list[Any]]:
+) -> tuple[BinaryOutcome, list[object]]:
     """Collapse a label; return it, and the listed values as they were understood.
 
     ``of`` is the type of the column; without it, the profile's rules decide.
@@ -152,7 +153,10 @@ def outcome(
 
 
 def predicted(
-    column: CodedColumn, label: BinaryOutcome, listed: list[Any], profile: Profile = Profile.CLARIFY
+    column: CodedColumn,
+    label: BinaryOutcome,
+    listed: list[object],
+    profile: Profile = Profile.CLARIFY,
 ) -> BinaryOutcome:
     """Collapse a prediction as its label was.
 
@@ -183,7 +187,9 @@ def predicted(
     return made
 
 
-def _as_clarify(column: CodedColumn, listed: list[Any]) -> tuple[DataType, CodedColumn, list[Any]]:
+def _as_clarify(
+    column: CodedColumn, listed: list[object]
+) -> tuple[DataType, CodedColumn, list[object]]:
     found, column, converted = as_type(column, listed)
     assert converted is not None
     return found, column, converted
@@ -195,12 +201,12 @@ def _as_label(column: CodedColumn, label: CodedColumn) -> CodedColumn:
         return column
     if (column.codes < 0).any():
         raise ValueError("Cannot convert non-finite values (NA or inf) to integer")
-    return column.relabel([int(level) for level in column.levels], label.kind)
+    return column.relabel([as_int(level) for level in column.levels], label.kind)
 
 
 def _predicted_as_meant(
-    column: CodedColumn, label: BinaryOutcome, listed: list[Any]
+    column: CodedColumn, label: BinaryOutcome, listed: list[object]
 ) -> BinaryOutcome:
     if label.of is DataType.CONTINUOUS:
-        return BinaryOutcome(column, above(column, float(listed[0])), label.of, label.text)
+        return BinaryOutcome(column, above(column, as_float(listed[0])), label.of, label.text)
     return BinaryOutcome(column, _listed(column, listed, Profile.DOCUMENTED), label.of, label.text)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.columns import CodedColumn, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fairgauge.scan.ordered_files import OrderedFiles
@@ -69,7 +70,7 @@ class ColumnTable:
             self._columns |= {column.name: column for column in self._read(unread)}
         return [self._columns[name] for name in names]
 
-    def take(self, rows: NDArray[Any]) -> ColumnTable:
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> ColumnTable:
         """Return some rows, by position or mask."""
         count = int(rows.sum()) if rows.dtype == bool else len(rows)
         return ColumnTable(

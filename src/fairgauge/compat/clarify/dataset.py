@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
 from fairgauge.compat.columns import CodedColumn, from_values
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
@@ -73,7 +74,7 @@ class Dataset:
         table = self.table.beside(ColumnTable.of_columns([column]))
         return replace(self, table=table, predicted=column.name)
 
-    def take(self, rows: NDArray[Any]) -> Dataset:
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Dataset:
         """Return some of the rows, by position or mask."""
         return replace(self, table=self.table.take(rows))
 
@@ -128,7 +129,7 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     parts = [(_lines if lines else _document)(config, path, limit) for path in files]
     rows = [row for part in parts for row in part[0]]
     more = {
-        key: [value for part in parts for value in part[1][key]]
+        key: [value for part in parts for value in part[1][key] or ()]
         for key in ("label", PREDICTED)
         if parts[0][1][key] is not None
     }
@@ -140,7 +141,7 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     return Dataset(shown(files), table, roles.get("label"), roles.get(PREDICTED))
 
 
-def _width(rows: list[list[Any]], files: Sequence[Path]) -> int:
+def _width(rows: list[list[object]], files: Sequence[Path]) -> int:
     """Return the number of features, the same in every row."""
     width = len(rows[0]) if rows else 0
     if not width:
@@ -165,7 +166,7 @@ def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[
     )
 
 
-_JsonRows = tuple[list[list[Any]], dict[str, Any]]
+_JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
 
 
 def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
@@ -180,7 +181,7 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
             where = f"{quote(path)} line {number:,}"
             raise DataError(f"features: {quote(config.features)} is no list in {where}")
         rows.append(found)
-    more: dict[str, Any] = dict.fromkeys(paths)
+    more: dict[str, list[object] | None] = dict.fromkeys(paths)
     for key, each in paths.items():
         if isinstance(each, str):
             compiled = search(each, key)
@@ -195,7 +196,7 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         what = f"{quote(config.features)} is no list of lists in {quote(path)}"
         raise DataError(f"features: {what}. Data must contain features.")
-    more: dict[str, Any] = {"label": None, PREDICTED: None}
+    more: dict[str, list[object] | None] = {"label": None, PREDICTED: None}
     for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
         if not isinstance(each, str):
             continue
@@ -210,7 +211,7 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     return rows[:limit], more
 
 
-def _known(values: list[Any], key: str, asked: str, path: Path) -> list[Any]:
+def _known(values: list[object], key: str, asked: str, path: Path) -> list[object]:
     if values and all(value is None for value in values):
         raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import numpy as np
 
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.compat.columns import Codes
+    from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
     from fairgauge.compat.vertex.vertex_config import VertexConfig
     from fairgauge.compat.vertex.vertex_slices import BiasConfig, Mask
     from fairgauge.report.report import Report
 
-SLICE_A, SLICE_B = "slice_a", "slice_b"
+SLICE_A: Final = "slice_a"
+SLICE_B: Final = "slice_b"
 REST = f"not {SLICE_A}"
 DATA_METRICS = ("vertex.difference_in_population_size", "vertex.dpptl")
 MODEL_METRICS = (
@@ -48,7 +50,25 @@ MODEL_METRICS = (
 )
 
 
-def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[dict[str, Any]]:
+class ModelResults(TypedDict, total=False):
+    """The results of a model; nothing where there are no predictions."""
+
+    model_bias: list[dict[str, object]]
+
+
+class BiasResults(ModelResults):
+    """The results of one bias configuration, as the command prints and writes them."""
+
+    slice_a: object
+    slice_b: object
+    labels: list[str]
+    data_bias: dict[str, object]
+    notices: list[str]
+
+
+def evaluate(
+    config: VertexConfig, places: Places, **options: Unpack[IntervalOptions]
+) -> Iterator[BiasResults]:
     """Compute every bias configuration, and without labels every class of the target.
 
     Parameters
@@ -103,7 +123,7 @@ class _Evaluation:
         number: int,
         bias: BiasConfig,
         labels: list[str],
-        options: dict[str, Any],
+        options: IntervalOptions,
     ) -> None:
         self._asked = config.asked
         self._path = f"bias_configs[{number}]"
@@ -112,20 +132,23 @@ class _Evaluation:
         self._options = options
         self._notices = config.notices
 
-    def run(self, data: Records, predictions: Records | None) -> dict[str, Any]:
+    def run(self, data: Records, predictions: Records | None) -> BiasResults:
         """Return the results in the shape of the documentation."""
         first, *second = (each.written for each in self._bias.slices)
-        found: dict[str, Any] = {
+        counted = self._data(data)
+        model: ModelResults = {}
+        if predictions is not None:
+            model["model_bias"] = self._model(predictions)
+        return {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
             "labels": self._labels,
-            "data_bias": self._data(data),
+            "data_bias": counted,
+            **model,
+            "notices": list(dict.fromkeys(self._notices)),
         }
-        if predictions is not None:
-            found["model_bias"] = self._model(predictions)
-        return found | {"notices": list(dict.fromkeys(self._notices))}
 
-    def _data(self, records: Records) -> dict[str, Any]:
+    def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
         report = self._audit(slices, self._label(records, rows), None, DATA_METRICS)
         groups = {group.group: group for group in report.groups}
@@ -138,7 +161,7 @@ class _Evaluation:
         }
         return {"counts": counts, **_described(report, DATA_METRICS)}
 
-    def _model(self, records: Records) -> list[dict[str, Any]]:
+    def _model(self, records: Records) -> list[dict[str, object]]:
         rows, slices = self._slices(records)
         label = self._label(records, rows)
         scored = scores_of(records, self._asked)
@@ -242,10 +265,10 @@ def _positive(report: Report, name: str) -> float | None:
     return None
 
 
-def _described(report: Report, metrics: Sequence[str]) -> dict[str, Any]:
+def _described(report: Report, metrics: Sequence[str]) -> dict[str, object]:
     """Return values, reasons where there is none, intervals, and each comparison in words."""
-    values: dict[str, Any] = {}
-    texts: dict[str, dict[str, Any]] = {"reasons": {}, "intervals": {}, "says": {}}
+    values: dict[str, object] = {}
+    texts: dict[str, dict[str, object]] = {"reasons": {}, "intervals": {}, "says": {}}
     for metric in metrics:
         each = report[metric, "slice", SLICE_A]
         values[metric] = spelled(each.value)

@@ -38,9 +38,11 @@ from fairgauge.compat.smclarify.warning import SmclarifyWarning, warn_once
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 __all__ = [
     "Column",
@@ -74,8 +76,8 @@ def problem_type(labels: pd.Series) -> ProblemType:
 
 
 def fetch_metrics_to_run(
-    full_metrics: list[Callable[..., Any]], metric_names: list[str]
-) -> list[Callable[..., Any]]:
+    full_metrics: Sequence[Callable[..., object]], metric_names: Sequence[str]
+) -> list[Callable[..., object]]:
     """Return the metric functions of some names, in registered order.
 
     Raises
@@ -89,7 +91,7 @@ def fetch_metrics_to_run(
     return [metric for metric in full_metrics if metric.__name__ in metric_names]
 
 
-def label_value_or_threshold(label_series: pd.Series, positive_values: list[Any]) -> str:
+def label_value_or_threshold(label_series: pd.Series, positive_values: Sequence[object]) -> str:
     """Return the positive values, or the interval above a threshold, as results write them.
 
     Raises
@@ -107,7 +109,7 @@ def bias_report(
     label_column: LabelColumn,
     stage_type: StageType,
     predicted_label_column: LabelColumn | None = None,
-    metrics: Sequence[Any] = _ALL,
+    metrics: Sequence[str] = _ALL,
     group_variable: pd.Series | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the bias of a data set, or of a model's predictions, for one facet.
@@ -156,12 +158,12 @@ def bias_report(
     measured = ServiceMetrics(question, cube, [made.features], problem)
     own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
 
-    def entry(name: str, block: int) -> dict[str, Any]:
+    def entry(name: str, block: int) -> Mapping[str, object]:
         if name in own:
             return made.called(own[name], block, group_variable)
         return measured.result(name, 0, block)
 
-    found = [
+    found: list[dict[str, Any]] = [
         {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]
@@ -261,8 +263,8 @@ class _ReportArguments:
         return Question((self.facet,), self.label, self.prediction, strata)
 
     def called(
-        self, metric: Callable[..., Any], block: int, group_variable: pd.Series | None
-    ) -> dict[str, Any]:
+        self, metric: Callable[..., object], block: int, group_variable: pd.Series | None
+    ) -> dict[str, object]:
         """Call a metric that a user registered; an exception is the error of its entry."""
         index = self._df.index
         label = _flags(self.label.states == 1, index)
@@ -279,11 +281,10 @@ class _ReportArguments:
         }
         made = (metric.__name__, metric_description(metric))
         try:
-            entry: MetricResult = MetricResult(*made, call_metric(metric, **arguments))
+            entry = MetricResult(*made, call_metric(metric, **arguments))
         except Exception as error:
             entry = MetricError(*made, error=error)
-        written: dict[str, Any] = entry.to_json()
-        return written
+        return entry.to_json()
 
     def doubts(self) -> Iterator[str]:
         """Describe what is doubtful in how the columns were read."""
@@ -292,7 +293,7 @@ class _ReportArguments:
         yield from known_errors.of_missing([self.label, self.prediction])
 
 
-def _flags(values: Any, index: Any) -> pd.Series:
+def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:
     import pandas as pd
 
     return pd.Series(values, index=index)
@@ -321,14 +322,14 @@ def _check(
         raise ValueError("predicted_label_column has to be provided for Post training metrics")
 
 
-def _require_positive(values: Any) -> None:
+def _require_positive(values: object) -> None:
     if not values:
         raise ValueError("Positive label values or thresholds are empty for Label column")
 
 
 def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
     positive, rows = measured.base_rate(0, block), measured.size(0, block)
-    values: list[tuple[Callable[..., Any], Any]] = [
+    values: list[tuple[Callable[..., object], object]] = [
         (stats.proportion, divide(rows, measured.known(0))),
         (stats.observed_label_distribution, [positive, 1 - positive]),
     ]

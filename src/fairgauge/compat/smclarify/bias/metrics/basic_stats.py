@@ -138,7 +138,8 @@ def class_matrix(label: CodedColumn, predicted: CodedColumn) -> dict[str, dict[s
         Labels are missing; the message is that of smclarify's libraries.
     """
     missing = bool((label.codes < 0).any())
-    order = sorted([*label.used, *([math.nan] if missing else [])])
+    order: list[Any] = [*label.used, *([math.nan] if missing else [])]
+    order.sort()
     if missing:
         raise TypeError(_NO_MISSING)
     if predicted.kind is not label.kind and order:
@@ -165,5 +166,5 @@ def _rate(name: str, *cells: int) -> float:
     """Return a rate of the catalogue, from TP, FP, FN and TN."""
     rate = find_rate(name)
     counts = np.array([cells], dtype=np.float64)
-    side: Any = ConfusionCounts(size=counts.sum(axis=-1), cells={rate.needs: counts})
+    side = ConfusionCounts(size=counts.sum(axis=-1), cells={rate.needs: counts})
     return float(rate.value(side, Profile.CLARIFY)[0])

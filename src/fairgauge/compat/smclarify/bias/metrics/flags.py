@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
+
+    from fairgauge.compat.service_texts import MetricEntry
 
 
 def flag(series: pd.Series, name: str) -> BinaryOutcome:
@@ -67,7 +69,7 @@ def measure(
     return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
 
 
-def _value(entry: dict[str, Any]) -> float:
+def _value(entry: MetricEntry) -> float:
     if "error" in entry:
         raise ValueError(entry["error"])
     value = read(entry["value"])
