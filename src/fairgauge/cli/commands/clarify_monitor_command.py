@@ -14,11 +14,11 @@ from fairgauge.cli.streams import complain, say
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from fairgauge.compat.clarify.analysis_files import Value
+    from fairgauge.compat.clarify.analysis_files import MetricValue
     from fairgauge.compat.clarify.monitor import Drift
     from fairgauge.compat.uri_paths import Places
 
-    Values = dict[tuple[str, str, str, str], Value]
+    Values = dict[tuple[str, str, str, str], MetricValue]
 
 VIOLATED, UNDECIDED = 1, 3
 
