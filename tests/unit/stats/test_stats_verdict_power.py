@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats.conditional_disparity import conditional_disparity, prior_share
+from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.contrasts import mover_wilson_ratio, newcombe
 from fairgauge.stats.familywise import (
     VerdictP,
@@ -184,4 +184,3 @@ def test_a_stratum_without_accepted_rows_takes_no_part():
         conditional_disparity(group, others, Z), conditional_disparity(group[:1], others[:1], Z)
     )
     assert np.isnan(conditional_disparity(group[1:], others[1:], Z)).all()
-    assert prior_share(100, 240) > 0.5
