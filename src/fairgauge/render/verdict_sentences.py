@@ -83,8 +83,12 @@ def _needed(reason: Reason) -> list[str]:
         return []
     if needed > _MOST_ROWS:
         return ["deciding would need more rows than is practical"]
-    rows = reason["rows"]
-    return [f"about {_rounded(needed):,} such rows would decide ({amount(rows)} now)"]
+    least, most = reason.get("fewest"), reason.get("most")
+    text = f"about {_rounded(needed):,} such rows would decide with {_POWER}"
+    if least is not None and most is not None:
+        upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
+        text += f", between {_rounded(least):,} and {upper} as far as the estimate tells"
+    return [f"{text} ({amount(reason['rows'])} now)"]
 
 
 def _detectable(reason: Reason) -> list[str]:
