@@ -35,8 +35,8 @@ _DIRECTIONS = {
 METHOD = (
     "The interval of a change is MOVER's of the two intervals (Zou and Donner 2008); it assumes "
     "that the two reports rest on different, independent rows. A ratio changes by a ratio. The "
-    "p-values invert these limits; all changes are one family (Holm up to 20, Benjamini-Hochberg "
-    "above). Statistically significant: the interval of the change of the distance from no difference does not "
+    "p-values invert these limits; all changes are one family (Holm). "
+    "Statistically significant: the interval of the change of the distance from no difference does not "
     "hold 0, the adjusted p-value is at most one minus the confidence, and both estimates have "
     "enough data."
 )
