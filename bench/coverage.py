@@ -23,9 +23,12 @@ from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.best import rates_with_best
 from fairgauge.stats.cluster_robust import (
     FEWEST_CLUSTERS,
+    ShareSums,
+    ShareVariance,
     cluster_interval,
-    cluster_share,
+    effective_rows,
     pooled_correlation,
+    share_variance,
     shared_correlation,
 )
 from fairgauge.stats.conditional_disparity import conditional_disparity
@@ -47,7 +50,7 @@ from fairgauge.stats.heavy_tails import (
     squared_error_limits,
     unexplained_error_limits,
 )
-from fairgauge.stats.intervals import critical
+from fairgauge.stats.intervals import as_critical_t, critical, wilson
 from fairgauge.stats.jackknife import deviations
 from fairgauge.stats.multinomial import (
     SPARSE_CLASS,
@@ -227,15 +230,31 @@ def cluster_sizes(kind, clusters, rng, data_sets):
     return np.maximum(np.rint(drawn), 1).astype(int)
 
 
+def cluster_shares(sides, pooled):
+    """Return estimate, limits, and effective clusters of shares; x and m of shape (sets, C)."""
+    variances = []
+    for x, m in sides:
+        sums = ShareSums((m > 0).sum(1), *(e.sum(1) for e in (x, m, x * x, x * m, m * m)))
+        at = np.repeat(np.arange(len(x)), x.shape[1])
+        variances.append(share_variance(sums, x.ravel(), m.ravel(), at))
+    together = ShareVariance(*(np.stack(each) for each in zip(*variances, strict=True)))
+    correlation = pooled_correlation(together, together.rows) if pooled else 0.0
+    found = []
+    for each in variances:
+        n = effective_rows(each, each.rows, correlation)
+        limits = wilson(each.rate * n, n, as_critical_t(_Z, each.degrees))
+        found.append((each.rate, *limits, each.clusters))
+    return found
+
+
 def clustered(kind, clusters, rate, correlation, rng, data_sets):
-    spread, sizes, x = (1 - correlation) / correlation, [], []
+    spread, sides = (1 - correlation) / correlation, []
     for _ in range(2):
-        sizes.append(cluster_sizes(kind, clusters, rng, data_sets))
-        rates = rng.beta(rate * spread, (1 - rate) * spread, sizes[-1].shape)
-        x.append(rng.binomial(sizes[-1], rates))
-    together = pooled_correlation(np.stack(x, 1), np.stack(sizes, 1))
-    found = [cluster_share(*side, _Z, together) for side in zip(x, sizes, strict=True)]
-    enough = np.minimum(found[0].clusters, found[1].clusters) >= FEWEST_CLUSTERS
+        sizes = cluster_sizes(kind, clusters, rng, data_sets)
+        rates = rng.beta(rate * spread, (1 - rate) * spread, sizes.shape)
+        sides.append((rng.binomial(sizes, rates), sizes))
+    found = cluster_shares(sides, pooled=True)
+    enough = np.minimum(found[0][3], found[1][3]) >= FEWEST_CLUSTERS
     difference = mover_difference(*found[0][:3], *found[1][:3])
     return adequate(held(difference, 0.0), enough) | {"one group": share(held(found[0][1:], rate))}
 
@@ -246,8 +265,12 @@ def shared_clusters(clusters, rng, data_sets):
     first = rng.binomial(sizes, 0.4)
     level = rng.beta(0.3 * 4, 0.7 * 4, sizes.shape)  # correlation .2
     sides = [(rng.binomial(m, level), m) for m in (first, sizes - first)]
-    found = [cluster_share(*side, _Z) for side in sides]
-    tied = shared_correlation(*sides[0], *sides[1])
+    found = cluster_shares(sides, pooled=True)
+    off = [
+        (x - p[:, None] * m) / m.sum(1)[:, None]
+        for (x, m), (p, *_) in zip(sides, found, strict=True)
+    ]
+    tied = shared_correlation((off[0] ** 2).sum(1), (off[1] ** 2).sum(1), (off[0] * off[1]).sum(1))
     return {
         "coverage": share(held(mover_difference(*found[0][:3], *found[1][:3], tied), 0.0)),
         "correlation ignored": share(held(mover_difference(*found[0][:3], *found[1][:3]), 0.0)),

@@ -231,9 +231,7 @@ def test_a_cube_file_cannot_hold_a_definition(tmp_path):
     rows = pl.DataFrame({"y": [1, 0, 1, 0], "p": [1, 1, 1, 0], "sex": ["F", "F", "M", "M"]})
     counts = fg.count(rows, label="y", prediction="p", sensitive="sex", metrics=[HIT_SHARE])
     assert fg.audit(counts)["hit_share.difference", "sex", "F"].value == -0.5
-    with pytest.raises(
-        fg.CubeError, match=r"of your own \(hit_share\): count without"
-    ):
+    with pytest.raises(fg.CubeError, match=r"of your own \(hit_share\): count without"):
         counts.save(tmp_path / "day.cube.json")
 
 

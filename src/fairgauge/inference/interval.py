@@ -17,6 +17,7 @@ from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import Interval
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
     clopper_pearson,
     critical,
@@ -38,13 +39,9 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
-ENOUGH_CLUSTERS = 20
-FEWEST_CLUSTERS = 10
-"""With fewer clusters on a side, the variance between them is not known well enough."""
-
 JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
-CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=FEWEST_CLUSTERS)
+CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
 _FEWEST_IN_STRATUM, _MOST_THIN = 5, 0.1
 THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST_IN_STRATUM, share=_MOST_THIN)
@@ -100,20 +97,16 @@ class Intervals:
 
 
 def insufficient_clusters(clusters: Array) -> list[Reason | None]:
-    """Return why clusters are insufficient: fewer than 20 decide nothing, fewer than 10 give none.
+    """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds the smaller number of clusters of both sides; array of shape (n,). None where
-    they suffice.
+    ``clusters`` holds the smaller number of effective clusters of both sides: as many equal ones as
+    their sizes are worth; array of shape (n,).
     """
     return [
-        Reason.of(
-            ReasonCode.FEW_CLUSTERS,
-            clusters=int(number),
-            minimum=FEWEST_CLUSTERS if number < FEWEST_CLUSTERS else ENOUGH_CLUSTERS,
-        )
-        if number < ENOUGH_CLUSTERS
+        Reason.of(ReasonCode.FEW_CLUSTERS, clusters=number, minimum=FEWEST_CLUSTERS)
+        if number < FEWEST_CLUSTERS
         else None
-        for number in clusters.tolist()
+        for number in clusters.round(1).tolist()
     ]
 
 
@@ -245,7 +238,7 @@ class StatisticInterval:
     methods : how they are made, outermost step first.
     shares : the proportions that it is made of, for the rule of expected counts.
     variance : the sample variance of the values that it is the mean of; None if it is no mean.
-    clusters : the number of clusters; None where rows are independent.
+    clusters : the effective number of clusters (Kish); None where rows are independent.
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
     """

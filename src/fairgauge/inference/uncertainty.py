@@ -212,13 +212,13 @@ class Uncertainty:
         rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = insufficient_rows(np.minimum(rows[slot, spread.first], rows[slot, spread.second]))
-        if groups.clusters is not None and "score" not in metric.needs:
-            clusters = clusters_per_group(metric, groups.clusters)
-            known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
-            few_clusters = insufficient_clusters(known.min(axis=1))
-            too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
         none = np.full(slots, np.nan)
         try:
+            if groups.clusters is not None and "score" not in metric.needs:
+                clusters = clusters_per_group(metric, groups.clusters)
+                known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
+                few_clusters = insufficient_clusters(known.min(axis=1))
+                too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
