@@ -16,8 +16,8 @@ import fairgauge as fg
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
-from fairgauge.render.command_line import flags_of
 from fairgauge.reasons import ReasonCode
+from fairgauge.render.command_line import flags_of
 from fairgauge.spec import option_types as types
 from fairgauge.spec.document import DESCRIPTIONS, Document
 from fairgauge.spec.option_docs import page

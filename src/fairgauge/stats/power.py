@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 Comparison: TypeAlias = Literal["difference", "ratio"]
 
-MAX_DOUBLINGS = 40
-"""An interval that 2**40 times the rows would not decide is on the bound: it needs inf."""
-
 
 @quiet
 def detectable_difference(
@@ -50,106 +47,6 @@ def detectable_difference(
     known = (n1 > 0) & (n2 > 0)
     z = critical(confidence) + _power_quantile(power)
     return np.where(known, z * np.sqrt(spread), np.inf)
-
-
-@quiet
-def n_to_detect(
-    p1: ArrayLike,
-    p2: ArrayLike,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    allocation: ArrayLike = 1.0,
-) -> Array:
-    """Return the rows of group 2 needed to detect rates `p1` and `p2` as different.
-
-    Parameters
-    ----------
-    p1, p2 : array-like in [0, 1]
-        Equal rates give inf.
-    confidence, power : float in (0, 1)
-    allocation : array-like, > 0
-        Rows of group 2 per row of group 1.
-
-    Returns
-    -------
-    n2 : array
-        A real number; round up.  Group 1 needs ``n2 / allocation``.
-
-    Examples
-    --------
-    >>> round(float(n_to_detect(0.30, 0.20)), 2)
-    290.41
-    """
-    p1, p2, share = floats(p1, p2, allocation)
-    z = critical(confidence) + _power_quantile(power)
-    spread = p1 * (1 - p1) * share + p2 * (1 - p2)
-    return np.where(p1 == p2, np.inf, z**2 * spread / (p1 - p2) ** 2)
-
-
-@quiet
-def n_to_pass_difference(
-    rate: ArrayLike,
-    tolerance: ArrayLike,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    allocation: ArrayLike = 1.0,
-) -> Array:
-    """Return the rows of group 2 needed to show that equal rates are equal within a tolerance.
-
-    The whole interval must lie inside ``[-tolerance, tolerance]``.  Optimistic where the
-    tolerance is as large as the rate.
-
-    Parameters
-    ----------
-    rate : array-like in [0, 1]
-        The rate both groups share.
-    tolerance : array-like, >= 0
-        0 gives inf.
-    confidence, power, allocation
-        As for `n_to_detect`.
-
-    References
-    ----------
-    Chow, Shao & Wang (2008), Sample Size Calculations in Clinical Research, chapter 4.
-
-    Examples
-    --------
-    >>> round(float(n_to_pass_difference(0.3, 0.05)), 2)
-    1765.25
-    """
-    rate, tolerance, share = floats(rate, tolerance, allocation)
-    z = critical(confidence) + _power_quantile((1 + power) / 2)
-    return np.where(tolerance > 0, z**2 * (1 + share) * rate * (1 - rate) / tolerance**2, np.inf)
-
-
-@quiet
-def n_to_pass_ratio(
-    rate: ArrayLike,
-    margin: ArrayLike = 0.8,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    allocation: ArrayLike = 1.0,
-) -> Array:
-    """Return the rows of group 2 needed to show that the ratio of equal rates exceeds `margin`.
-
-    Parameters
-    ----------
-    rate : array-like in [0, 1]
-        The rate both groups share; 0 gives inf.
-    margin : array-like in (0, inf)
-        1 gives inf.
-    confidence, power, allocation
-        As for `n_to_detect`.
-
-    Examples
-    --------
-    >>> np.ceil(n_to_pass_ratio([0.1, 0.3, 0.5])).tolist()
-    [2838.0, 736.0, 316.0]
-    """
-    rate, margin, share = floats(rate, margin, allocation)
-    z = critical(confidence) + _power_quantile(power)
-    needed = z**2 * (1 + share) * (1 - rate) / rate / np.log(margin) ** 2
-    return np.where((margin == 1) | (rate <= 0), np.inf, needed)
 
 
 def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
