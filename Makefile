@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-quick coverage docs clean
+.PHONY: help demo test check extras bench bench-quick coverage docs clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -28,6 +28,7 @@ test: check  ## run every test
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
+	$(BIN)/python docs/make_option_page.py docs/options.md
 
 check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/ruff check .
@@ -35,6 +36,9 @@ check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q tests/repository
+
+extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 minutes)
+	$(BIN)/python tests/extras
 
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench

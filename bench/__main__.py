@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from bench import peers
+from bench.clarify_job import wide_file
 from bench.data import rows_file
 from bench.measure import Cost, best, ours, whole
 from bench.page import Line, Section, page, shown
@@ -44,7 +46,7 @@ def main() -> None:
     largest = 10 * _MILLION if quick else 100 * _MILLION
     sections = [scans(largest), inputs(_MILLION if quick else 10 * _MILLION)]
     rows = 100_000 if quick else _MILLION
-    sections += [reports(rows), certainty(rows), start()]
+    sections += [reports(rows), certainty(rows), configurations(quick=quick), start()]
     if not quick:
         _PAGE.parent.mkdir(exist_ok=True)
         _PAGE.write_text(page(sections))
@@ -179,6 +181,29 @@ def certainty(rows: int) -> Section:
             Line("CPU added", value=f"{added:.0%}", target=target, met=added < 0.5),
         ]
     return told(Section(f"What intervals add: {rows:,} rows, the standard metrics", lines, _FIXED))
+
+
+def configurations(*, quick: bool) -> Section:
+    """A Clarify configuration on files of growing size."""
+    sizes = [_MILLION // 10, _MILLION] if quick else [_MILLION, 10 * _MILLION]
+    for rows in sizes:
+        wide_file(rows)
+    cost = {rows: best([ours("clarify", rows) for _ in range(3)]) for rows in sizes}
+    lines = [
+        Line(
+            f"{rows:,} rows",
+            each,
+            rows=rows,
+            target="below 5 s of CPU" if rows == _MILLION else "",
+            met=each.cpu < 5,
+        )
+        for rows, each in cost.items()
+    ]
+    ratio = cost[sizes[1]].cpu / cost[sizes[0]].cpu
+    line = Line("CPU, ten times the rows", value=f"{ratio:.1f} x", target="at most 10 x")
+    lines.append(replace(line, met=ratio <= 10))
+    title = "A Clarify configuration: CSV of 15 columns, 4 facets, strata, all metrics but FT"
+    return told(Section(title, lines))
 
 
 def start() -> Section:

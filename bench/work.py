@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bench.clarify_job import clarify
 from bench.data import rows_file
 
 Work = Callable[[], Any]
@@ -159,5 +160,14 @@ def _without_intervals() -> None:
 
 WORK: dict[str, Callable[..., Work]] = {
     each.__name__: each
-    for each in (bare_scan, cube, report_of_cube, count_frame, count_file, audit_frame, audit_input)
+    for each in (
+        bare_scan,
+        cube,
+        report_of_cube,
+        count_frame,
+        count_file,
+        audit_frame,
+        audit_input,
+        clarify,
+    )
 }

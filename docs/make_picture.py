@@ -36,7 +36,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(viewport={"width": WIDTH, "height": WIDTH}, color_scheme="light")
         page.goto(page_file.as_uri())
-        box = page.locator(".pair").first.bounding_box()
+        box = page.locator("#overview").bounding_box()
         height = box["y"] + box["height"] + MARGIN
         top = {"x": 0, "y": 0, "width": WIDTH, "height": height}
         page.screenshot(path=PICTURE, clip=top, full_page=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import fairgauge as fg
-from fairgauge.enums import Status
+from fairgauge.enums import IntervalMethod, Status
+from fairgauge.report.results import Interval
 
 if TYPE_CHECKING:
     from fairgauge.report.report import Report
@@ -147,14 +148,13 @@ def sure(report: Report) -> Report:
         if each.value is None or each.reference is None
         else dataclasses.replace(
             each,
-            low=each.value - 0.05,
-            high=each.value + 0.05,
-            confidence=0.95,
-            method="wald",
+            interval=Interval(
+                each.value - 0.05, each.value + 0.05, 0.95, (IntervalMethod.NEWCOMBE,)
+            ),
             p_value=0.01,
             p_adjusted=0.04,
             status=Status.TOO_FEW if (each.n_group or 0) < 10 else Status.OK,
-            says=each.says.partition("; 95% interval")[0],
+            reason=None,
         )
         for each in report.estimates
     )

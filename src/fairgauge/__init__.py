@@ -1,9 +1,9 @@
-"""Tell whether a model is fair to these people, and how sure we are.
+"""Group-fairness audits with confidence intervals.
 
 >>> import fairgauge as fg
 >>> report = fg.audit(fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}}))
->>> print(report["RD", "sex", "F"].says)
-F: true positive rate 74.1%, 18.8 points lower than the rest (92.9%); 95% interval ...
+>>> print(report["true_positive_rate.difference", "sex", "F"].says)
+F: true positive rate 74.1% vs 92.9% for others, 18.8 pp lower (95% CI ...
 """
 
 from __future__ import annotations

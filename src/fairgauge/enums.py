@@ -246,6 +246,12 @@ class DiagnosticCode(StrEnum):
     FEATURE_DISTANCE = "feature_distance"  # columns, scalings
     SAMPLED = "sampled"  # metric, rows, seed
     OVERRIDES = "overrides"  # options
+    COUNTED_AS = "counted_as"  # verdicts, outcome
+    ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
+    PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
+    SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
+    MISSING_MARKER = "missing_marker"  # value, rows
+    UNMATCHED = "unmatched"  # path, name, nearest
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1

@@ -61,10 +61,42 @@ class CubeError(FairgaugeError, ValueError):
 
 
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing
-    """An optional library is needed and not installed."""
+    """An optional library is needed and not installed.
 
-    def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional library: pip install 'fairgauge[{extra}]'")
+    Parameters
+    ----------
+    purpose : str
+        What it is needed for.
+    extra : str
+        The extra of fairgauge that installs it, or what else to install (``library[part]``).
+    error : ImportError, optional
+        The import that failed: it names the module that is really missing, which may be one that
+        an installed library needs.
+    """
+
+    def __init__(self, purpose: str, extra: str, error: ImportError | None = None) -> None:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            what = f"needs the module {quote(error.name)}, which is not installed"
+        elif error is not None:
+            what = f"needs a library that cannot be loaded ({_first_line(error)})"
+        else:
+            what = "needs an optional library"
+        requirement = extra if "[" in extra else f"fairgauge[{extra}]"
+        super().__init__(f"{purpose} {what}: pip install '{requirement}'")
+
+
+def failed_import(error: BaseException) -> ImportError | None:
+    """Return the failed import at the root of an error, None if the error has another reason."""
+    found: ImportError | None = None
+    cause: BaseException | None = error
+    while cause is not None:
+        found = cause if isinstance(cause, ImportError) else found
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return found
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def quote(value: object) -> str:
@@ -96,8 +128,18 @@ def listing(values: Iterable[object], limit: int = 8) -> str:
     return f"{text} and {len(every) - limit} more" if len(every) > limit else text
 
 
-def nearest(name: object, allowed: Iterable[object]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
+def closest(name: object, allowed: Iterable[object]) -> str | None:
+    """Return the allowed name that is closest to another, if any is close.
+
+    >>> closest("female", ["Female", "Male"])
+    'Female'
+    """
     names = {str(each).casefold(): str(each) for each in allowed}
     close = difflib.get_close_matches(str(name)[:200].casefold(), names, n=1, cutoff=0.6)
-    return f" Did you mean {quote(names[close[0]])}?" if close else ""
+    return names[close[0]] if close else None
+
+
+def nearest(name: object, allowed: Iterable[object]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or nothing."""
+    close = closest(name, allowed)
+    return f" Did you mean {quote(close)}?" if close is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -20,13 +20,25 @@ from fairgauge.measure.other_references import reference_notes
 from fairgauge.report.report import Data, Report
 from fairgauge.report.results import Diagnostic
 from fairgauge.report.verdicts import overall
-from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.resolve.data_checks import (
+    assumed_positive,
+    check_known,
+    missing_markers,
+    prediction_is_label,
+    single_row_groups,
+    unmatched_groups,
+    unmatched_rules,
+)
+from fairgauge.resolve.group_counts import count_groups, unknown_levels
 from fairgauge.scan import open_source
+from fairgauge.scan.row_access import at_hand
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.measure.measure import ByRows
     from fairgauge.report.estimates import Measured
     from fairgauge.report.verdicts import Verdict
@@ -35,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @with_options
-def audit(data: Any, **options: Unpack[Options]) -> Report:
+def audit(data: object, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -71,10 +83,11 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     ...     "Male": {"tp": 65, "fp": 10, "fn": 5, "tn": 20},
     ... })
     >>> report = fg.audit(counts)
-    >>> round(report["RD", "sex", "Female"].value, 4)
-    0.1878
+    >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
+    -0.1878
     """
     cube, source, spec = _counted(data, options)
+    check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
     excluded, used = _excluded(cube, spec)
@@ -88,12 +101,15 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
         ),
         spec=spec.to_dict(),
         groups=measured.groups,
+        totals=measured.totals,
         estimates=measured.estimates,
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
+            *assumed_positive(cube, spec, measured.task),
+            *_likely_mistakes(cube, spec, measured),
             *_repeated(source, spec),
             *measured.diagnostics,
             *false_fail_notes(measured, spec),
@@ -105,7 +121,7 @@ def audit(data: Any, **options: Unpack[Options]) -> Report:
     )
 
 
-def count(data: Any, **options: Unpack[Options]) -> Cube:
+def count(data: object, **options: Unpack[Options]) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -121,7 +137,43 @@ def count(data: Any, **options: Unpack[Options]) -> Cube:
     return _counted(data, options)[0]
 
 
-def _counted(data: Any, options: Options) -> tuple[Cube, Source | None, Spec]:
+def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
+    """Read the groups of the data, and warn of names in the question that no group has.
+
+    Nothing but the sensitive features is read; None where even that would be a query elsewhere.
+
+    Raises
+    ------
+    SpecError
+        A reference, a population or a set of values names what the data do not have.
+    DataError, CubeError
+        A feature has too many values or is not held.
+    """
+    of_groups = Spec(
+        sensitive=spec.sensitive,
+        intersections=spec.intersections,
+        reference=spec.reference,
+        unknown=spec.unknown,
+        missing=spec.missing,
+        profile=spec.profile,
+    )
+    if isinstance(data, Cube):
+        _check_held(data, of_groups)
+        cube = data
+    elif at_hand(data):
+        cube = data.count(plan(of_groups), spec.max_groups)
+    else:
+        return None
+    groups = {each.feature: each.groups for each in count_groups(cube, of_groups)}
+    return (
+        *single_row_groups(cube, spec),
+        *missing_markers(cube, spec),
+        *unmatched_groups(cube, spec, groups),
+        *unmatched_rules(spec, groups),
+    )
+
+
+def _counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -223,13 +275,24 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
-def _overrides(data: Any, spec: Spec) -> list[Diagnostic]:
+def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options of the question that counts carry are overridden."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked
     changed = [f.name for f in fields(Spec) if getattr(asked, f.name) != getattr(spec, f.name)]
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
+
+
+def _likely_mistakes(cube: Cube, spec: Spec, measured: Measured) -> Iterator[Diagnostic]:
+    """Warn of values that suggest that something else was meant."""
+    yield from prediction_is_label(cube, spec)
+    yield from single_row_groups(cube, spec)
+    yield from missing_markers(cube, spec)
+    groups: dict[str, set[str]] = {}
+    for each in measured.groups:
+        groups.setdefault(each.feature, set()).add(each.group)
+    yield from unmatched_groups(cube, spec, groups)
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.pipeline import audit
 from fairgauge.stats.power import design_effect
 from fairgauge.stats.verdict_power import rows_for_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairgauge.report.report import Report
+    from fairgauge.stats.power import Comparison
+    from fairgauge.stats.verdict_power import Goal
+    from fairgauge.values import Json
 
 _RATIO = 0.8
 _TOLERANCE = 0.1
@@ -96,7 +104,7 @@ class Planned:
         found = [f"  {each}" for each in (*self.needed, *self.smallest)]
         return "\n".join([f"{heading}, {sure}:", *found])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values; what is infinite is None."""
         return {
             "confidence": self.confidence,
@@ -113,7 +121,7 @@ class Planned:
 
 
 def plan(
-    data: Any = None,
+    data: object = None,
     *,
     rate: float | None = None,
     tolerance: float = _TOLERANCE,
@@ -189,19 +197,23 @@ def plan(
     assert rate is not None
     design = float(design_effect(cluster_size, icc))
 
-    def rows(goal: str, *verdict: Any) -> Needed:
-        table = rows_for_verdict(*verdict, confidence, power, share=share, among=among) * design
+    def rows(
+        goal: str, group: float, lower: float, upper: float, verdict: Goal, by: Comparison
+    ) -> Needed:
+        table = design * rows_for_verdict(
+            group, rate, lower, upper, verdict, by, confidence, power, share=share, among=among
+        )
         return Needed(goal, _whole(share * table), _whole((1 - share) * table))
 
     needed = [
         rows(
             f"to pass equal rates as within {tolerance:g}",
-            rate, rate, -tolerance, tolerance, "pass", "difference",
+            rate, -tolerance, tolerance, "pass", "difference",
         )
     ]  # fmt: skip
     apart = [p for p in (rate - tolerance, rate + tolerance) if 0 < p < 1]
     found = [
-        rows(f"to find a difference of {tolerance:g}", p, rate, 0.0, 0.0, "fail", "difference")
+        rows(f"to find a difference of {tolerance:g}", p, 0.0, 0.0, "fail", "difference")
         for p in apart
     ]
     if found:  # the harder of both directions
@@ -209,26 +221,30 @@ def plan(
     needed += [
         rows(
             f"to pass equal rates as at least {ratio:g} times",
-            rate, rate, ratio, math.inf, "pass", "ratio",
+            rate, ratio, math.inf, "pass", "ratio",
         ),
-        rows(f"to find a ratio of {ratio:g}", ratio * rate, rate, 1.0, 1.0, "fail", "ratio"),
+        rows(f"to find a ratio of {ratio:g}", ratio * rate, 1.0, 1.0, "fail", "ratio"),
     ]  # fmt: skip
     return Planned(confidence=confidence, power=power, needed=tuple(needed))
 
 
-def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
+def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
-    found: dict[tuple[Any, ...], Smallest] = {}
+    found: dict[tuple[object, ...], Smallest] = {}
     for each in report.estimates:
         shown = detectable_disparity(each, power, report.catalogue.metric(each.metric))
         key = (each.feature, each.group, each.rate_group, each.n_group, each.rate_reference)
         if shown is None or key in found:
             continue
+        assert each.group is not None  # two rates are compared, both known
+        assert each.rate_reference is not None
+        assert each.n_group is not None
+        assert each.n_reference is not None
         found[key] = Smallest(
             metric=each.metric,
             feature=each.feature,
             group=each.group,
-            reference=each.reference,
+            reference=None if each.reference is None else str(each.reference),
             rate=each.rate_reference,
             n_group=each.n_group,
             n_reference=each.n_reference,
@@ -238,7 +254,7 @@ def _smallest(report: Any, power: float) -> tuple[Smallest, ...]:
     return tuple(found.values())
 
 
-def _check(numbers: dict[str, Any], data: Any, options: dict[str, Any]) -> None:
+def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None:
         problems.append(Problem("rate", "say the rate to plan for, or give data"))
@@ -250,8 +266,10 @@ def _check(numbers: dict[str, Any], data: Any, options: dict[str, Any]) -> None:
         if name == "rate" and value is None:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
-        good = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not good or not low < float(value) < high:
+        good = (
+            isinstance(value, (int, float)) and not isinstance(value, bool) and low < value < high
+        )
+        if not good:
             problems.append(Problem(name, f"must be a number {inside}, not {value!r}"))
     if problems:
         raise SpecError(problems)

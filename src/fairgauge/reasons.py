@@ -11,7 +11,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from fairgauge.values import Json, Saved
 
 
 class ReasonCode(StrEnum):
@@ -92,6 +94,7 @@ class ReasonCode(StrEnum):
     NO_VALUE = "no_value"
     NO_INTERVAL = "no_interval"
     FAMILYWISE = "familywise"  # comparisons
+    COUNTED_AS = "counted_as"  # undecided, outcome, reasons
 
     # a change between two reports
     OLD_OR_NEW_UNDEFINED = "old_or_new_undefined"  # report, reasons
@@ -146,13 +149,13 @@ class Reason:
         """Return a parameter, None where it is absent."""
         return dict(self.parameters).get(name)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the reason as plain values, without its sentence."""
-        plain = {name: _plain(value) for name, value in self.parameters}
+        plain: dict[str, Json] = {name: _plain(value) for name, value in self.parameters}
         return {"code": str(self.code), "side": self.side, "parameters": plain}
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Reason:
+    def from_dict(cls, plain: Saved) -> Reason:
         """Read what `to_dict` wrote."""
         parameters = ((name, _typed(value)) for name, value in plain["parameters"].items())
         return cls(ReasonCode(plain["code"]), plain.get("side"), tuple(sorted(parameters)))
@@ -164,7 +167,7 @@ def all_of(reasons: Iterable[Reason]) -> Reason:
     return several[0] if len(several) == 1 else Reason.of(ReasonCode.ALL_OF, reasons=several)
 
 
-def _plain(value: Parameter) -> Any:
+def _plain(value: Parameter) -> Json:
     if isinstance(value, tuple):
         return [each.to_dict() if isinstance(each, Reason) else each for each in value]
     return value

@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fairgauge.errors import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Value: TypeAlias = str | bool | int | float | None
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""Plain values, as JSON has them."""
+
+Saved: TypeAlias = "Mapping[str, Any]"
+"""What a `to_dict` wrote, as it is read back: each reader knows the types of its fields."""
 
 MISSING_NAME = "(missing)"
 
@@ -26,7 +32,7 @@ _MOST_DIGITS = 15
 _TRUTHS = ("false", "true")
 
 
-def canonical(raw: Any) -> Value:
+def canonical(raw: object) -> Value:
     """Return the one form of a raw value of any engine (missing is ``None``).
 
     >>> canonical(1.0), canonical(-0.0), canonical(float("nan")), canonical(Decimal("2.50"))

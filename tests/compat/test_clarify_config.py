@@ -162,13 +162,15 @@ def test_a_schema_error_has_the_services_title(folder: Any) -> None:
     ("changes", "message"),
     [
         ({"dataset_uri": "absent.csv"}, "no file 'absent.csv'"),
-        ({"dataset_uri": "s3://b/x.csv"}, "say where it is: --map s3://b=FOLDER"),
+        ({"dataset_uri": "s3://b/x.csv"}, "name its folder: --map s3://b=FOLDER"),
         (
             {"headers": ["a"]},
             "Headers in config do not match with the number of columns in the dataset.",
         ),
-        ({"dataset_uri": "ragged.csv"}, "is ragged: row 2 has 1 cells, the first 2"),
+        ({"dataset_uri": "ragged.csv"}, "line 2: the header has 2 columns, this line 1"),
         ({"dataset_uri": "empty.csv"}, "is empty"),
+        ({"dataset_uri": "bare.csv"}, "'bare.csv' holds no rows"),
+        ({"dataset_uri": "twins.csv"}, "'twins.csv' has the column 'label' twice"),
         ({"facet_dataset_uri": "short.csv"}, "has 1 rows and the data 2"),
         (
             {"facet_dataset_uri": "short.csv", "joinsource_name_or_index": "id"},
@@ -196,6 +198,8 @@ def test_data_that_do_not_fit(folder: Any, changes: dict[str, Any], message: str
     folder.csv("data.csv", [("facet", "label"), ("a", 1), ("d", 0)])
     folder.csv("ragged.csv", [("facet", "label"), ("a",)])
     folder.csv("short.csv", [("more",), ("a",)])
+    folder.csv("bare.csv", [("facet", "label")])
+    folder.csv("twins.csv", [("facet", "label", "label"), ("a", 1, 0)])
     folder.csv("ragless.csv", [("one", "two"), ("a", "b"), ("c", "d")])
     folder.text("empty.csv", "")
     if changes.get("dataset_type") == "application/jsonlines":

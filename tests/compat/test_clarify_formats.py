@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from clarify_cases import MONITORED, after, both, cases, config, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROWS = cases(MONITORED)
 FEATURES = [[i % 7, group] for i, (group, _, _) in enumerate(ROWS)]
@@ -100,8 +106,8 @@ def test_parquet(folder: Any, expected: dict[str, Any]) -> None:
         methods=both(),
     )
     assert found_in(folder.clarify(asked)) == expected
-    alias = folder.clarify(asked | {"dataset_type": "application/parquet"})
-    assert any("x-parquet" in note for note in alias["diagnostics"]["notices"])
+    folder.clarify(asked | {"dataset_type": "application/parquet"})
+    assert any("x-parquet" in note for note in folder.ours()["notices"])
 
 
 def test_folder_of_files_in_a_bucket(folder: Any, expected: dict[str, Any]) -> None:
@@ -160,9 +166,9 @@ def test_facets_and_predictions_by_key(folder: Any, expected: dict[str, Any]) ->
 def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
     folder.csv("data.csv", [("id", "label"), *((i, i % 2) for i in range(60))])
     folder.csv("facets.csv", [("id", "facet"), *((i, "da"[i % 3 > 0]) for i in range(45))])
-    found = folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
-    assert found["diagnostics"]["rows"] == 45
-    assert "15 rows without a match in facets.csv are left out" in found["diagnostics"]["notices"]
+    folder.clarify(config(facet_dataset_uri="facets.csv", joinsource_name_or_index="id"))
+    assert folder.ours()["rows"] == 45
+    assert "15 rows without a match in facets.csv are excluded" in folder.ours()["notices"]
 
 
 MODEL = """
@@ -183,6 +189,25 @@ def scores(rows):
 
 def both(rows):
     return [["no", 0.2] if row[0] < 0.5 else ["yes", 0.9] for row in rows]
+
+def named_lines(records):
+    assert all(record["names"] == ["x"] for record in records)
+    return lines(records)
+
+def named_document(found):
+    assert found["feature_names"] == ["x"]
+    return document([{"x": row[0]} for row in found["instances"]])
+
+def as_csv(rows):
+    return "".join(f"{label},{score}\\n" for label, score in both(rows))
+
+def as_csv_line(rows):
+    return ",".join(str(row[0]) for row in rows)
+
+def as_json_lines(records):
+    import json
+    answers = ["yes" if r["features"][0] > 0.5 else "no" for r in records]
+    return "".join(json.dumps({"answer": answer}) + "\\n" for answer in answers)
 
 def broken(rows):
     raise RuntimeError("no such weight")
@@ -213,6 +238,86 @@ def modelled(folder: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         return asked
 
     return ask
+
+
+@pytest.mark.parametrize("word", ["$feature_names", "$feature_name"])
+def test_names_of_features_in_a_template(modelled: Any, word: str) -> None:
+    predictor = {
+        "content_type": "application/jsonlines",
+        "content_template": f'{{"data": {{"x": $features}}, "names": {word}}}',
+        "probability": "score",
+        "label_headers": ["yes"],
+    }
+    modelled("named_lines", predictor)
+    predictor = {
+        "content_type": "application/json",
+        "content_template": f'{{"instances": $records, "feature_names": {word}}}',
+        "record_template": "$features",
+        "label": "predictions[*].label",
+    }
+    modelled("named_document", predictor)
+
+
+def test_answers_as_text(modelled: Any) -> None:
+    modelled("as_csv", {"label": 0, "probability": 1})
+    modelled("as_csv_line", {"label_headers": ["yes"]})
+    lines = {"content_type": "application/jsonlines", "label": "answer"}
+    modelled("as_json_lines", lines)
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """A model server: yes above a half, in the type that is asked for."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if self.path != "/invocations":
+            self.send_error(404, "no such model")
+            return
+        if self.headers["Content-Type"] == "text/csv":
+            answer = "".join("yes\n" if float(x) > 0.5 else "no\n" for x in body.splitlines())
+        else:
+            rows = [json.loads(line)["features"][0] for line in body.splitlines()]
+            answer = "".join(json.dumps({"p": x}) + "\n" for x in rows)
+        self.send_response(200)
+        self.send_header("Content-Type", self.headers["Accept"])
+        self.end_headers()
+        self.wfile.write(answer.encode())
+
+    def log_message(self, *args: Any) -> None:
+        """Keep standard error clean."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_local_endpoint(folder: Any, endpoint: str) -> None:
+    rows = [("a", 0.75, "yes"), ("a", 0.25, "no"), ("d", 0.75, "no"), ("d", 0.125, "yes")] * 600
+    folder.csv("data.csv", [("facet", "x", "label"), *rows])
+    for predictor in (
+        {"content_type": "text/csv", "accept_type": "text/csv", "label": 0},
+        {"content_type": "application/jsonlines", "probability": "p", "label_headers": ["yes"]},
+    ):
+        asked = config(
+            label_values_or_threshold=["yes"],
+            excluded_columns=["facet"],
+            methods={"post_training_bias": {"methods": ["AD", "DPPL"]}},
+            predictor=predictor,
+        )
+        found = folder.clarify(asked, "--model", f"{endpoint}/invocations")
+        assert values(found) == {"AD": 1.0, "DPPL": 0.0}
+    folder.json("bad.json", asked)
+    message = folder.fails("clarify", "bad.json", "--model", f"{endpoint}/ping")
+    assert "failed: 404 no such model" in message
+    closed = folder.fails("clarify", "bad.json", "--model", "http://127.0.0.1:9/invocations")
+    assert "the model at 'http://127.0.0.1:9/invocations' failed" in closed
 
 
 def test_scores_with_one_label_header(modelled: Any) -> None:
@@ -267,7 +372,7 @@ def test_a_record_at_a_time(modelled: Any) -> None:
         ("my_model:short", "the model gives 1 answers for 80 rows"),
         ("my_model:absent", "module 'my_model' has no function 'absent'"),
         ("no_such_module:f", "cannot import 'no_such_module'"),
-        ("model.pkl", "say FILE.onnx or MODULE:FUNCTION"),
+        ("model.pkl", "name FILE.onnx, MODULE:FUNCTION or a URL"),
         ("absent.onnx", "no model 'absent.onnx'"),
     ],
 )

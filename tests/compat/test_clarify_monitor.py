@@ -6,8 +6,10 @@ import json
 import math
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
 from clarify_cases import MONITORED, cases
+from hypothesis import given
 
 from fairgauge.compat.clarify.analysis_files import Value, values_of
 from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
@@ -52,7 +54,9 @@ def test_infinity_as_cloudwatch_takes_it(shared: Any) -> None:
     for entry in entries:
         number = read(entry["inputs"]["value"])
         assert number is not None
-        assert cloudwatch_value(number) == entry["expected"]
+        # the guide prints the limit of the API, 2 ** 360, rounded up beyond it
+        assert cloudwatch_value(number) == pytest.approx(entry["expected"], rel=1e-6)
+        assert abs(cloudwatch_value(number)) <= 2.0**360
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,44 @@ def test_what_cannot_be_compared_is_said() -> None:
     assert "there is no interval" in compare(same, same, Check.INTERVAL).not_evaluated[0]
 
 
+def of_block(block: str, number: float, facet: str = "age") -> Value:
+    stage = "post_training_bias_metrics"
+    return Value(stage, "label", "1", facet, block, "RD", number)
+
+
+def compared(now: list[Value], before: list[Value]) -> tuple[int, int]:
+    """Return how many values could be compared, and how many drifted."""
+    drift = compare({v.key: v for v in now}, {v.key: v for v in before})
+    return drift.evaluated, len(drift.violations)
+
+
+def test_a_threshold_is_the_same_facet_whatever_the_largest_value() -> None:
+    assert compared([of_block("(100, 232]", 0.3)], [of_block("(100, 225]", 0.2)]) == (1, 1)
+    assert compared([of_block("(100.0, 232.5]", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
+    assert compared([of_block("(90, 225]", 0.3)], [of_block("(100, 225]", 0.2)]) == (0, 0)
+    assert compared([of_block("(100, inf)", 0.1)], [of_block("(100, 225]", 0.2)]) == (1, 0)
+
+
+def test_bins_as_text_are_not_thresholds() -> None:
+    bins = [of_block("(0, 18]", 0.1), of_block("(0, 65]", 0.2)]
+    assert compared(bins, [of_block("(0, 18]", 0.1), of_block("(0, 70]", 0.2)]) == (1, 0)
+
+
+@given(number=st.floats(-10, 10), last=st.integers(-4, 4))
+def test_the_last_digits_are_no_drift(number: float, last: int) -> None:
+    now = number
+    for _ in range(abs(last)):
+        now = math.nextafter(now, math.inf if last > 0 else -math.inf)
+    assert not drifted(value("JS", now), value("JS", number))
+    assert drifted(value("JS", math.copysign(abs(number) + 1e-6, number)), value("JS", number))
+
+
+@given(changes=st.integers(1, 10_000))
+def test_results_meet_their_own_constraints(changes: int) -> None:
+    found = [of_block(f"({changes}, {changes + 1}]", 1 / changes), of_block("F", -0.2, "sex")]
+    assert compared(found, found) == (2, 0)
+
+
 @pytest.fixture
 def baseline(folder: Any, monitored: dict[str, Any]) -> dict[str, Any]:
     """Write a baseline of an even model, and a configuration of the real monitoring run."""
@@ -129,7 +171,9 @@ def test_violations_are_written_as_the_service_writes_them(
     assert te["description"].startswith(
         "Metric value Infinity doesn't meet the baseline constraint requirement "
     )
-    assert any(each.startswith("CDDL of facet d") for each in found["diagnostics"]["not_evaluated"])
+    assert list(found) == ["version", "violations"]
+    unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
+    assert any(each.startswith("CDDL of facet d") for each in unanswered)
 
 
 def test_exit_codes_for_pipelines(folder: Any, baseline: dict[str, Any]) -> None:
@@ -179,7 +223,25 @@ def test_interval_check_needs_more_than_noise(folder: Any, monitored: dict[str, 
     assert result.exit_code == 0, result.output
     found = folder.read("constraint_violations.json")
     assert found["violations"] == []
-    assert found["diagnostics"]["evaluated"] > 5
+    assert folder.read("fairgauge_drift.json")["evaluated"] > 5
+
+
+def test_intervals_are_read_beside_saved_results(folder: Any, baseline: dict[str, Any]) -> None:
+    folder.clarify(baseline, "--method", "bootstrap-normal", "--replicates", "200", into="now")
+    check = ("clarify-monitor", "now/analysis.json", "--baseline", "base/analysis.json")
+    interval = (*check, "--check", "interval")
+    assert folder.run(*interval).exit_code == 0
+    found = folder.read("constraint_violations.json")["violations"]
+    assert {each["metric_name"] for each in found} >= {"RD", "GE"}
+    assert "with the interval [" in found[0]["description"]
+    # results that were changed since are not those that the intervals belong to
+    changed = folder.read("now/analysis.json")
+    changed["version"] = "1.0 "
+    folder.json("now/analysis.json", changed)
+    folder.run(*interval)
+    assert folder.read("constraint_violations.json")["violations"] == []
+    unanswered = folder.read("fairgauge_drift.json")["not_evaluated"]
+    assert any(each.endswith("there is no interval") for each in unanswered)
 
 
 def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> None:
@@ -189,12 +251,20 @@ def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> No
     lines = text.splitlines()
     assert lines[-1] == "# EOF"
     assert "# TYPE bias_metric_TE gauge" in lines
-    labels = 'BiasStage="Post-training",Label="label",LabelValue="1",Facet="facet",FacetValue="d"'
+    labels = 'BiasStage="Post-Training",Label="label",LabelValue="1",Facet="facet",FacetValue="d"'
     assert f"bias_metric_TE{{{labels}}} +Inf" in lines
     assert not any("CDDL" in line for line in lines)  # it has no value
     assert folder.run(*args, "metrics.json").exit_code == 0
-    sent = {each["MetricName"]: each for each in folder.read("metrics.json")["MetricData"]}
-    assert sent["bias_metric_TE"]["Value"] == 2.348543e108
+    request = folder.read("metrics.json")
+    assert request["Namespace"] == "aws/sagemaker/ModelMonitoring/bias-metrics"
+    sent = {each["MetricName"]: each for each in request["MetricData"]}
+    assert sent["bias_metric_TE"]["Value"] == 2.0**360
+    dimensions = {each["Name"]: each["Value"] for each in sent["bias_metric_TE"]["Dimensions"]}
+    assert dimensions["BiasStage"] == "Post-Training"
+    assert folder.run(*args, "metrics.json", "--endpoint", "live").exit_code == 0
+    request = folder.read("metrics.json")
+    assert request["Namespace"] == "aws/sagemaker/Endpoints/bias-metrics"
+    assert {"Name": "Endpoint", "Value": "live"} in request["MetricData"][0]["Dimensions"]
     assert {"Name": "Facet", "Value": "facet"} in sent["bias_metric_TE"]["Dimensions"]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 
 from fairgauge.compat.smclarify.bias import metrics, report
 from fairgauge.compat.smclarify.bias.metrics import basic_stats, common
@@ -25,6 +27,9 @@ from fairgauge.compat.smclarify.bias.report import (
     model_performance_report,
     problem_type,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PRE, POST = StageType.PRE_TRAINING, StageType.POST_TRAINING
 TABLE = pd.DataFrame(
@@ -342,3 +347,90 @@ def test_the_arguments_are_not_changed() -> None:
     quietly(TABLE, FacetColumn("age", listed), label(), PRE)
     assert listed == ["30"]
     pd.testing.assert_frame_equal(TABLE, before)
+
+
+def test_the_version_and_the_helpers_are_smclarifys() -> None:
+    from fairgauge.compat import smclarify
+    from fairgauge.compat.smclarify import util
+
+    assert smclarify.__version__ == "0.5"
+    assert util.pdf([3, 1, 3, 3]) == [(1, 0.25), (3, 0.75)]
+    one, two = util.pdfs_aligned_nonzero(["a", "b", "b"], ["b", "c", "c", "c"])
+    assert (one.tolist(), two.tolist()) == ([2 / 3], [1 / 4])
+    assert util.collapse_to_binary([0.2, 0.7], 0.5).tolist() == [0, 1]
+    assert util.GaussianFilter(np.ones(1)).tolist() == [pytest.approx(1 / np.sqrt(2 * np.pi))]
+    with pytest.raises(ValueError, match="input array is empty"):
+        util.GaussianFilter(np.array([]))
+
+
+@pytest.fixture
+def registered() -> Iterator[Any]:
+    """Register metrics for one test."""
+    from fairgauge.compat.smclarify.bias.metrics import registry
+
+    lists = (registry.PRETRAINING_METRIC_FUNCTIONS, registry.POSTTRAINING_METRIC_FUNCTIONS)
+    before = [list(each) for each in lists]
+    yield registry
+    for each, kept in zip(lists, before, strict=True):
+        each[:] = kept
+
+
+def test_registered_metrics_appear_in_reports(registered: Any) -> None:
+    @registered.pretraining
+    def Sensitive(sensitive_facet_index: pd.Series) -> float:
+        """Share of the facet (Sensitive)
+
+        More than the first line is not shown.
+        """
+        return float(sensitive_facet_index.mean())
+
+    @registered.posttraining
+    def Broken(df: pd.DataFrame, positive_predicted_label_index: pd.Series) -> float:
+        """Always fails."""
+        raise ValueError(f"{list(df)} {int(positive_predicted_label_index.sum())}")
+
+    frame = pd.DataFrame({"f": ["d", "a"] * 40, "x": range(80), "y": ["n", "p", "p", "p"] * 20})
+    frame["p"] = ["p", "n"] * 40
+    arguments = (frame, FacetColumn("f", ["d"]), LabelColumn("y", frame["y"], ["p"]))
+    (block,) = bias_report(*arguments, StageType.PRE_TRAINING, metrics=["Sensitive", "DPL"])
+    assert block["metrics"][1] == {
+        "name": "Sensitive",
+        "description": "Share of the facet (Sensitive)",
+        "value": 0.5,
+    }
+    predicted = LabelColumn("p", frame["p"], ["p"])
+    (block,) = bias_report(*arguments, StageType.POST_TRAINING, predicted, metrics=["Broken"])
+    assert block["metrics"] == [
+        {"name": "Broken", "description": "Always fails.", "value": None, "error": "['x'] 40"}
+    ]
+    assert registered.all_metrics()[-1] == "Broken"
+
+
+def test_what_cannot_be_registered(registered: Any) -> None:
+    with pytest.raises(TypeError, match="is not a function"):
+        registered.pretraining(int)
+    with pytest.raises(AssertionError, match="DI is already registered"):
+        registered.pretraining(metrics.DI)
+    with pytest.raises(ValueError, match="doesn't have a docstring"):
+        registered.posttraining(lambda: 0.0)
+
+
+@given(data=st.data(), threshold=st.sampled_from([1, 2.5, 0.1, -3]))
+def test_intervals_are_named_as_pandas_names_them(data: st.DataObject, threshold: float) -> None:
+    numbers = st.integers(-9, 10**12) | st.floats(-9, 1e12, allow_nan=False)
+    series = pd.Series(data.draw(st.lists(numbers, min_size=5, max_size=9)))
+    ends = {threshold, series.max()} if abs(series.max()) != threshold else {threshold}
+    if series.dtype.kind not in "if" or len(ends) < 2:
+        return
+    if series.dtype.kind == "i" and series.nunique() / len(series) < 0.05:
+        return
+    expected = str(pd.IntervalIndex.from_breaks(sorted(ends))[0])
+    assert report.label_value_or_threshold(series, [threshold]) == expected
+
+
+def test_generalised_entropy_is_summed_as_there() -> None:
+    rng = np.random.default_rng(3)
+    label, predicted = (pd.Series(rng.random(1_001) < share) for share in (0.3, 0.6))
+    benefit = predicted.astype(int) - label.astype(int) + 1
+    expected = ((benefit / benefit.mean()) ** 2 - 1).sum() / (len(benefit) * 2)
+    assert metrics.GE(label, predicted) == expected

@@ -337,6 +337,99 @@ def test_data_that_do_not_fit(applicants: Any, config: dict[str, Any], message: 
     assert message in applicants.fails("vertex", "bad.json")
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_configurations_as_the_text_of_json(applicants: Any, whole: bool) -> None:
+    text = json.dumps(PROTO, indent=2)
+    (found,) = run(applicants, asked(bias_configs=text if whole else [text]))
+    assert_printed(found)
+
+
+def people(folder: Any) -> None:
+    """Write predictions for four ages, of which 20 and 30 are below 40."""
+    rows = [(20, 1, 1), (30, 1, 0), (40, 0, 0), (50, 0, 1)] * 5
+    folder.lines(
+        "people.jsonl",
+        [
+            {"age": age, "y": str(y), "predicted_y": str(p), "predicted_y_probs": probs(p)}
+            for age, y, p in rows
+        ],
+    )
+
+
+def probs(predicted: int) -> list[dict[str, Any]]:
+    """Return scores of which 0.6 belongs to the class predicted."""
+    return [{"label": "1", "prob": 0.4 + 0.2 * predicted}, {"label": "0", "prob": 0.6}]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{"range": {"low": 20, "high": 40}}, {"range_": {"low": 20.0, "high": 40.0}}, [20, 40]],
+)
+def test_every_spelling_of_a_range(folder: Any, wanted: Any) -> None:
+    people(folder)
+    config = {
+        "target_field_name": "y",
+        "predictions_gcs_source": "people.jsonl",
+        "bias_configs": [{"slices": [{"age": wanted}], "labels": ["1"]}],
+    }
+    (found,) = run(folder, config)
+    assert found["data_bias"]["counts"]["slice_a"] == {"rows": 10, "positive_rate": 1.0}
+    assert found["data_bias"]["counts"]["slice_b"] == {"rows": 10, "positive_rate": 0.0}
+
+
+def test_probabilities_beside_a_class_decide_by_the_threshold(folder: Any) -> None:
+    people(folder)
+    config = {
+        "target_field_name": "y",
+        "predictions_gcs_source": "people.jsonl",
+        "bias_configs": [{"slices": [{"age": [20, 40]}], "labels": ["1"]}],
+        "thresholds": [0.3, 0.5, 0.7],
+    }
+    (found,) = run(folder, config)
+    predicted = [each["confusion"]["slice_a"] for each in found["model_bias"]]
+    assert [each["tp"] + each["fp"] for each in predicted] == [10, 5, 0]
+    assert not [note for note in found["notices"] if "thresholds" in note]
+
+
+def test_thresholds_without_effect_are_noticed(folder: Any) -> None:
+    folder.csv("people.csv", [("age", "y", "predicted_y"), (20, 1, 1), (50, 0, 1)])
+    config = {
+        "target_field_name": "y",
+        "predictions_bigquery_source": "people.csv",
+        "predictions_format": "bigquery",
+        "bias_configs": [{"slices": [{"age": 20}], "labels": ["1"]}],
+        "thresholds": [0.9],
+    }
+    (found,) = run(folder, config)
+    assert any("thresholds: have no effect" in note for note in found["notices"])
+
+
+def test_predictions_of_tables_in_bigquery(folder: Any) -> None:
+    folder.lines(
+        "tables.jsonl",
+        [
+            {
+                "state": state,
+                "admitted": ANSWER[label],
+                "predicted_admitted": [
+                    {"tables": {"score": 0.9, "value": ANSWER[predicted]}},
+                    {"tables": {"score": 0.1, "value": ANSWER[1 - predicted]}},
+                ],
+            }
+            for state, label, predicted in cases(STATES)
+        ],
+    )
+    source = {"predictions_gcs_source": None, "predictions_bigquery_source": "tables.jsonl"}
+    (found,) = run(folder, asked(**source))
+    assert_printed(found)
+
+
+def test_a_prediction_of_unknown_keys_is_refused(folder: Any) -> None:
+    folder.lines("odd.jsonl", [{"state": "x", "admitted": "yes", "predicted_admitted": [{"a": 1}]}])
+    folder.json("bad.json", asked(predictions_gcs_source="odd.jsonl"))
+    assert "row 1: cannot read the prediction" in folder.fails("vertex", "bad.json")
+
+
 def test_booleans_are_no_numbers() -> None:
     (config,), problems = read_bias_configs([{"slices": [{"flag": True}]}])
     assert not problems

@@ -11,7 +11,7 @@ import pytest
 
 import compared_reports
 import fairgauge as fg
-from fairgauge.render.compared import render
+from fairgauge.render import render
 
 HERE = Path(__file__).parent
 CASES = {
@@ -30,7 +30,7 @@ CASES = {
 def test_a_comparison_is_shown_as_approved(name):
     sample, format_ = CASES[name]
     text = render(_still(fg.compare(*getattr(compared_reports, sample)())), format_)
-    text = re.sub(r"(?s)<style>.*?</style>", "<style>...</style>", text)
+    text = re.sub(r"(?s)<(style|script)>.*?</\1>", r"<\1>...</\1>", text)
     text = re.sub(r"sha256-[A-Za-z0-9+/=]+", "sha256-...", text)
     approved = HERE / name
     if os.environ.get("FAIRGAUGE_UPDATE_GOLDEN"):

@@ -67,7 +67,7 @@ def check_disparities(book: Any, report: fg.Report, rows: list[dict[str, Any]], 
                 book.explained(theirs == 1, ITSELF, where)
             else:
                 found = report[f"{RATES[rate]}.ratio", row["attribute_name"], group]
-                assert found.reference == reference, where
+                assert found.reference.group == reference, where
                 book.same(found.value, theirs, where)
 
 
@@ -170,7 +170,7 @@ def cached_rates(table: Any, name: str, key: str, attribute: str) -> dict[str, d
             prediction="prediction",
             positive=positive_of(key),
             sensitive=attribute,
-            metrics="DI",
+            metrics="all",
         )
         CACHE[at] = {g.group: {n: r.value for n, r in g.rates.items()} for g in report.groups}
     return CACHE[at]

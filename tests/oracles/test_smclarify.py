@@ -195,7 +195,7 @@ def test_model_performance(shared: Any, oracle: str) -> None:
             prediction=entry["predicted"],
             positive=fg.above(positive[0]) if "regression" in oracle else positive,
             sensitive="everyone",
-            metrics="accuracy",
+            metrics=list(PERFORMANCE.values()),
             profile="clarify",
         )
         (group,) = report.groups

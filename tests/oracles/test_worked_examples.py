@@ -184,13 +184,15 @@ def computed(entry: dict[str, Any]) -> Any:
     metric, inputs = entry["metric"], entry["inputs"]
     if metric in RATES:
         given = inputs.get("group", inputs)
-        report = fg.audit(fg.confusion("facet", {"g": cells(given), "o": {"tp": 1}}))
+        report = fg.audit(fg.confusion("facet", {"g": cells(given), "o": {"tp": 1}}), metrics="all")
         return report.groups[0].rates[RATES[metric]].value
     if metric in VERTEX:
         report = two(inputs["slice_1"], inputs["slice_2"], "vertex")
         return report[VERTEX[metric], "facet", "d"].value
     if metric in COUNTS:
-        report = fg.audit(fg.confusion("facet", {"g": inputs["slice"], "o": {"tp": 1}}))
+        report = fg.audit(
+            fg.confusion("facet", {"g": inputs["slice"], "o": {"tp": 1}}), metrics="all"
+        )
         return float(sum(report.groups[0].counts[cell] for cell in COUNTS[metric]))
     if metric == "GE":
         groups = {"all": inputs["pooled"]}
@@ -235,4 +237,4 @@ def test_all_false_negatives_say_why(shared: Any) -> None:
         "GE"
     ]
     assert (ge.value, ge.status) == (None, "undefined")
-    assert ge.reason == "every row is a false negative, so the mean benefit is 0"
+    assert ge.reason.code == "no_benefit"

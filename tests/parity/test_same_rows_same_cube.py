@@ -181,7 +181,7 @@ def test_weights_that_cannot_be_used_leave_out_their_rows(typed):
     rows = table(
         g=["a", "a", "b", "b", "c", "b", "only here"],
         y=[1, 0, 1, 0, 1, 1, 1],
-        w=[0.1, 0.2, None, NAN, INF, 0.7, None],
+        w=[0.1, 0.2, None, NAN, NAN, 0.7, None],
     )
     cube = count(typed(rows), label="y", sensitive="g", weight="w")
     assert cells(cube, "w") == {("a", 1): 0.1, ("a", 0): 0.2, ("b", 1): 0.7}
@@ -206,6 +206,9 @@ def test_counts_and_weights_together(rows_as):
         ("count", [1.0, 2.5], "'k' is the count and must hold whole numbers, but has '2.5'"),
         ("count", [0, None], "'k' is the count, and every count is 0 or missing"),
         ("weight", [1.5, -0.5], "'k' is the weight, but has the negative value -0.5"),
+        ("weight", [1.5, INF], "'k' is the weight, but has the infinite value inf"),
+        ("weight", [INF, None], "'k' is the weight, but has the infinite value inf"),
+        ("count", [1.0, INF], "'k' is the count, but has the infinite value inf"),
         ("weight", [0.0, None], "'k' is the weight, and the weights sum to 0"),
         ("score", [0.5, 1.5], r"'k' is the score and must lie in \[0, 1\], but has 1.5"),
         ("score", [-0.1, 0.5], r"'k' is the score and must lie in \[0, 1\], but has -0.1"),

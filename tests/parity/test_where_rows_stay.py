@@ -130,8 +130,28 @@ def test_a_duckdb_file_by_its_url(tmp_path):
 
 def test_a_database_without_its_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "ibis", None)
-    with pytest.raises(MissingExtra, match=r"reading databases needs .*fairgauge\[sql\]"):
+    message = (
+        r"^reading databases needs the module 'ibis', which is not installed: pip install 'fai"
+    )
+    for url, extra in (("postgresql://localhost/people", "postgres"), ("sqlite:///p.db", "sql")):
+        with pytest.raises(MissingExtra, match=rf"{message}rgauge\[{extra}\]'$"):
+            fg.count(sql(url, "people"), **ASKED)
+
+
+def test_a_module_that_the_library_of_a_database_needs(monkeypatch):
+    """It is the one that is named: ibis turns the failed import into another error."""
+    for module in [m for m in sys.modules if m.startswith("ibis.backends")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "packaging", None)
+    monkeypatch.setitem(sys.modules, "packaging.version", None)
+    message = r"needs the module 'packaging.*', which is not installed: .*fairgauge\[postgres\]"
+    with pytest.raises(MissingExtra, match=message):
         fg.count(sql("postgresql://localhost/people", "people"), **ASKED)
+
+
+def test_a_database_that_no_extra_is_for():
+    with pytest.raises(MissingExtra, match=r"pip install 'ibis-framework\[mysql\]'$"):
+        fg.count(sql("mysql://localhost/people", "people"), **ASKED)
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,48 @@ def test_scores_outside_their_range(write, score):
     message = said("s.csv", "--label", "y", "--score", "s", "--sensitive", "sex")
     assert message == (
         f"column 's' is the score and must lie in [0, 1], but has {score}; "
-        "say score_range=(low, high) if that is its scale"
+        "score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another range"
     )
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--threshold", "3"), "threshold: 3 is outside the range of the score, 0 to 1; "),
+        (("--threshold", "0.3,1.3"), "threshold: 1.3 is outside the range of the score, 0 to 1; "),
+        (("--score-range", "300", "850"), "threshold: the default, 0.5, is outside the range of"),
+        (
+            ("--prediction", "p", "--threshold", "0.3"),
+            "threshold: has no effect: the prediction is given by the column 'p'; remove one of",
+        ),
+        (
+            ("--prediction", "p", "--threshold", "median"),
+            "threshold: has no effect: the prediction is given by the column 'p'; remove one of",
+        ),
+    ],
+)
+def test_thresholds_that_decide_nothing(write, flags, message):
+    write("s.csv", "y,p,s,sex\n1,1,0.5,F\n0,0,0.4,M\n")
+    question = ("--label", "y", "--score", "s", "--sensitive", "sex")
+    refused = said("s.csv", *question, *flags)
+    assert refused.startswith(message)
+    assert ("--score-range" in refused) is ("range" in message)
+    settings = ['label = "y"\nscore = "s"\nsensitive = "sex"\n']
+    names = {"--threshold": "threshold", "--prediction": "prediction"}
+    for flag, value in zip(flags[::2], flags[1::2], strict=False):
+        if flag in names:
+            text = value if value[0].isdigit() and "," not in value else f'"{value}"'
+            text = f"[{value}]" if "," in value else text
+            settings.append(f"{names[flag]} = {text}\n")
+    if "--score-range" not in flags:
+        assert said("s.csv", "-c", write("audit.toml", "".join(settings))).startswith(message)
+
+
+def test_a_score_range_reaches_the_threshold(write):
+    write("s.csv", "y,s,sex\n1,700,F\n0,400,M\n")
+    question = ("--label", "y", "--score", "s", "--sensitive", "sex", "--score-range", "300", "850")
+    for threshold in ("600", "median", "300,850"):
+        assert audit("s.csv", *question, "--threshold", threshold).exit_code == 0
 
 
 def test_columns_that_must_hold_numbers(write):
@@ -246,7 +286,7 @@ def test_missing_groups_can_be_refused(write):
 
 def test_a_single_group_has_nobody_to_be_compared_with(write):
     write("one.csv", "y,p,sex\n1,1,F\n0,1,F\n")
-    found = estimates("one.csv", *FLAGS)
+    found = estimates("one.csv", *FLAGS, "--metrics", "RD")
     assert found["RD", "F"]["value"] is None
     assert found["RD", "F"]["status"] == "undefined"
     assert found["RD", "F"]["reason"]
@@ -254,7 +294,7 @@ def test_a_single_group_has_nobody_to_be_compared_with(write):
 
 def test_a_group_without_positives(write):
     write("none.csv", "y,p,sex\n1,1,F\n0,1,F\n0,0,M\n0,1,M\n")
-    found = estimates("none.csv", *FLAGS)
+    found = estimates("none.csv", *FLAGS, "--metrics", "RD,DPL")
     assert found["RD", "M"]["value"] is None
     assert found["RD", "M"]["status"] == "undefined"
     reason = found["RD", "M"]["reason"]

@@ -26,7 +26,11 @@ from fairgauge.comparison.changes import changes
 from fairgauge.comparison.verdict_changes import turned
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.compared import render
+from fairgauge.render import render
+from fairgauge.render.display_names import width
+from fairgauge.render.document import Unit
+from fairgauge.render.metric_words import unit
+from fairgauge.render.numbers import points
 from fairgauge.report.estimates import Estimate
 from fairgauge.report.results import OVERALL, POOLED, Interval, Reference, stratum
 from fairgauge.stats.contrasts import mover_difference, newcombe
@@ -375,10 +379,11 @@ def test_differences_are_listed_the_grave_first():
     assert [bool(each.says) for each in found.differences] == [True, True, False, False]
     assert (found.differences[0].old, found.differences[0].new) == ("others", "overall")
     assert found.refused == Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys="reference, confidence")
-    assert {each.direction for each in found.changes if each.metric == "RD"} == {None}
+    recall = "true_positive_rate.difference"
+    assert {each.direction for each in found.changes if each.metric == recall} == {None}
     text = str(found)
     assert text.index("Asked differently") < text.index("Disparities")
-    assert "! reference" in text
+    assert "reference" in text
 
 
 def test_another_threshold_is_compared_and_said():
@@ -487,14 +492,14 @@ def test_what_is_no_comparison_is_refused(wrong):
 def test_text_fits_a_terminal(months):
     for made in (months, fg.compare(*pairs.models()), fg.compare(*pairs.hostile())):
         for line in str(made).splitlines():
-            assert len(line) <= 80 or any(unicodedata.east_asian_width(c) in "WF" for c in line)
+            assert width(line) <= 100
 
 
 def test_mirrored_groups_are_told_once_and_kept_in_json():
     found = fg.compare(*pairs.models(), same_rows=False)
     text = str(found)
-    assert "mirror image of the other: Male." in text
-    assert "RD sex Male" not in text
+    assert "Excluded, because the other group mirrors it: Male." in text
+    assert "Male (sex)" not in text.split("Data")[0].replace("Female (sex)", "")
     assert {each.group for each in found.changes} == {"Female", "Male"}
 
 
@@ -504,7 +509,7 @@ def test_hostile_names_do_no_harm(format_):
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", text)
     assert {c for c in text if unicodedata.category(c) == "Cc"} <= {"\n"}
     if format_ in ("markdown", "html"):
-        assert "<script" not in text
+        assert text.count("<script") == (format_ == "html")
         assert "<b " not in text
         assert "<img" not in text
     if format_ == "csv":
@@ -548,29 +553,27 @@ def test_the_page_is_whole_and_asks_nothing_of_anybody(made):
     found = Page(text)
     assert found.open == []
     tags = {tag for tag, _ in found.tags}
-    assert not tags & {"script", "img", "iframe", "object", "form"}
+    assert not tags & {"img", "iframe", "object", "form"}
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     links = [attrs["href"] for tag, attrs in found.tags if "href" in attrs]
     assert {link for link in links if not link.startswith("#")} <= {"data:,"}
     assert {link[1:] for link in links if link.startswith("#")} <= set(ids)
-    style = re.search("(?s)<style>(.*?)</style>", text)[1]
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = html.unescape(re.search('Content-Security-Policy" content="(.*?)"', text)[1])
-    assert f"'sha256-{digest}'" in policy
-    assert "script-src" not in policy
+    for tag in ("style", "script"):
+        (own,) = re.findall(f"(?s)<{tag}>(.*?)</{tag}>", text)
+        digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none'")
     assert len(text) < 1_000_000
 
 
-def test_every_change_is_on_the_page_and_a_chart_has_its_numbers(months):
-    text = render(months, "html")
-    assert text.count('class="was"') == text.count('class="says"') > 0
-    cells = re.findall(r'<td class="num">[^<]*</td>', text)
-    shown = {html.unescape(cell) for cell in cells}
+def test_every_change_is_on_the_page_beside_the_value_before_it(months):
+    text = html.unescape(render(months, "html"))
+    assert text.count('class="dot before"') > 0
     for each in months.changes:
-        if each.change is not None and each.moved and each.by == "difference":
-            assert any(f"{each.change:+.3f}" in cell for cell in shown)
+        if each.change is not None and each.moved and unit(each.metric) is Unit.POINTS:
+            assert f"change {points(each.change)} pp" in text
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -591,7 +594,7 @@ def run(*args):
 def test_the_command_shows_and_writes(files, tmp_path):
     result = run(*files, "-o", "diff.html", "-o", "diff.md", "-o", "diff.json")
     assert result.exit_code == 0
-    assert result.stdout.startswith("Two fairness audits compared\n")
+    assert result.stdout.startswith("Comparison of two fairness audits")
     assert "old.json" in result.stdout
     found = fg.Comparison.from_dict(json.loads((tmp_path / "diff.json").read_text()))
     assert found == fg.compare("old.json", "new.json")

@@ -160,6 +160,17 @@ def test_the_command_reads_a_table(tmp_path):
     assert "g a, DPL: 25.6 points" in result.output
 
 
+def test_the_command_gives_strict_json_of_a_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("y,g\n" + "1,a\n0,a\n" * 30 + "1,b\n0,b\n" * 30)
+    result = run(str(path), "--label", "y", "--sensitive", "g", "--metrics", "DPL", "--json")
+    found = json.loads(result.output)
+    assert [(each["group"], each["reference"]) for each in found["smallest"]] == [
+        ("a", "others"),
+        ("b", "others"),
+    ]
+
+
 def test_the_command_needs_a_rate_or_a_table():
     result = run()
     assert result.exit_code == 2

@@ -165,7 +165,19 @@ def test_unknown_options_name_the_nearest():
         ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not NaN"),
         ({"reference": {"race": "W"}}, "reference.race: is not a sensitive feature."),
         ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
-        ({"threshold": 2}, "threshold: 2 is outside the range of the score, 0 to 1; score_range"),
+        (
+            {"label": "y", "score": "p", "threshold": [0.5, 2]},
+            "threshold: 2 is outside the range of the score, 0 to 1; threshold (--threshold T)",
+        ),
+        (
+            {"label": "y", "score": "p", "score_range": (300, 850)},
+            "threshold: the default, 0.5, is outside the range of the score, 300 to 850; threshold",
+        ),
+        ({"threshold": 0.3}, "threshold: has no effect without a score (score, --score COL)"),
+        (
+            {"prediction": "d", "score": "p", "threshold": "median"},
+            "threshold: has no effect: the prediction is given by the column 'd'; remove one of",
+        ),
     ],
 )
 def test_mistakes(options, said):

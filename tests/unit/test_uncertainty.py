@@ -157,7 +157,7 @@ def test_a_number_that_the_profile_made_of_0_by_0_has_no_interval():
 @pytest.mark.parametrize(
     ("a", "reason"),
     [
-        ((10, 0, 9, 0), Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)),
+        ((10, 0, 9, 0), Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20).on("group")),
         (
             (1, 0, 39, 0),
             Reason.of(ReasonCode.FEW_EXPECTED, expected=pytest.approx(40 * 21 / 440), minimum=5),
@@ -457,7 +457,7 @@ def test_a_gap_to_a_group_of_few_rows_is_told():
     cells = {"a": {"tp": 1, "fn": 12}, "b": {"tp": 50, "fn": 50}, "c": {"tp": 40, "fn": 60}}
     (gap,) = fg.audit(fg.confusion("g", cells), metrics="selection_rate.largest_gap").estimates
     assert gap.status is Status.TOO_FEW
-    assert gap.reason == Reason.of(ReasonCode.FEW_ROWS, n=13, minimum=20)
+    assert gap.reason == Reason.of(ReasonCode.FEW_ROWS, n=13, minimum=20).on("reference")
 
 
 def test_p_values_are_adjusted_by_holm_over_the_groups_of_a_metric():

@@ -106,7 +106,8 @@ def test_a_failure_that_rows_could_turn_is_inconclusive():
     assert found.outcome is Outcome.INCONCLUSIVE
     assert (found.reason.code, found.reason["rows"], found.reason["alone"]) == (MISSING, 60, "fail")
     assert found.says.startswith(
-        "DI 0.667: alone this would fail, but the 60 rows without g could change it: DI is between "
+        "disparate impact (Clarify DI) 0.667: alone this would fail, but the 60 rows without g "
+        "could change it: depending on their groups, disparate impact (Clarify DI) is between "
     )
 
 

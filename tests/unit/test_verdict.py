@@ -51,7 +51,9 @@ def test_inside_passes():
     assert found.reason == Reason.of(ReasonCode.INSIDE)
     assert found.value == pytest.approx(60 / 59)
     assert [round(end, 3) for end in found.interval] == [0.754, 1.372]
-    assert found.says == "DI 1.02: the whole 95% CI (0.754 to 1.37) is inside the limits"
+    assert found.says == (
+        "disparate impact (Clarify DI) 1.02: the whole 95% CI (0.754 to 1.37) is inside the limits"
+    )
 
 
 def test_outside_fails():
@@ -59,7 +61,9 @@ def test_outside_fails():
     found = verdict(report)
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.BELOW, limit=0.8)
-    assert found.says == "DI 0.6: the whole 95% CI (0.536 to 0.672) is below 0.8"
+    assert found.says == (
+        "disparate impact (Clarify DI) 0.600: the whole 95% CI (0.536 to 0.672) is below 0.8"
+    )
     above = verdict(report, "b")
     assert (above.outcome, report.verdict) == (Outcome.PASS, Outcome.FAIL)
 
@@ -82,13 +86,13 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert round(reason["detectable_ratio"], 2) == 0.57
     assert reason["power"] == 0.8
     rounded, least = (math.ceil(float(n) / 100) * 100 for n in (needed.rows, needed.fewest))
+    assert f"with about {rounded:,} rows of this composition" in found.says
     assert (
-        f"about {rounded:,} such rows would decide with 80% power, between {least:,} and any "
-        "number as far as the estimate tells (400 now)"
+        "probably (80% power) be decided; there are 400, and the estimate leaves open from "
+        f"{least:,} to any number"
     ) in found.says
     assert (
-        "groups of these sizes show differences of 12.8 pp or more (a ratio of 0.57) with 80% power"
-        in found.says
+        "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says
     )
 
 
@@ -119,7 +123,7 @@ def test_the_value_alone_decides_where_that_is_asked():
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.POINT_OUTSIDE)
     assert found.says == (
-        "selection_rate.difference 0.005 is outside the limits; decided by the value alone"
+        "selection rate difference +0.5 pp is outside the limits; decided by the value alone"
     )
     assert verdict(audited(rule), "b").outcome is Outcome.PASS
 
@@ -129,7 +133,7 @@ def test_too_few_rows_never_decide(decide):
     report = audited(fg.rule("DI", at_least=0.8, decide=decide), a=(1, 18))
     found = verdict(report)
     assert found.outcome is Outcome.NOT_EVALUATED
-    assert found.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20)
+    assert found.reason == Reason.of(ReasonCode.FEW_ROWS, n=19, minimum=20).on("group")
     assert report.verdict is Outcome.INCONCLUSIVE
 
 
@@ -202,7 +206,7 @@ def test_the_worst_class_decides_and_is_named():
     assert found.outcome is Outcome.FAIL
     assert found.reason == Reason.of(ReasonCode.ABOVE, limit=0.1)
     assert found.class_scope == ClassScope(ClassKind.CLASS, "y")
-    assert found.says.endswith("is above 0.1 (class y)")
+    assert found.says.endswith("is above 10 pp (class y)")
 
 
 def test_the_worst_threshold_decides_and_is_named():

@@ -133,26 +133,26 @@ def rate(name: str) -> Statistic:
 
 CLARIFY: tuple[Metric, ...] = (
     # before training: sizes and labels
-    Imbalance(name="CI", set="clarify", title="Class Imbalance (CI)", order=A_MINUS_D, standard=True, says="how much smaller the group is than its reference", positive="the group has fewer rows than its reference", cite=("clarify:CI",)),
-    Contrast(name="DPL", set="clarify", title="Difference in Proportions of Labels (DPL)", of=rate("base_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is observed positive", positive="the group has a lower share of positive labels", aka=("Difference in Positive Proportions in Labels", "Difference in Positive Proportions in Labels (DPL)"), cite=("clarify:DPL",)),
+    Imbalance(name="CI", set="clarify", title="Class Imbalance (CI)", order=A_MINUS_D, says="how much smaller the group is than its reference", positive="the group has fewer rows than its reference", cite=("clarify:CI",)),
+    Contrast(name="DPL", set="clarify", title="Difference in Proportions of Labels (DPL)", of=rate("base_rate"), by="difference", order=A_MINUS_D, says="how much less often the group is observed positive", positive="the group has a lower share of positive labels", aka=("Difference in Positive Proportions in Labels", "Difference in Positive Proportions in Labels (DPL)"), cite=("clarify:DPL",)),
     Distance(name="KL", set="clarify", title="Kullback-Leibler Divergence (KL)", of="label", by="kl", says="how far the reference's label distribution diverges from the group's", positive="the distributions differ; the sign carries no direction", aka=("Kullback-Liebler Divergence (KL)", "kullback leibler divergence"), cite=("clarify:KL",)),
     Distance(name="JS", set="clarify", title="Jensen-Shannon Divergence (JS)", of="label", by="js", says="how far both label distributions diverge from their mean", positive="the distributions differ; the sign carries no direction", aka=("jensen shannon divergence",), cite=("clarify:JS",)),
     Distance(name="LP", set="clarify", title="Lp-norm (LP)", of="label", by="lp", says="the Euclidean distance between the label distributions", positive="the distributions differ; the sign carries no direction", aka=("L-p Norm (LP)", "lp norm"), cite=("clarify:LP",)),
     Distance(name="TVD", set="clarify", title="Total Variation Distance (TVD)", of="label", by="tvd", says="the share of labels that would have to change to make the distributions equal", positive="the distributions differ; the sign carries no direction", aka=("total variation distance",), cite=("clarify:TVD",)),
     Distance(name="KS", set="clarify", title="Kolmogorov-Smirnov (KS)", of="label", by="ks", says="the largest difference between the shares of any one label", positive="the distributions differ; the sign carries no direction", aka=("Kolmogorov-Smirnov Distance (KS)", "kolmogorov smirnov distance"), cite=("clarify:KS",)),
-    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", margin=rate("base_rate"), standard=True, says="the group's share of negative labels minus its share of positive labels, averaged over strata", positive="the group's share of negative labels is larger than its share of positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
+    ConditionalDisparity(name="CDDL", set="clarify", title="Conditional Demographic Disparity in Labels (CDDL)", of="label", margin=rate("base_rate"), says="the group's share of negative labels minus its share of positive labels, averaged over strata", positive="the group's share of negative labels is larger than its share of positive labels", aka=("conditional demographic disparity in labels",), cite=("clarify:CDDL",)),
     # after training: predictions against labels
-    Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", cite=("clarify:DPPL",)),
-    Contrast(name="DI", set="clarify", title="Disparate Impact (DI)", of=rate("selection_rate"), by="ratio", standard=True, says="how many times as often the group is predicted positive", positive="the group is predicted positive more often", aka=("impact ratio", "adverse impact ratio"), cite=("clarify:DI",)),
-    Contrast(name="DCA", set="clarify", title="Difference in Conditional Acceptance (DCAcc)", of=rate("conditional_acceptance"), by="difference", order=A_MINUS_D, standard=True, says="how many more observed positives per predicted positive the reference has", positive="relative to the labels, the model accepts too few of the reference, more so than of the group", aka=("DCAcc", "Difference in Conditional Acceptance", "Difference in Conditional Acceptance (DCA)"), cite=("clarify:DCA",)),
-    Contrast(name="DCR", set="clarify", title="Difference in Conditional Rejection (DCR)", of=rate("conditional_rejection"), by="difference", order=D_MINUS_A, standard=True, says="how many more observed negatives per predicted negative the group has", positive="relative to the labels, the model rejects too few of the group, more so than of the reference", aka=("Difference in Conditional Rejection",), cite=("clarify:DCR",)),
-    Contrast(name="RD", set="clarify", title="Recall Difference (RD)", of=rate("true_positive_rate"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group's observed positives are predicted positive", positive="the group has more false negatives among its observed positives", cite=("clarify:RD",)),
-    Contrast(name="SD", set="clarify", title="Specificity Difference (SD)", of=rate("true_negative_rate"), by="difference", order=D_MINUS_A, standard=True, says="how much more often the group's observed negatives are predicted negative", positive="the group has fewer false positives among its observed negatives, which Clarify interprets as bias against the group", cite=("clarify:SD",)),
-    Contrast(name="DAR", set="clarify", title="Difference in Acceptance Rates (DAR)", of=rate("positive_predictive_value"), by="difference", order=A_MINUS_D, standard=True, says="how much less often the group's predicted positives are observed positive", positive="the group has more false positives among its predicted positives", aka=("Difference in Acceptance Rates",), cite=("clarify:DAR",)),
-    Contrast(name="DRR", set="clarify", title="Difference in Rejection Rates (DRR)", of=rate("negative_predictive_value"), by="difference", order=D_MINUS_A, standard=True, says="how much more often the group's predicted negatives are observed negative", positive="the group has fewer false negatives among its predicted negatives", aka=("Difference in Rejection Rates",), cite=("clarify:DRR",)),
-    Contrast(name="AD", set="clarify", title="Accuracy Difference (AD)", of=rate("accuracy"), by="difference", order=A_MINUS_D, standard=True, says="how much less often predictions are correct for the group", positive="predictions are less accurate for the group", cite=("clarify:AD",)),
-    Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, standard=True, says="how many more false negatives per false positive the group has", positive="false negatives make up more of the group's errors", cite=("clarify:TE",)),
-    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), standard=True, says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
+    Contrast(name="DPPL", set="clarify", title="Difference in Positive Proportions in Predicted Labels (DPPL)", of=rate("selection_rate"), by="difference", order=A_MINUS_D, says="how much less often the group is predicted positive", positive="the group is predicted positive less often", cite=("clarify:DPPL",)),
+    Contrast(name="DI", set="clarify", title="Disparate Impact (DI)", of=rate("selection_rate"), by="ratio", says="how many times as often the group is predicted positive", positive="the group is predicted positive more often", aka=("impact ratio", "adverse impact ratio"), cite=("clarify:DI",)),
+    Contrast(name="DCA", set="clarify", title="Difference in Conditional Acceptance (DCAcc)", of=rate("conditional_acceptance"), by="difference", order=A_MINUS_D, says="how many more observed positives per predicted positive the reference has", positive="relative to the labels, the model accepts too few of the reference, more so than of the group", aka=("DCAcc", "Difference in Conditional Acceptance", "Difference in Conditional Acceptance (DCA)"), cite=("clarify:DCA",)),
+    Contrast(name="DCR", set="clarify", title="Difference in Conditional Rejection (DCR)", of=rate("conditional_rejection"), by="difference", order=D_MINUS_A, says="how many more observed negatives per predicted negative the group has", positive="relative to the labels, the model rejects too few of the group, more so than of the reference", aka=("Difference in Conditional Rejection",), cite=("clarify:DCR",)),
+    Contrast(name="RD", set="clarify", title="Recall Difference (RD)", of=rate("true_positive_rate"), by="difference", order=A_MINUS_D, says="how much less often the group's observed positives are predicted positive", positive="the group has more false negatives among its observed positives", cite=("clarify:RD",)),
+    Contrast(name="SD", set="clarify", title="Specificity Difference (SD)", of=rate("true_negative_rate"), by="difference", order=D_MINUS_A, says="how much more often the group's observed negatives are predicted negative", positive="the group has fewer false positives among its observed negatives, which Clarify interprets as bias against the group", cite=("clarify:SD",)),
+    Contrast(name="DAR", set="clarify", title="Difference in Acceptance Rates (DAR)", of=rate("positive_predictive_value"), by="difference", order=A_MINUS_D, says="how much less often the group's predicted positives are observed positive", positive="the group has more false positives among its predicted positives", aka=("Difference in Acceptance Rates",), cite=("clarify:DAR",)),
+    Contrast(name="DRR", set="clarify", title="Difference in Rejection Rates (DRR)", of=rate("negative_predictive_value"), by="difference", order=D_MINUS_A, says="how much more often the group's predicted negatives are observed negative", positive="the group has fewer false negatives among its predicted negatives", aka=("Difference in Rejection Rates",), cite=("clarify:DRR",)),
+    Contrast(name="AD", set="clarify", title="Accuracy Difference (AD)", of=rate("accuracy"), by="difference", order=A_MINUS_D, says="how much less often predictions are correct for the group", positive="predictions are less accurate for the group", cite=("clarify:AD",)),
+    Contrast(name="TE", set="clarify", title="Treatment Equality (TE)", of=rate("error_type_ratio"), by="difference", order=D_MINUS_A, says="how many more false negatives per false positive the group has", positive="false negatives make up more of the group's errors", cite=("clarify:TE",)),
+    ConditionalDisparity(name="CDDPL", set="clarify", title="Conditional Demographic Disparity in Predicted Labels (CDDPL)", of="prediction", margin=rate("selection_rate"), says="the group's share of predicted negatives minus its share of predicted positives, averaged over strata", positive="the group's share of predicted negatives is larger than its share of predicted positives", aka=("conditional demographic disparity in predicted labels",), cite=("clarify:CDDPL",)),
     Inequality(name="GE", set="clarify", title="Generalized Entropy (GE)", says="how unequally benefit is distributed over all rows", positive="benefit is distributed unequally", cite=("clarify:GE",)),
     RowMetric(name="FT", set="clarify", title="Flip Test (FT)", kind="flip", says="how much more often rows of the group have nearest neighbours in the reference with a better prediction than with a worse one", positive="rows of the group are predicted negative where similar rows of the reference are predicted positive (profile clarify has the opposite sign, as smclarify computes it)", aka=("flip test", "counterfactual fliptest"), cite=("clarify:FT",)),
 )
@@ -169,15 +169,20 @@ VERTEX: tuple[Metric, ...] = (
 # fmt: on
 
 
-_HEADLINES = (
-    "roc_auc",
-    "calibration_gap",
-    "mean_prediction",
-    "mean_error",
-    "mean_absolute_error",
-    "r2",
-)
-"""The statistics whose differences are standard, because no vendor's metric holds them."""
+_STANDARD = {
+    "selection_rate": ("difference", "ratio"),
+    "true_positive_rate": ("difference",),
+    "false_positive_rate": ("difference",),
+    "positive_predictive_value": ("difference",),
+    "accuracy": ("difference",),
+    "base_rate": ("difference", "ratio"),
+    "roc_auc": ("difference",),
+    "calibration_gap": ("difference",),
+    "mean_error": ("difference",),
+    "mean_absolute_error": ("difference",),
+}
+"""The rates of ``metrics="standard"``, and how they are compared: demographic parity, equalized
+odds, predictive parity and accuracy equality; labels, scores and regressions."""
 
 
 _TAKEN = frozenset(
@@ -190,7 +195,7 @@ def _native(of: Statistic, by: Contrasts) -> Contrast:
     return replace(
         contrast_of(of, by),
         aka=tuple(name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN),
-        standard=by == "difference" and of.name in _HEADLINES,
+        standard=by in _STANDARD.get(of.name, ()),
     )
 
 

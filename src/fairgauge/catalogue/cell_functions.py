@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ _TRIAL = np.array([[7, 2, 3, 11], [1, 1, 1, 1], [40, 5, 2, 9], [3, 17, 8, 2]], d
 class CellFunction(DrawnStatistic):
     """A function of arrays of TP, FP, FN and TN, undefined where a sum in ``nonzero`` is 0."""
 
-    function: Callable[[Array, Array, Array, Array], Any]
+    function: Callable[[Array, Array, Array, Array], object]
     limits: tuple[float, float]
     nonzero: tuple[Cells, ...] = ()
     share: bool = False

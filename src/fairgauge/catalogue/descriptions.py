@@ -8,7 +8,7 @@ import re
 import textwrap
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate
@@ -19,7 +19,9 @@ from fairgauge.enums import Better
 from fairgauge.errors import Problem, SpecError
 
 if TYPE_CHECKING:
+    from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.values import Json
 
 _WIDTH = 80
 _SOURCES = {
@@ -77,7 +79,7 @@ class Entry:
     sources: tuple[str, ...]
     standard: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the entry as plain values; infinities are "Infinity" and "-Infinity"."""
         plain = {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
         tools = [{"tool": n.tool, "name": n.name, "differs": n.differs} for n in self.tools]
@@ -226,7 +228,7 @@ def _tools(name: str) -> tuple[Name, ...]:
     return tuple(each for each in NAMES if each.ours == name)
 
 
-def _needs(needs: frozenset[Any], *, strata: bool = False) -> tuple[str, ...]:
+def _needs(needs: frozenset[Need], *, strata: bool = False) -> tuple[str, ...]:
     return (*sorted(map(str, needs)), *(("stratum",) if strata else ()))
 
 

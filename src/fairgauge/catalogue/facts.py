@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.enums import Profile
     from fairgauge.reasons import Reason
+    from fairgauge.values import Json, Saved
 
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -92,9 +93,9 @@ def described(rate: Statistic) -> DescribedRate:
 
 def facts_of(
     metrics: Iterable[str], rates: Iterable[str], catalogue: Catalogue
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, Json]]:
     """Return the facts of rates and metrics by their names; of unknown names there are none."""
-    found = {}
+    found: dict[str, dict[str, Json]] = {}
     for name in dict.fromkeys(rates):
         with suppress(LookupError):
             found[name] = _of_rate(catalogue.rate(name))
@@ -104,13 +105,13 @@ def facts_of(
     return found
 
 
-def own_rates(facts: Mapping[str, Mapping[str, Any]]) -> tuple[DescribedRate, ...]:
+def own_rates(facts: Mapping[str, Saved]) -> tuple[DescribedRate, ...]:
     """Return the user's rates among the facts that a report holds."""
     own = (each for each in facts.items() if each[1]["kind"] == "rate" and each[1]["own"])
     return tuple(_read_rate(name, each) for name, each in own)
 
 
-def _of_rate(row: Statistic) -> dict[str, Any]:
+def _of_rate(row: Statistic) -> dict[str, Json]:
     return {
         "kind": "rate",
         "own": row.own,
@@ -122,12 +123,12 @@ def _of_rate(row: Statistic) -> dict[str, Any]:
         "share": row.is_share,
         "signed": row.signed,
         "edges": row.edges,
-        "needs": sorted(row.needs),
+        "needs": [*sorted(row.needs)],
         "cite": list(row.cite),
     }
 
 
-def _of_metric(row: Metric) -> dict[str, Any]:
+def _of_metric(row: Metric) -> dict[str, Json]:
     return {
         "kind": "metric",
         "own": row.set == "own",
@@ -138,12 +139,12 @@ def _of_metric(row: Metric) -> dict[str, Any]:
         "neutral": None if math.isnan(row.neutral) else row.neutral,
         "reading": row.reading,
         "edges": row.edges,
-        "needs": sorted(row.needs),
+        "needs": [*sorted(row.needs)],
         "cite": list(row.cite),
     }
 
 
-def _read_rate(name: str, facts: Mapping[str, Any]) -> DescribedRate:
+def _read_rate(name: str, facts: Saved) -> DescribedRate:
     low, high = (float(_INFINITIES.get(limit, limit)) for limit in facts["range"])
     return DescribedRate(
         name=name,
@@ -160,7 +161,7 @@ def _read_rate(name: str, facts: Mapping[str, Any]) -> DescribedRate:
     )
 
 
-def _written(limits: tuple[float, float]) -> list[float | str]:
+def _written(limits: tuple[float, float]) -> list[Json]:
     """Return limits as strict JSON has them."""
     words = {number: word for word, number in _INFINITIES.items()}
     return [words.get(limit, limit) for limit in limits]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cell_functions import CellFunction
@@ -17,7 +17,7 @@ from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.lookup import Catalogue, NotAMetric, is_taken
 from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
 from fairgauge.enums import Better
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -140,7 +140,7 @@ def quotient(
 
 
 def statistic(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     name: str | None = None,
     nonzero: Cells | Sequence[Cells] = (),
@@ -233,7 +233,7 @@ def meant(asked: object) -> str | Statistic | Metric:
         return asked
     if not isinstance(asked, str):
         wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {quote(asked)}{wrap}")
+        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
     found = _PATH.fullmatch(asked)
     if not found:
         return asked
@@ -326,7 +326,7 @@ def _better(word: str) -> Better:
         raise SpecError(Problem("better", message)) from None
 
 
-def _limits(name: str, limits: Any) -> tuple[float, float]:
+def _limits(name: str, limits: Iterable[SupportsFloat]) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in limits)
     except (TypeError, ValueError):

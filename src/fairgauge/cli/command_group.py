@@ -63,7 +63,7 @@ class Commands(click.Group):
         # threads for linear algebra, of which there is none here, would only spin: a quarter of
         # a small audit's CPU
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        with noticed() as interrupted:
+        with noticed(_abandon) as interrupted:
             try:
                 code = super().main(
                     args, prog_name or "fairgauge", complete_var, standalone_mode=False, **extra
@@ -75,6 +75,15 @@ class Commands(click.Group):
         if code == INTERRUPTED:
             complain("Interrupted", prefix="")
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _abandon() -> NoReturn:
+    """End the process at once, in whatever it is caught; copies of people's data are removed."""
+    from fairgauge.scan.input_files import remove_copies
+
+    complain("Interrupted", prefix="")
+    remove_copies()
+    os._exit(INTERRUPTED)
 
 
 def _explain(error: Exception) -> int:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.scan.source import Source
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
+_HANDFUL = 10
+"""Rows up to which two shards may well hold the same counts by chance."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
 
@@ -37,7 +40,11 @@ class Where:
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
 
-    @click.option("--table", metavar="NAME", help="Table of a database, whose URL is DATA.")
+    @click.option(
+        "--table",
+        metavar="NAME",
+        help="Table of a database, whose URL is DATA; of files, the table of the report to print.",
+    )
     @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
     @click.option(
         "--spark",
@@ -53,6 +60,11 @@ def where(command: Callable[..., Any]) -> Callable[..., Any]:
     return located
 
 
+def is_url(data: str) -> bool:
+    """Return whether DATA is a URL, such as that of a database."""
+    return _SCHEME.match(data) is not None
+
+
 def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
     """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
 
@@ -64,7 +76,7 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
         The cubes are damaged, or count different things.
     """
     at = at or Where()
-    urls = [each for each in asked if _SCHEME.match(each)]
+    urls = [each for each in asked if is_url(each)]
     if urls or at.table or at.query:
         return _of_database(asked, urls, at)
     if at.spark is not None:
@@ -84,30 +96,94 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
     return merged(asked)
 
 
-def merged(asked: Sequence[str]) -> Cube:
-    """Load cube files and add them up.
+def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
+    """Open the data as they are scanned: a source of rows, or the sum of saved cubes.
 
     Raises
     ------
     DataError, CubeError
-        A file cannot be read, is no cube, or the cubes count different things.
+        As for `read_data`, and where a header cannot be read.
+    """
+    from fairgauge.cube.cube import Cube
+    from fairgauge.scan import open_source
+
+    data = read_data(asked, at)
+    return data if isinstance(data, Cube) else open_source(data)
+
+
+def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
+    """Load cube files and add them up.
+
+    Warns where two hold the same counts, unless they may, and where they were counted for different
+    questions, of which the sum keeps what they agree on.
+
+    Raises
+    ------
+    DataError, CubeError
+        A file cannot be read, is no cube, is named twice, or the cubes count different things.
     """
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError
     from fairgauge.report.loading import load
 
     total: Cube | None = None
-    for path in files(asked):
+    seen: dict[str, Path] = {}
+    paths = files(asked)
+    _check_different(paths)
+    for path in paths:
         cube = load(path)
         if not isinstance(cube, Cube):
             raise CubeError(f"{quote(path)} is a report, not a cube; count its data again")
+        twin = seen.setdefault(cube.digest, path)
+        if twin is not path and cube.rows > _HANDFUL and not allow_duplicates:
+            _warn(
+                f"{quote(twin)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
+                "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
+                "adds them without this warning)"
+            )
+        if total is None:
+            total = cube
+            continue
         try:
-            total = cube if total is None else total + cube
+            total, differing = total + cube, _differing(total, cube)
         except CubeError as error:
             raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
+        if differing:
+            _warn(
+                f"{quote(path)} was counted for another question than the cubes before it; the sum "
+                f"has the defaults of {', '.join(differing)}"
+            )
     if total is None:
         raise DataError(f"no file {quote(asked[0])}")
     return total
+
+
+def _differing(one: Cube, other: Cube) -> list[str]:
+    """Return the options in which the questions of two cubes differ."""
+    mine, theirs = one.asked.to_dict(), other.asked.to_dict()
+    return [key for key in mine if mine[key] != theirs[key]]
+
+
+def _check_different(paths: Sequence[Path]) -> None:
+    """Refuse a cube that is named twice, under whatever names: its rows would count twice."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        try:
+            at = path.stat()
+        except (OSError, ValueError):
+            continue  # whoever opens it will say
+        twin = seen.setdefault((at.st_dev, at.st_ino), path)
+        if twin is not path:
+            also = "" if twin == path else f" (as {quote(twin)})"
+            raise DataError(
+                f"the cube {quote(path)} is named twice{also}: its rows would count twice"
+            )
+
+
+def _warn(message: str) -> None:
+    from fairgauge.cli.streams import complain
+
+    complain(message, prefix="Warning: ")
 
 
 def files(asked: Sequence[str]) -> list[Path]:

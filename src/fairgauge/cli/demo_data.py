@@ -10,19 +10,23 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.pipeline import audit
-from fairgauge.spec.rules import rule
+from fairgauge.report.results import POOLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
+    from fairgauge.spec.options import Options
 
 ADMISSIONS = (
     # department, men admitted, men rejected, women admitted, women rejected
@@ -111,20 +115,23 @@ def loans(rows: int = LOANS, seed: int = SEED) -> str:
 
 def _berkeley(path: Path) -> Example:
     write_whole(path, admissions())
-    asked: dict[str, Any] = {
+    asked: Options = {
         "label": "Admit", "positive": "Admitted", "sensitive": "Gender", "strata": "Dept",
-        "count": "Freq", "metrics": ["DPL", "CDDL"],
+        "count": "Freq",
     }  # fmt: skip
     report = audit(str(path), **asked)
-    raw, fixed = report["DPL", "Gender", "Female"], report["CDDL", "Gender", "Female"]
+    metric = "base_rate.difference"
+    overall = report[metric, "Gender", "Female"]
+    adjusted = report[metric, "Gender", "Female", POOLED]
     lesson = (
-        f"Over all departments, women are admitted {_points(raw.value)} points less often than "
-        f"men. Department by department that disappears, and even turns round: CDDL is "
-        f"{fixed.value:+.4f}. Women applied more to departments that reject most applicants."
+        f"Over all departments, women are admitted {_pp(overall.value)} percentage points less "
+        f"often than men. Adjusted for department the difference disappears: {_pp(adjusted.value)} "
+        f"percentage points more often (95% CI {_range(adjusted)}). Women applied more to "
+        "departments that reject most applicants."
     )
     command = (
         "--label Admit --positive Admitted --count Freq",
-        "--sensitive Gender --strata Dept --metrics DPL,CDDL",
+        "--sensitive Gender --strata Dept",
     )
     title = "Admissions to the University of California, Berkeley, in 1973 (24 counts)"
     return Example("berkeley", title, lesson, command, report)
@@ -132,39 +139,44 @@ def _berkeley(path: Path) -> Example:
 
 def _loans(path: Path) -> Example:
     write_whole(path, loans())
-    asked: dict[str, Any] = {
+    rules = ("selection_rate.ratio >= 0.8", "-0.1 <= true_positive_rate.difference <= 0.1")
+    asked: Options = {
         "label": "repaid", "prediction": "approved", "positive": "yes",
-        "sensitive": ["sex", "race", {"column": "age", "cuts": [40]}],
+        "sensitive": ["sex", "race", {"column": "age", "cuts": [40], "closed": "left"}],
         "intersections": [("sex", "race")],
-        "metrics": ["DPL", "DI", "RD", "SD", "AD"],
-        "rules": [rule("DI", at_least=0.8), rule("RD", between=(-0.1, 0.1))],
+        "rules": list(rules),
     }  # fmt: skip
     report = audit(str(path), **asked)
-    women, recall = report["DI", "sex", "Female"], report["RD", "sex", "Female"]
+    women = report["selection_rate.ratio", "sex", "Female"]
+    recall = report["true_positive_rate.difference", "sex", "Female"]
     lesson = (
-        f"Women are approved {women.value:.2f} times as often as men (95% interval "
-        f"{women.low:.2f} to {women.high:.2f}; the rule of four fifths asks for 0.8), though as "
-        f"many of them repay. Of those who repay, the model turns away {_points(recall.value)} "
-        "points more of the women. Smaller groups show what the data cannot decide: their "
-        "intervals reach over a limit."
+        f"Women are approved {women.value:.2f} times as often as men (95% CI {women.low:.2f} to "
+        f"{women.high:.2f}; the four-fifths rule asks for 0.8), though as many of them repay. Of "
+        f"those who repay, the model approves {_pp(recall.value)} percentage points fewer of the "
+        "women. Verdicts on smaller groups are inconclusive where the confidence interval includes "
+        "a limit."
     )
     command = (
         "--label repaid --prediction approved --positive yes",
-        "--sensitive sex --sensitive race --sensitive age:40",
+        "--sensitive sex --sensitive race --sensitive age:40:left",
         "--intersect 'sex*race'",
-        "--metrics DPL,DI,RD,SD,AD",
-        "--rule 'DI >= 0.8' --rule '-0.1 <= RD <= 0.1'",
+        *(f"--rule '{rule}'" for rule in rules),
     )
     title = f"Made-up loans ({LOANS:,} rows, seed {SEED})"
     return Example("loans", title, lesson, command, report)
 
 
-def _points(value: float | None) -> str:
+def _pp(value: float | None) -> str:
     return f"{abs(value or 0.0) * 100:.1f}"
 
 
-def _logistic(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
+def _range(estimate: Estimate) -> str:
+    ends = ((end or 0.0) * 100 for end in (estimate.low, estimate.high))
+    return " to ".join(f"{end:+.1f}".replace("-", "−") for end in ends)
+
+
+def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

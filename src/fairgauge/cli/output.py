@@ -3,13 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from fairgauge.cli.data_arguments import CUBE_SUFFIX, STANDARD_INPUT, files
 from fairgauge.errors import DataError, quote
+from fairgauge.render.formats import format_of, names, suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from fairgauge.render.formats import Subject
+
+
+def format_option(of: Subject) -> Callable[[Any], Any]:
+    """Return the option that chooses the format of standard output."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice(names(of, files=True)),
+        default="text",
+        help="Format of standard output (default text).",
+    )
+
+
+def output_option(of: Subject) -> Callable[[Any], Any]:
+    """Return the option that names files to write, whose suffixes choose their formats."""
+
+    def check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+        del context, option
+        for path in filter(None, paths):
+            format_of(path, of)
+        return paths
+
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        metavar="FILE",
+        multiple=True,
+        callback=check,
+        help=f"File to write; its suffix chooses the format: {' '.join(suffixes(of))}. Repeatable.",
+    )
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 
@@ -13,7 +13,14 @@ from fairgauge.spec.options import OPTIONS, Spec
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
+    from fairgauge.scan.source import Source
+
+
+Command = TypeVar("Command", bound="Callable[..., object]")
+Texts: TypeAlias = str | tuple[str, ...] | None
+"""What follows a flag on the command line: a text, several, or nothing where it is not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,7 @@ class Asked:
     options: dict[str, Any]
     problems: tuple[Problem, ...]
 
-    def check(self, rows: Any = None) -> Spec:
+    def check(self, data: Source | Cube | None = None) -> Spec:
         """Check what is asked against the columns of the data; every mistake is listed.
 
         Raises
@@ -33,16 +40,14 @@ class Asked:
         """
         from fairgauge.cube.cube import Cube
         from fairgauge.cube.plan import plan
-        from fairgauge.scan import open_source
         from fairgauge.scan.column_types import check_types
 
-        if rows is None:
+        if data is None:
             return self._ask()
-        if isinstance(rows, Cube):
-            return self._ask(base=rows.plan.asked)
-        source = open_source(rows)
-        spec = self._ask(source.columns)
-        check_types(source, plan(spec))
+        if isinstance(data, Cube):
+            return self._ask(base=data.asked)
+        spec = self._ask(data.columns)
+        check_types(data, plan(spec))
         return spec
 
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
@@ -64,7 +69,7 @@ def _same(one: Problem, other: Problem) -> bool:
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
 
-def question(command: Callable[..., Any]) -> Callable[..., Any]:
+def question(command: Command) -> Command:
     """Give a command the flags of a specification; they arrive as keywords for `asked`."""
     for flag in reversed([*_flags()]):
         command = flag(command)
@@ -72,7 +77,7 @@ def question(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-c", "--config", metavar="FILE", help=text)(command)
 
 
-def _flags() -> Iterator[Callable[..., Any]]:
+def _flags() -> Iterator[Callable[[Command], Command]]:
     """Yield every flag once: two options may share one, which then takes several values."""
     flags = [flag for option in OPTIONS for flag in option.flags]
     for flag in dict.fromkeys(flags):
@@ -92,7 +97,7 @@ def _key(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
+def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
     """Read the specification file, if there is one, and the flags, which override its keys."""
     options: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -101,7 +106,7 @@ def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
 
         options = read_options(config)
     for option in OPTIONS:
-        given = {flag: flags[_key(flag)] for flag in option.flags if _given(flags.get(_key(flag)))}
+        given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one
             table = options.get(option.name)
             before = dict(table) if isinstance(table, dict) else {}
@@ -115,5 +120,5 @@ def asked(config: str | None, flags: Mapping[str, Any]) -> Asked:
     return Asked(options, tuple(problems))
 
 
-def _given(value: Any) -> bool:
+def _given(value: Texts) -> TypeGuard[str | tuple[str, ...]]:
     return value is not None and value != ()

@@ -6,11 +6,18 @@ import contextlib
 import os
 import shutil
 import sys
-from typing import Any
+from typing import TypedDict
 
 from fairgauge.errors import DataError, SpecError
 
 _LONGEST_MESSAGE = 1_900
+
+
+class Looks(TypedDict, total=False):
+    """Options of a text for a terminal; without them it is plain and of a fixed width."""
+
+    colour: bool
+    width: int
 
 
 class ClosedOutput(Exception):  # noqa: N818 - what happened, not a mistake of anybody
@@ -42,7 +49,7 @@ def say(text: str) -> None:
         raise DataError(f"cannot write standard output: {error.strerror or error}") from None
 
 
-def looks(format_: str) -> dict[str, Any]:
+def looks(format_: str) -> Looks:
     """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}

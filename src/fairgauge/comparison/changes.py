@@ -170,7 +170,7 @@ def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
 
 @quiet
 def _measured(
-    pairs: Sequence[tuple[Estimate, Estimate]], compared: Array, scales: Sequence[_Scale]
+    pairs: Sequence[tuple[Estimate, Estimate]], compared: Array, scales: Sequence[_Neutral]
 ) -> list[_Numbers]:
     """Compute all changes at once; ``compared`` tells which have an interval."""
     neutral = np.array([scale.neutral for scale in scales])
@@ -198,7 +198,7 @@ def _measured(
     return [_Numbers(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-class _Scale(NamedTuple):
+class _Neutral(NamedTuple):
     """What "no difference" is (NaN: nothing is), whether to compare logarithms, if it has ends."""
 
     neutral: float
@@ -206,13 +206,13 @@ class _Scale(NamedTuple):
     bounded: bool
 
 
-def _scale(name: str, catalogue: Catalogue) -> _Scale:
+def _scale(name: str, catalogue: Catalogue) -> _Neutral:
     try:
         row = catalogue.metric(name)
     except LookupError:
-        return _Scale(math.nan, log=False, bounded=False)
+        return _Neutral(math.nan, log=False, bounded=False)
     ratio = row.neutral == 1 and row.range[0] >= 0
-    return _Scale(row.neutral, log=ratio, bounded=all(map(math.isfinite, row.range)))
+    return _Neutral(row.neutral, log=ratio, bounded=all(map(math.isfinite, row.range)))
 
 
 def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | None]) -> Array:

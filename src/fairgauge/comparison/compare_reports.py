@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
@@ -17,7 +17,8 @@ from fairgauge.report.loading import load
 from fairgauge.report.report import Report
 from fairgauge.report.results import OVERALL
 from fairgauge.spec.options import BY_NAME, OPTIONS
-from fairgauge.values import matches, name_of
+from fairgauge.spec.readers import items
+from fairgauge.values import canonical, matches, name_of
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def compare(
     -------
     Comparison
         What was asked differently, the verdicts that changed, what became of every disparity, and
-        what changed in the data; ``.worse`` tells whether anything got statistically significantly worse.
+        what changed in the data; ``.worse`` states whether anything got statistically
+        significantly worse.
 
     Raises
     ------
@@ -138,18 +140,22 @@ def _refuse_unlike(old: Report, new: Report) -> None:
         raise SpecError(problems)
 
 
-def _alike(old: Any, new: Any) -> bool:
+def _alike(old: object, new: object) -> bool:
     """Tell whether favourable values mean the same: 1, 1.0, "1" and true do."""
     if isinstance(old, Mapping) or isinstance(new, Mapping):
         return bool(old == new)
-    sides = [each or [1] for each in (old, new)]
+    sides = [[canonical(value) for value in items(each or [1])] for each in (old, new)]
     return all(
         any(matches(value, other) for other in sides[1 - i]) for i in (0, 1) for value in sides[i]
     )
 
 
-def _positive(asked: Any) -> str:
-    return f"above {asked.get('above')}" if isinstance(asked, Mapping) else listing(asked or [1])
+def _positive(asked: object) -> str:
+    return (
+        f"above {asked.get('above')}"
+        if isinstance(asked, Mapping)
+        else listing(items(asked or [1]))
+    )
 
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:
@@ -171,7 +177,7 @@ def _differences(old: Report, new: Report) -> Iterator[Difference]:
         yield Difference("fairgauge", old.version, new.version)
 
 
-def _asked(spec: Mapping[str, Any], key: str) -> Any:
+def _asked(spec: Mapping[str, object], key: str) -> object:
     """Return what a report asked, in the words of today: a report may be older than an option."""
     value, option = spec.get(key), BY_NAME.get(key)
     if option is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.reasons import Reason
+    from fairgauge.report.plain_values import Plain
     from fairgauge.report.verdicts import Verdict
+    from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.comparison/2"
 
@@ -68,8 +70,8 @@ class Difference:
     """Something that the two reports were asked differently, and what follows from it."""
 
     key: str
-    old: Any
-    new: Any
+    old: object
+    new: object
     says: str = ""
 
 
@@ -181,7 +183,7 @@ class Comparison:
         )
         return Turn.WORSE in turns or any(further)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """Return the comparison as plain values, in the order and names of its JSON."""
         return {
             "schema": SCHEMA,
@@ -206,7 +208,7 @@ class Comparison:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Comparison:
+    def from_dict(cls, found: Saved) -> Comparison:
         """Read what `to_dict` wrote.
 
         Raises
@@ -227,12 +229,12 @@ class Comparison:
         DataError
             The suffix is of no known format, or the file cannot be written.
         """
-        from fairgauge.render.compared import save
+        from fairgauge.render import save
 
         save(self, path)
 
     def __str__(self) -> str:
-        from fairgauge.render.compared import render
+        from fairgauge.render import render
 
         return render(self, "text")
 
@@ -244,16 +246,16 @@ class Comparison:
         )
 
 
-def _fields(value: Origin | Difference | Alone | GroupChange) -> dict[str, Any]:
+def _fields(value: Origin | Difference | Alone | GroupChange) -> Plain:
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
 
 
-def _plain_flip(each: VerdictChange) -> dict[str, Any]:
+def _plain_flip(each: VerdictChange) -> Plain:
     old, new = plain_verdict(each.old), plain_verdict(each.new)
     return {"old": old, "new": new, "turn": str(each.turn)}
 
 
-def _plain_change(each: Change) -> dict[str, Any]:
+def _plain_change(each: Change) -> Plain:
     return {
         "old": plain_estimate(each.old),
         "new": plain_estimate(each.new),
@@ -270,7 +272,7 @@ def _plain_change(each: Change) -> dict[str, Any]:
     }
 
 
-def _read(values: Mapping[str, Any]) -> Comparison:
+def _read(values: Saved) -> Comparison:
     if values["schema"] != SCHEMA:
         raise ValueError(f"its schema is not {SCHEMA}")
     return Comparison(
@@ -290,16 +292,16 @@ def _read(values: Mapping[str, Any]) -> Comparison:
     )
 
 
-def _origin(values: Mapping[str, Any]) -> Origin:
+def _origin(values: Saved) -> Origin:
     return Origin(**{**values, "verdict": Outcome(values["verdict"])})
 
 
-def _flip(values: Mapping[str, Any]) -> VerdictChange:
+def _flip(values: Saved) -> VerdictChange:
     old, new = read_verdict(values["old"]), read_verdict(values["new"])
     return VerdictChange(old=old, new=new, turn=Turn(values["turn"]))
 
 
-def _change(values: Mapping[str, Any]) -> Change:
+def _change(values: Saved) -> Change:
     direction = values["direction"]
     return Change(
         old=read_estimate(values["old"]),

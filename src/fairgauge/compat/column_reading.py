@@ -61,7 +61,7 @@ class Interval:
         return f"({ends[0]}, {ends[1]}]"
 
     def holds(self, column: Column) -> Mask:
-        """Tell for every level of a numeric column whether it lies inside."""
+        """Return for every level of a numeric column whether it lies inside."""
         levels = np.array([float(level) for level in column.levels])
         return (levels > self.low) & (levels <= self.high)
 
@@ -116,7 +116,7 @@ def as_type(
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
 ) -> tuple[DataType, Column, list[Any] | None]:
-    """Decide the type of a column, unless it is said; return the column and the listed values.
+    """Decide the type of a column, unless it is given; return the column and the listed values.
 
     Raises
     ------
@@ -177,13 +177,13 @@ def interval(
 
 
 def above(column: Column, threshold: float) -> Mask:
-    """Tell for every level of a numeric column whether it lies above a threshold."""
+    """Return for every level of a numeric column whether it lies above a threshold."""
     levels = np.array([float(level) for level in column.levels])
     return levels > threshold
 
 
 def categories(column: Column, values: Sequence[Any]) -> Mask:
-    """Tell for every level whether it is listed; listed values are converted if none matches.
+    """Return for every level whether it is listed; listed values are converted if none matches.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def categories(column: Column, values: Sequence[Any]) -> Mask:
 
 
 def equal_mask(column: Column, values: Sequence[Any]) -> Mask:
-    """Tell for every level whether it equals a listed value."""
+    """Return for every level whether it equals a listed value."""
     return np.array([any(_equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
 
@@ -227,13 +227,13 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
 
 
 def mistaken_conversion(column: Column, values: Sequence[Any]) -> bool:
-    """Tell whether ``bool("False")`` is about to become true."""
+    """Return whether ``bool("False")`` is about to become true."""
     texts = [v for v in values if isinstance(v, str) and v.strip().lower() in ("false", "0", "no")]
     return column.kind is Kind.BOOLEAN and bool(texts)
 
 
 def looks_misread(column: Column, values: Sequence[Any] | None, found: DataType) -> str | None:
-    """Say why the guess is probably not what was meant, if so."""
+    """Describe why the guess is probably not what was meant, if so."""
     distinct = len(column.used)
     if found is DataType.CONTINUOUS and values:
         few = distinct <= 2 or (distinct <= _FEW_CATEGORIES and equal_mask(column, values).any())
@@ -257,5 +257,5 @@ def looks_misread(column: Column, values: Sequence[Any] | None, found: DataType)
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value means "none"."""
+    """Return whether a value means "none"."""
     return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,4 +1,4 @@
-"""Column: one column of a table as codes and levels, whatever library held it."""
+"""Column: the values of one column as codes and levels, whatever held them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Codes = NDArray[np.int64]
-
-MISSING_TEXTS = frozenset(
-    {"", "NA", "N/A", "n/a", "<NA>", "#N/A", "nan", "NaN", "-nan", "-NaN", "null", "NULL", "None"}
-)
-"""Texts of a CSV cell that mean "no value"."""
-_TRUTH = {"true": True, "false": False}
 
 
 class Kind(StrEnum):
@@ -83,17 +77,31 @@ class Column:
         counts = np.bincount(self.codes + 1, minlength=len(self.levels) + 1)
         return np.flatnonzero(counts[1:])
 
+    def cells(self) -> list[Any]:
+        """Return the value of every row; None where it is missing."""
+        levels = [*self.levels, None]
+        return [levels[code] for code in self.codes.tolist()]
+
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""
         values = np.array([float(level) for level in self.levels] + [math.nan])
         return values[self.codes]
 
+    def renamed(self, name: str) -> Column:
+        """Return the column under another name."""
+        return Column(name, self.kind, self.codes, self.levels)
+
     def relabel(self, levels: Sequence[Any], kind: Kind) -> Column:
         """Return the column with other values for its levels; equal ones become one."""
         position: dict[Any, int] = {}
-        moved = [position.setdefault(_key(level), len(position)) for level in levels]
-        kept = tuple({_key(level): level for level in reversed(levels)}[key] for key in position)
-        return Column(self.name, kind, np.array([*moved, -1])[self.codes], kept)
+        kept: list[Any] = []
+        moved = []
+        for level in levels:
+            at = position.setdefault(_key(level), len(kept))
+            if at == len(kept):
+                kept.append(level)
+            moved.append(at)
+        return Column(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
 
     def take(self, rows: NDArray[Any]) -> Column:
         """Return the column of some rows, by position or mask; levels in their new order."""
@@ -110,10 +118,9 @@ def from_series(series: Any, name: object = None) -> Column:
     """Read a pandas Series."""
     import pandas as pd
 
-    codes, found = pd.factorize(series)
-    levels = tuple(found.tolist())
+    codes, levels = pd.factorize(series)
     shown = str(series.name if name is None else name)
-    return Column(shown, _kind_of(series.dtype), codes.astype(np.int64), levels)
+    return Column(shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist()))
 
 
 def from_frame(frame: Any) -> list[Column]:
@@ -122,7 +129,7 @@ def from_frame(frame: Any) -> list[Column]:
 
 
 def from_values(name: str, values: Iterable[Any]) -> Column:
-    """Read plain values: text, numbers, booleans and None, as a data frame would type them."""
+    """Read plain values: text, numbers, booleans and None, typed as a data frame types them."""
     position: dict[Any, int] = {}
     levels: list[Any] = []
     codes = []
@@ -130,64 +137,17 @@ def from_values(name: str, values: Iterable[Any]) -> Column:
         if value is None or value != value:
             codes.append(-1)
             continue
-        key = _key(value)
-        at = position.get(key)
-        if at is None:
-            at = position[key] = len(levels)
+        at = position.setdefault(_key(value), len(levels))
+        if at == len(levels):
             levels.append(value)
         codes.append(at)
-    raw = Column(name, Kind.OTHER, np.array(codes, dtype=np.int64), tuple(levels))
-    return _typed(raw)
-
-
-def from_texts(name: str, texts: Iterable[str]) -> Column:
-    """Read the cells of a CSV column: numbers if all are, else text; an empty cell is missing."""
-    values = (None if text in MISSING_TEXTS else text for text in texts)
-    column = from_values(name, values)
-    for read in (_integers, _floats, _booleans):
-        levels = read(column)
-        if levels is not None:
-            return _typed(column.relabel(levels, Kind.OTHER))
-    return column
-
-
-def _typed(column: Column) -> Column:
-    """Give a column of plain values the type that a data frame would give it."""
-    kinds = {type(level) for level in column.levels}
-    missing = bool((column.codes < 0).any())
-    if kinds <= {int, float} and kinds | ({float} if missing else set()) != {int}:
-        return column.relabel([float(level) for level in column.levels], Kind.FLOAT)
-    if kinds == {int}:
-        return column.relabel(column.levels, Kind.INTEGER)
-    kind = Kind.BOOLEAN if kinds == {bool} and not missing else Kind.TEXT
-    return column.relabel(column.levels, kind)
-
-
-def _integers(column: Column) -> list[int] | None:
-    try:
-        return [_whole(text) for text in column.levels]
-    except ValueError:
-        return None
-
-
-def _whole(text: str) -> int:
-    if "_" in text:
-        raise ValueError
-    return int(text)
-
-
-def _floats(column: Column) -> list[float] | None:
-    try:
-        return [float(text) if "_" not in text else _whole(text) for text in column.levels]
-    except ValueError:
-        return None
-
-
-def _booleans(column: Column) -> list[bool] | None:
-    found = [_TRUTH.get(text.lower()) for text in column.levels]
-    if not found or None in found or (column.codes < 0).any():
-        return None
-    return [bool(each) for each in found]
+    column = Column(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
+    kinds, missing = {type(level) for level in levels}, column.known < len(codes)
+    if kinds <= {int, float}:
+        whole = kinds == {int} and not missing
+        number = int if whole else float
+        return column.relabel(list(map(number, levels)), Kind.INTEGER if whole else Kind.FLOAT)
+    return column.relabel(levels, Kind.BOOLEAN) if kinds == {bool} and not missing else column
 
 
 def _key(value: Any) -> Any:

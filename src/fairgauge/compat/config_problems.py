@@ -1,4 +1,4 @@
-"""What pydantic finds wrong, said as fairgauge says it: path, what is allowed, nearest name."""
+"""What pydantic finds wrong, as fairgauge reports it: path, what is allowed, nearest name."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def _message(found: list[dict[str, Any]], model: type[BaseModel]) -> str:
     given = first["input"]
     if first["type"] == "literal_error":
         allowed = re.findall(r"'([^']*)'", first["ctx"]["expected"])
-        return f"{quote(given)} is not allowed.{nearest(given, allowed)} Say {listing(allowed)}"
+        return (
+            f"{quote(given)} is not allowed.{nearest(given, allowed)} Allowed: {listing(allowed)}"
+        )
     kinds = dict.fromkeys(_KINDS.get(each["type"], each["msg"]) for each in found)
     return f"must be {' or '.join(kinds)}, not {quote(given)}"
 

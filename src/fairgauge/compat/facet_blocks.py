@@ -70,7 +70,7 @@ def facet_blocks(
 ) -> Blocks:
     """Cut a facet into blocks: the listed values together, else one for every value.
 
-    ``of`` says what the column is; without it, the profile's rules decide.
+    ``of`` is the type of the column; without it, the profile's rules decide.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def outcome(
 ) -> tuple[Outcome, list[Any]]:
     """Collapse a label; return it, and the listed values as they were understood.
 
-    ``of`` says what the column is; without it, the profile's rules decide.
+    ``of`` is the type of the column; without it, the profile's rules decide.
 
     Raises
     ------

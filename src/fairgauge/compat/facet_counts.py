@@ -86,6 +86,8 @@ def count_question(asked: Question, profile: Profile) -> Cube:
 def _ordered(coded: _Coded) -> _Coded:
     """Put the levels in the order of all cubes."""
     order = sorted(range(len(coded.levels)), key=lambda i: sort_key(coded.levels[i]))
+    if order == list(range(len(order))):
+        return coded
     place = np.empty(len(order) + 1, dtype=np.int64)
     place[order] = np.arange(len(order))
     place[-1] = -1

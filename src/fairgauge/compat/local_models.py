@@ -1,4 +1,4 @@
-"""Local models: an ONNX file, or a Python function."""
+"""Local models: an ONNX file, a Python function, or an endpoint that listens on this machine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fairgauge.compat.model_payloads import decoded
 from fairgauge.errors import DataError, MissingExtra, quote
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ class Model(Protocol):
 
     outputs: tuple[str, ...]
     """Names of the outputs of a model that takes numeric columns; empty: it takes a request."""
+    most: int
+    """The most rows of a request."""
 
-    def answer(self, asked: Any) -> Any:
-        """Answer a request, or numeric columns."""
+    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> Any:
+        """Answer a request of a content type in another type, or numeric columns."""
 
 
 def open_model(asked: str) -> Model:
-    """Open ``model.onnx`` or ``module:function``.
+    """Open ``model.onnx``, ``module:function`` or ``http://127.0.0.1:8080/invocations``.
 
     Raises
     ------
@@ -37,13 +40,15 @@ def open_model(asked: str) -> Model:
     MissingExtra
         An ONNX file, and onnxruntime is not installed.
     """
+    if asked.startswith(("http://", "https://")):
+        from fairgauge.compat.model_endpoint import EndpointModel
+
+        return EndpointModel(asked)
     if asked.endswith(".onnx"):
         return OnnxModel(Path(asked))
     module, colon, name = asked.partition(":")
     if not colon or not module or not name:
-        raise DataError(
-            f"cannot tell what model {quote(asked)} is; say FILE.onnx or MODULE:FUNCTION"
-        )
+        raise DataError(f"{quote(asked)} is no model; name FILE.onnx, MODULE:FUNCTION or a URL")
     return FunctionModel(_function(module, name))
 
 
@@ -66,15 +71,19 @@ class FunctionModel:
     """A function that takes what an endpoint would be sent, and returns what it would answer."""
 
     outputs: tuple[str, ...] = ()
+    most = sys.maxsize
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self._function = function
 
-    def answer(self, asked: Any) -> Any:
+    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> Any:
+        del content_type
         try:
             found = self._function(asked)
         except Exception as error:
             raise DataError(f"the model failed: {type(error).__name__}: {error}") from None
+        if isinstance(found, (str, bytes)):
+            return decoded(found, accept_type)
         return _lists(found)
 
 
@@ -90,11 +99,13 @@ def _lists(found: Any) -> Any:
 class OnnxModel:
     """An ONNX file with one input, a table of numbers."""
 
+    most = sys.maxsize
+
     def __init__(self, path: Path) -> None:
         try:
             import onnxruntime
-        except ImportError:
-            raise MissingExtra("running an ONNX model", "onnx") from None
+        except ImportError as error:
+            raise MissingExtra("running an ONNX model", "onnx", error) from None
         if not path.exists():
             raise DataError(f"no model {quote(path)}")
         try:
@@ -106,7 +117,10 @@ class OnnxModel:
         self._path = path
         self.outputs = tuple(output.name for output in self._session.get_outputs())
 
-    def answer(self, asked: Sequence[Column]) -> list[list[Any]]:
+    def answer(
+        self, asked: Sequence[Column], content_type: str = "", accept_type: str = ""
+    ) -> list[list[Any]]:
+        del content_type, accept_type
         inputs = self._session.get_inputs()
         if len(inputs) != 1:
             raise DataError(f"{quote(self._path)} has {len(inputs)} inputs; it must have one table")

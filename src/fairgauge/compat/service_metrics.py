@@ -35,7 +35,7 @@ class Measured:
         self,
         asked: Question,
         cube: Cube,
-        features: Features | None = None,
+        features: Sequence[Features] = (),
         strata_problem: str | None = None,
     ) -> None:
         spec = cube.plan.asked
@@ -63,6 +63,8 @@ class Measured:
         value = row.value(group, reference, self._profile)[0]
         one_sided = clarify and row.scope == "group" and 0 in sizes
         if not np.isnan(value) and not one_sided:
+            if metric == "GE" and clarify:
+                value = self._entropy()
             return result(metric, float(value))
         undefined = row.why_undefined(group, reference, 0) if np.isnan(value) else None
         reason = None if undefined is None else describe_reason(undefined)
@@ -105,20 +107,28 @@ class Measured:
         rest = sides.pick(sides.others + self._at(facet, block), np.array([0]), pooled=pooled)
         return self._block(facet, block, pooled=pooled), rest
 
+    def _entropy(self) -> float:
+        """Return the generalised entropy, summed row by row as the service sums it."""
+        assert self.asked.label is not None
+        assert self.asked.prediction is not None
+        positive, predicted = self.asked.label.states == 1, self.asked.prediction.states == 1
+        benefits = predicted.astype(np.int64) - positive + 1
+        ratios = benefits / benefits.mean()
+        return float((ratios**2 - 1).sum() / (2 * len(benefits)))
+
     def _flip(self, facet: int, block: int) -> dict[str, Any]:
         """Return the flip test, which compares rows."""
         assert self.asked.prediction is not None
-        assert self._features is not None
         inside = self.asked.facets[facet].codes == block
         positive = self.asked.prediction.states == 1
         try:
-            return result("FT", self._features.flip(inside, positive, self._profile))
+            return result("FT", self._features[facet].flip(inside, positive, self._profile))
         except ValueError as error:
             return result("FT", None, str(error))
 
 
 def unsortable(values: Sequence[Any]) -> str | None:
-    """Return what Python says when the values of the strata cannot be put in order, if so."""
+    """Return Python's message when the values of the strata cannot be put in order, if so."""
     try:
         np.unique(np.array(values, dtype=object))
     except TypeError as error:

@@ -28,7 +28,7 @@ DESCRIPTIONS = {
     "SD": "Specificity Difference (SD)",
     "TE": "Treatment Equality (TE)",
 }
-"""What a result says beside its code, letter for letter as the service writes it."""
+"""What stands beside a code in results, letter for letter as the service writes it."""
 
 PRE_TRAINING = ("CDDL", "CI", "DPL", "JS", "KL", "KS", "LP", "TVD")
 POST_TRAINING = (
@@ -72,7 +72,7 @@ _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
 def unknown_metric(registered: tuple[str, ...]) -> str:
-    """Return what the engine says of a name that is none of its metrics."""
+    """Return the engine's message about a name that is none of its metrics."""
     return f"Invalid metric_name: metrics should be one of the registered metrics{[*registered]}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,11 @@ class Places:
 
     folders: Mapping[str, Path] = field(default_factory=dict)
     base: Path = Path()
+
+    @property
+    def here(self) -> Places:
+        """Return the same folders, with relative paths that start from the current folder."""
+        return replace(self, base=Path())
 
     def files(self, uri: str) -> list[Path]:
         """Return the files of a URI: itself, those of a glob, or everything below a folder.
@@ -57,7 +62,7 @@ class Places:
             scheme, _, rest = uri.partition("://")
             bucket = rest.split("/")[0]
             raise DataError(
-                f"{quote(uri)} is not on this machine; say where it is: "
+                f"{quote(uri)} is not on this machine; name its folder: "
                 f"--map {scheme}://{bucket}=FOLDER"
             )
         path = Path(uri.removeprefix("file://"))

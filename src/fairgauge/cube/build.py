@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Counted:
     sums : for every measure of the plan, array of shape (cells,).
     """
 
-    keys: Sequence[Sequence[Any]]
+    keys: Sequence[Sequence[object]]
     sums: Mapping[str, Sequence[float] | Sums]
 
 
@@ -90,7 +90,7 @@ def build(
 
 
 def _encode(
-    axis: Axis, columns: Mapping[int, Sequence[Any]], known: Sequence[Value], *, texts: bool
+    axis: Axis, columns: Mapping[int, Sequence[object]], known: Sequence[Value], *, texts: bool
 ) -> tuple[tuple[Value, ...], dict[int, Codes]]:
     """Give every value of an axis its code in the sorted levels."""
     try:

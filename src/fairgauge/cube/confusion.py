@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
@@ -70,7 +70,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     return build(plan(asked), [Counted(keys, {"rows": rows})], rows=int(sum(rows)), known=known)
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: float) -> bool:
     try:
         return bool(value == int(value) and value >= 0)
     except (TypeError, ValueError, OverflowError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import CubeError, DataError, quote
-from fairgauge.values import Value, name_of
+from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,7 +150,7 @@ class Cube:
         del counts["question"]
         return _digest(counts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
         return {
             "schema": SCHEMA,
@@ -216,7 +216,7 @@ def read_cube(text: str, name: str) -> Cube:
         raise CubeError(f"{quote(name)} is not a fairgauge cube file") from None
 
 
-def _from_dict(found: Mapping[str, Any]) -> Cube:
+def _from_dict(found: Saved) -> Cube:
     plan = Plan.from_dict(found["plan"])
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
     tables = tuple(
@@ -305,11 +305,11 @@ def _rounded(sums: Sums) -> Sums:
     return np.array([float(f"{each:.{_DIGITS}g}") for each in sums.tolist()])
 
 
-def _whole(sums: Sums) -> list[int | float]:
+def _whole(sums: Sums) -> list[Json]:
     return [int(each) if each == int(each) else float(each) for each in sums.tolist()]
 
 
-def _digest(found: Mapping[str, Any]) -> str:
+def _digest(found: Saved) -> str:
     """Return the digest of a cube's plain values, its sums to 12 digits."""
     tables = [
         each

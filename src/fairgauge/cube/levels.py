@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
 from fairgauge.values import Value, canonical, name_of, sort_key, typed_texts
@@ -21,12 +21,12 @@ def not_plain(axis: Axis) -> DataError:
     )
 
 
-def levels_of(values: Iterable[Any], *, text: bool = False) -> tuple[Value, ...]:
+def levels_of(values: Iterable[object], *, text: bool = False) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
     return sorted_levels(typed(list(values), text=text))
 
 
-def typed(raw: Sequence[Any], *, text: bool) -> list[Value]:
+def typed(raw: Sequence[object], *, text: bool) -> list[Value]:
     """Return raw values in canonical form; untyped text is numeric if all of it is."""
     values = [canonical(value) for value in raw]
     if text and all(value is None or isinstance(value, str) for value in values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.spec.features import Above, Feature, interval_names
 from fairgauge.spec.options import OPTIONS
 from fairgauge.spec.specification import Spec, ask
-from fairgauge.values import Value, name_of
+from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -178,7 +178,7 @@ class Plan:
         weights = ("w", "w2") if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the plan as plain values."""
         return {
             "axes": [asdict(axis) | {"role": str(axis.role)} for axis in self.axes],
@@ -188,7 +188,7 @@ class Plan:
         }
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Plan:
+    def from_dict(cls, found: Saved) -> Plan:
         """Read what `to_dict` wrote."""
         axes = tuple(
             Axis(
@@ -216,12 +216,12 @@ class Plan:
         return "" if self == other else "they were counted by another version of fairgauge"
 
 
-def read_question(options: Mapping[str, Any]) -> Spec:
+def read_question(options: Mapping[str, object]) -> Spec:
     """Read the options that a cube holds, as `Spec.to_dict` wrote them."""
     given = {key: value for key, value in options.items() if value not in ([], {})}
     if given.get("prediction") is not None:
         given.pop("threshold", None)  # the threshold of a given prediction decides nothing
-    return ask(**given)
+    return ask(None, None, **given)
 
 
 def common_question(one: Spec, other: Spec) -> Spec:

@@ -167,7 +167,7 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
     group, reference = _clusters(compared.group), _clusters(compared.reference)
     sizes = _block_sizes(metric, compared)
     rows = metric.sizes(compared.group.cases, compared.other.cases)
-    too_few = _insufficient(np.fmin(*rows), sizes)
+    too_few = _insufficient((rows[0], rows[1]), sizes)
     if isinstance(metric, Distance):
         return _distance(metric, compared, _degrees(sizes), too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
@@ -196,7 +196,7 @@ def pooled_jackknife_interval(
     blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
     rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
-    too_few = _insufficient(np.minimum(*(each.sum(axis=1) for each in rows)), blocks)
+    too_few = _insufficient((rows[0].sum(axis=1), rows[1].sum(axis=1)), blocks)
     if not isinstance(metric.of, Rate):
         too_thin = strata_are_thin(rows, weights)
         deviation = np.where(too_thin, np.nan, deviation)
@@ -299,7 +299,7 @@ def _degrees(sizes: Sequence[Array]) -> Array:
     return fewest
 
 
-def _insufficient(rows: Array, sizes: Sequence[Array]) -> list[Reason | None]:
+def _insufficient(rows: Array | tuple[Array, Array], sizes: Sequence[Array]) -> list[Reason | None]:
     clusters = np.min([effective_number(each) for each in sizes], axis=0)
     return [
         a or b

@@ -291,17 +291,17 @@ def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Ar
 
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where a denominator is below 20, or an expected count below 5."""
-    fewest = np.minimum(ours.n, theirs.n)
-    expected = np.full(len(fewest), np.inf)
+    both = ours.n, theirs.n
+    expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
         with np.errstate(invalid="ignore"):
             pooled = quotient(one.x + two.x, one.n + two.n)
             rarer = np.minimum(pooled, 1 - pooled)
             expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
     if ours.clusters is None or theirs.clusters is None:
-        return insufficient_rows(fewest, expected)
+        return insufficient_rows(both, expected)
     clusters = insufficient_clusters(np.minimum(ours.clusters, theirs.clusters))
-    rows = insufficient_rows(fewest, expected, effective=bool(ours.shares))
+    rows = insufficient_rows(both, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 
 
@@ -408,7 +408,7 @@ def _mover(
     none = np.zeros(len(share), dtype=bool)
     zero = np.zeros(len(share))
     comparison = StatisticComparison(
-        first, second, invert(interval), none, insufficient_rows(np.minimum(*n)), zero
+        first, second, invert(interval), none, insufficient_rows((n[0], n[1])), zero
     )
     margin = np.ones(len(share), dtype=bool)
     apart = Comparisons(compared.group, compared.reference, None, margin)

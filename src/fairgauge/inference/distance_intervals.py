@@ -87,7 +87,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     if not norm:
         value = metric.value(compared.group.side, compared.reference.side, spec.profile)
         corrected = bias_corrected(value, floor)
-    too_few = insufficient_rows(np.minimum(a.sum(axis=1), d.sum(axis=1)))
+    too_few = insufficient_rows((d.sum(axis=1), a.sum(axis=1)))
     return Intervals(low, high, p, [methods] * size, too_few, TOO_MANY_STRATA, floor, corrected)
 
 
@@ -188,9 +188,7 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         )
         far, floor = far * apart, floor * apart
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-    return _ball(
-        metric, value, far, p, floor, insufficient_rows(np.minimum(a.sum(axis=1), d.sum(axis=1)))
-    )
+    return _ball(metric, value, far, p, floor, insufficient_rows((d.sum(axis=1), a.sum(axis=1))))
 
 
 def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
@@ -208,7 +206,7 @@ def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
         areas = null_areas(one, two, rng, draws)
         floor[i] = np.nanmean(areas)
         p[i] = (1 + np.count_nonzero(areas >= value[i])) / (1 + draws)
-    rows = np.minimum(a.sum(axis=-1).min(axis=1), d.sum(axis=-1).min(axis=1))
+    rows = d.sum(axis=-1).min(axis=1), a.sum(axis=-1).min(axis=1)
     return _ball(metric, value, far, p, floor, insufficient_rows(rows))
 
 
@@ -259,7 +257,7 @@ def standardised_interval(
         Rows are clustered.
     """
     sides = compared.group, compared.other
-    cases = insufficient_rows(np.minimum(*metric.sizes(*(each.cases for each in sides))))
+    cases = insufficient_rows(metric.sizes(*(each.cases for each in sides)))
     if metric.of == "selection":
         return resampled_interval(
             metric, cells_table((TP, TN), metric.needs), compared, spec, cases

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import as_count
 from fairgauge.report.results import Interval
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
@@ -111,25 +112,34 @@ def insufficient_clusters(clusters: Array) -> list[Reason | None]:
 
 
 def insufficient_rows(
-    rows: Array, expected: ArrayLike = np.inf, *, effective: bool = False
+    rows: Array | tuple[Array, Array], expected: ArrayLike = np.inf, *, effective: bool = False
 ) -> list[Reason | None]:
     """Return why data are insufficient: fewer than 20 rows, or an expected count below 5.
 
-    ``rows`` are of the smaller side; ``effective`` states that they are effective sample sizes.
-    None where the data suffice.
+    ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
+    ``effective`` states that they are effective sample sizes. None where the data suffice.
     """
-    counts = np.broadcast_to(expected, rows.shape).tolist()
+    sides = rows if isinstance(rows, tuple) else (rows,)
+    names = ("group", "reference") if isinstance(rows, tuple) else (None,)
+    smaller = np.argmin(np.nan_to_num(np.stack(sides), nan=np.inf), axis=0)
+    counts = np.broadcast_to(expected, smaller.shape).tolist()
     return [
-        _few_or_sparse(n, count, effective=effective)
-        for n, count in zip(rows.tolist(), counts, strict=True)
+        _few_or_sparse(float(sides[side][i]), names[side], counts[i], effective=effective)
+        for i, side in enumerate(smaller.tolist())
     ]
 
 
-def _few_or_sparse(n: float, expected: float, *, effective: bool) -> Reason | None:
+def _few_or_sparse(
+    n: float, side: str | None, expected: float, *, effective: bool
+) -> Reason | None:
     if n < FEWEST_ROWS:
-        return Reason.of(
-            ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS, effective=True if effective else None
+        reason = Reason.of(
+            ReasonCode.FEW_ROWS,
+            n=as_count(n),
+            minimum=FEWEST_ROWS,
+            effective=True if effective else None,
         )
+        return reason.on(side) if side else reason
     if expected < FEWEST_EXPECTED:
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None

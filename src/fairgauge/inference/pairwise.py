@@ -19,6 +19,7 @@ from fairgauge.inference.contrast_intervals import insufficient_sides
 from fairgauge.inference.evidence import FEWEST_GROUPS
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import concatenated
+from fairgauge.reasons import Reason
 from fairgauge.report.estimates import GroupPair
 from fairgauge.report.results import Diagnostic, Interval
 from fairgauge.stats.arrays import quotient
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate
     from fairgauge.inference.evidence import FeatureGroups
     from fairgauge.inference.interval import Methods
-    from fairgauge.reasons import Reason
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
@@ -45,7 +45,7 @@ _MOST_COMPARED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Compared:
+class _PairIntervals:
     """Pairs of groups in one rate; arrays of shape (pairs,), but ``groups``, a number."""
 
     groups: int
@@ -56,10 +56,10 @@ class _Compared:
     ratio: Limits
     methods: Methods
 
-    def take(self, at: Index) -> _Compared:
+    def take(self, at: Index) -> _PairIntervals:
         """Return some of the pairs."""
         first, second = self.rates
-        return _Compared(
+        return _PairIntervals(
             self.groups, self.first[at], self.second[at], (first[at], second[at]),
             (self.difference[0][at], self.difference[1][at]),
             (self.ratio[0][at], self.ratio[1][at]), self.methods,
@@ -110,7 +110,7 @@ def _pairs(groups: int) -> int:
     return groups * (groups - 1) // 2
 
 
-def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared:
+def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _PairIntervals:
     """Return every pair of the groups in which a rate is defined, the lower rate first."""
     interval = statistic_interval(rate, groups.pick(np.arange(len(groups.names))))
     low, _ = interval.at(np.ones(len(interval.estimate)))  # unknown of very few clusters
@@ -122,7 +122,7 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared
     numbers = (interval.estimate, *interval.at(c))
     sides = [each[i] for i in (first, second) for each in numbers]
     correlated = (*sides, interval.correlation(interval, first, second))
-    return _Compared(
+    return _PairIntervals(
         groups=len(known),
         first=first,
         second=second,
@@ -134,7 +134,7 @@ def _compared(rate: Rate, groups: FeatureGroups, confidence: float) -> _Compared
 
 
 def _tested(
-    kept: Sequence[tuple[Rate, _Compared]], groups: FeatureGroups
+    kept: Sequence[tuple[Rate, _PairIntervals]], groups: FeatureGroups
 ) -> Iterator[tuple[Array, list[Reason | None]]]:
     """Return the p-values of the pairs of every rate, and which have insufficient data."""
     ours, theirs = (
@@ -158,7 +158,7 @@ def _tested(
 
 def _group_pairs(
     rate: Rate,
-    kept: _Compared,
+    kept: _PairIntervals,
     p: Array,
     too_few: Sequence[Reason | None],
     groups: FeatureGroups,
@@ -191,5 +191,5 @@ def _group_pairs(
             pairs=_pairs(kept.groups),
             p_adjusted=float(p[i]),
             status=Status.TOO_FEW if few else Status.OK,
-            reason=few,
+            reason=few and Reason(few.code, parameters=few.parameters),  # of the smaller of both
         )

@@ -92,7 +92,7 @@ def conditional_interval(
     low, high, p = conditional_disparity(ours, theirs, np.asarray(critical(spec.confidence)))
     sizes = metric.sizes(compared.group.cases, compared.reference.cases)
     methods = [(IntervalMethod.STRATIFIED_SCORE,)] * len(low)
-    return Intervals(low, high, p, methods, insufficient_rows(np.minimum(*sizes)))
+    return Intervals(low, high, p, methods, insufficient_rows(sizes))
 
 
 def _rows_per_weight_of_both(compared: Comparisons) -> Array:

@@ -211,7 +211,7 @@ class Uncertainty:
 
         rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
-        too_few = insufficient_rows(np.minimum(rows[slot, spread.first], rows[slot, spread.second]))
+        too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
         none = np.full(slots, np.nan)
         try:
             if groups.clusters is not None and "score" not in metric.needs:
@@ -303,7 +303,7 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
             if method.resamples and not best and isinstance(metric.of, (Rate, Quotient, Blend)):
                 sides = [evidence.side for evidence in (compared.group, compared.other)]
                 table = shared_table(table, metric.needs, sides)
-            too_few = insufficient_rows(np.minimum(*sizes))
+            too_few = insufficient_rows(sizes)
             return resampled_interval(metric, table, compared, how.spec, too_few, how.resampled)
     return contrast_interval(metric, how.compared(metric.of, compared), compared, how.spec)
 
@@ -393,8 +393,10 @@ def rate_values(
     for statistic, (made, share) in zip(statistics, intervals, strict=True):
         pooled = _partially_pooled(share if isinstance(statistic, Rate) else None, margin)
         level = how.spec.confidence
+        rows = insufficient_rows(statistic.size(evidence.cases))
+        few = [clusters or n for clusters, n in zip(made.too_few, rows, strict=True)]
         values[statistic.name] = _rate_values(
-            statistic, evidence.side, margin, level, profile, made, pooled
+            statistic, evidence.side, margin, level, profile, replace(made, too_few=few), pooled
         )
     return values
 
@@ -420,10 +422,12 @@ def _rate_values(
         else:
             low, high = float(intervals.low[i]), float(intervals.high[i])
             known, methods = low <= high, tuple(intervals.methods[i])
+            too_few = intervals.too_few[i]
             rate = RateValue(
                 value=value,
                 interval=Interval(low, high, level, methods) if known else None,
-                reason=None if known else intervals.reason,
+                status=Status.TOO_FEW if too_few else Status.OK,
+                reason=too_few or (None if known else intervals.reason),
                 partially_pooled=as_number(pooled[i]),
                 error=None if error is None else as_number(error[i]) or None,
             )

@@ -94,7 +94,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
         else:
             resolution = replace(resolution, features=exact)
     rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
-    parts = [_Feature(counts, resolution, rates) for counts in resolution.features]
+    parts = [_MeasuredFeature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
     whole, notes = _whole_table(resolution)
@@ -112,6 +112,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     return Measured(
         task=resolution.task,
         groups=tuple(mark_groups([group for part in parts for group in part.groups], small)),
+        totals=tuple(total for part in parts for total in part.totals),
         estimates=tested.estimates,
         diagnostics=(
             *diagnostics,
@@ -129,18 +130,20 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     )
 
 
-class _Feature:
+class _MeasuredFeature:
     """Everything that is measured of one feature."""
 
     def __init__(self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic]) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
         self.groups: list[Group] = []
+        self.totals: list[Group] = []
         self.estimates: list[Estimate] = []
         self.pairs: list[GroupPair] = []
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
+        self.totals = [total for each in slices for total in each.groups(rates, total=True)]
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),

@@ -10,6 +10,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import DiagnosticCode, Outcome, ReferenceKind
 from fairgauge.measure.decide import judge
+from fairgauge.measure.slices import Slice
 from fairgauge.report.estimates import OtherReference
 from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.references import admissible_groups
@@ -17,7 +18,6 @@ from fairgauge.resolve.references import admissible_groups
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.measure.slices import Slice
     from fairgauge.report.estimates import Measured
     from fairgauge.report.verdicts import Verdict
     from fairgauge.resolve.asked_metrics import AskedMetric
@@ -48,7 +48,7 @@ def with_other_references(
     largest = admissible[np.argsort(-counts.cases[admissible], kind="stable")]
     for position in largest[:MOST_REFERENCES].tolist():
         name = counts.groups[position]
-        others = [each.with_reference(position) for each in slices]
+        others = [_with_reference(each, position) for each in slices]
         yield OtherReference(
             feature=counts.feature,
             reference=name,
@@ -58,6 +58,13 @@ def with_other_references(
                 for key, case in each.worst_cases(m).items()
             },
         )  # fmt: skip
+
+
+def _with_reference(each: Slice, position: int) -> Slice:
+    """Return the same slice of one outcome with another group as the reference."""
+    name = each.counts.groups[position]
+    spec = replace(each.spec, reference=((each.counts.feature, name),))
+    return Slice(replace(each.counts, named_reference=position), each.outcome, spec)
 
 
 def _has_one_reference(each: Slice, metric: Contrast) -> bool:

@@ -85,18 +85,26 @@ class Slice:
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, per_class, simultaneous, candidates)
 
-    def with_reference(self, position: int) -> Slice:
-        """Return the same slice of one outcome with another group as the reference."""
-        name = self.counts.groups[position]
-        spec = replace(self.spec, reference=((self.counts.feature, name),))
-        return Slice(replace(self.counts, named_reference=position), self.outcome, spec)
-
     def groups(
-        self, rates: Iterable[Statistic], class_scope: ClassScope | None = None
+        self,
+        rates: Iterable[Statistic],
+        class_scope: ClassScope | None = None,
+        *,
+        total: bool = False,
     ) -> Iterator[Group]:
-        """Return the counts and rates of every group in every slot; the class of an average."""
-        names = (*self.counts.groups, str(ReferenceKind.OTHERS))
-        which, slots = self._all_slots(np.arange(len(names) - (not self.counts.has_others)))
+        """Return the counts and rates of every group in every slot; the class of an average.
+
+        With ``total``, those of all groups together instead, over all strata.
+        """
+        sides = len(self.counts.groups) + self.counts.has_others
+        which, slots = self._all_slots(np.arange(sides))
+        if total:
+            which, slots = np.array([self.sides.whole]), np.zeros(1, dtype=np.int64)
+        kinds = {
+            len(self.counts.groups): ReferenceKind.OTHERS,
+            self.sides.whole: ReferenceKind.OVERALL,
+        }
+        names = dict(enumerate(self.counts.groups)) | {i: str(kind) for i, kind in kinds.items()}
         evidence = self.evidence(which, slots)
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
@@ -107,7 +115,7 @@ class Slice:
             yield Group(
                 feature=self.counts.feature,
                 group=names[g],
-                reference_kind=ReferenceKind.OTHERS if g == len(self.counts.groups) else None,
+                reference_kind=kinds.get(g),
                 scope=self.counts.scopes[slot],
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,

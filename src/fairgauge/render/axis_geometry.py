@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
-_MOST_TICKS = 4
+_MOST_TICKS = 5
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
-_LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_ONE_TWO_FIVE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_LADDER = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +38,16 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return the place of a value in per cent of the width, held inside the axis."""
-        low, high = self._turned(self.low), self._turned(self.high)
-        share = (self._turned(min(max(value, self.low), self.high)) - low) / (high - low)
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        share = (self._scaled(min(max(value, self.low), self.high)) - low) / (high - low)
         return round(_MARGIN + (100 - 2 * _MARGIN) * share, 2)
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value lies on the axis."""
+        """Return whether a value lies on the axis."""
         return self.low <= value <= self.high
 
-    def _turned(self, value: float) -> float:
+    def _scaled(self, value: float) -> float:
         return math.log(value) if self.log else value
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A dot with its interval, in per cent of the width.
-
-    Attributes
-    ----------
-    at : the dot; None where the value is infinite or there is none.
-    low, high : the ends of the interval; None without one.
-    faint : whether it rests on too few rows.
-    shape : the number of the group, for its colour and shape; None where there is only one.
-    size : radius of the dot.
-    """
-
-    at: float | None
-    low: float | None = None
-    high: float | None = None
-    faint: bool = False
-    shape: int | None = None
-    size: float = 5.0
 
 
 def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
@@ -75,9 +55,8 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
     if log:
         found = [v for v in found if v > 0]
-        most = max([2.0, *(max(v, 1 / v) for v in found)])
-        most = min(most * 1.05, 100.0)
-        return Scale(1 / most, most, log=True)
+        low, high = min([0.8, *found]), max([1.25, *found])
+        return Scale(max(low / 1.05, 0.01), min(high * 1.05, 100.0), log=True)
     low, high = min(found), max(found)
     if low == high:
         low, high = low - 0.5, high + 0.5
@@ -85,19 +64,23 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     return Scale(math.floor(low / step + _CLOSE) * step, math.ceil(high / step - _CLOSE) * step)
 
 
-def ticks(axis: Scale, *, percent: bool = False) -> list[Tick]:
+def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
         places: list[float] = [v for v in _LADDER if axis.holds(v)]
-        if len(places) > _MOST_TICKS:
-            places = [v for v in places if v in _DECADES]
+        for fewer in (_ONE_TWO_FIVE, _DECADES):
+            if len(places) > _MOST_TICKS + 2:
+                places = [v for v in places if v in fewer]
     else:
         step = _step(axis.low, axis.high)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)
         places = [i * step for i in range(first, last + 1)]
         if len(places) > _MOST_TICKS:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
-    return [Tick(axis.at(v), _label(v, percent=percent), _anchor(axis.at(v))) for v in places]
+    return [
+        Tick(axis.at(v), _label(v, percent=percent, points=points), _anchor(axis.at(v)))
+        for v in places
+    ]
 
 
 def _step(low: float, high: float) -> float:
@@ -107,10 +90,18 @@ def _step(low: float, high: float) -> float:
     return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 
 
-def _label(value: float, *, percent: bool) -> str:
-    if not percent and abs(value) >= _MANY:
-        return f"{value / 1e6:.3g}M" if abs(value) >= _MILLION else f"{value / 1e3:.3g}k"
-    return f"{value * 100:.3g}%" if percent else f"{value:.3g}"
+def _label(value: float, *, percent: bool, points: bool) -> str:
+    if not value:
+        return "0"
+    if points:
+        text = f"{100 * value:+.3g}"
+    elif percent:
+        text = f"{100 * value:.3g}%"
+    elif abs(value) >= _MILLION:
+        text = f"{value / 1e6:.3g}M"
+    else:
+        text = f"{value / 1e3:.3g}k" if abs(value) >= _MANY else f"{value:.3g}"
+    return text.replace("-", "−")
 
 
 def _anchor(at: float) -> str:

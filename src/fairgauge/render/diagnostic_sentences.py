@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode
-from fairgauge.errors import quote
-from fairgauge.render.metric_meanings import find_rate
+from fairgauge.errors import listing, quote
+from fairgauge.render.names_in_use import find_rate
 from fairgauge.render.numbers import amount, plural
 
 if TYPE_CHECKING:
@@ -164,6 +164,56 @@ def _overrides(d: Diagnostic) -> str:
     return f"options given here replace those that the counts carry: {', '.join(d['options'])}"
 
 
+def _counted_as(d: Diagnostic) -> str:
+    verdicts, outcome = d["verdicts"], d["outcome"]
+    noun = plural(
+        verdicts, "verdict that decides nothing counts", "verdicts that decide nothing count"
+    )
+    return f"{verdicts:,} {noun} as {outcome} (--inconclusive {outcome})"
+
+
+def _assumed_positive(d: Diagnostic) -> str:
+    column, value = d["column"], d["value"]
+    against = f", against {listing(d['others'])}" if d["others"] else ""
+    return (
+        f"the favourable outcome is assumed, not stated: {quote(column)} = {value}{against}. If "
+        f"{value} is the unfavourable outcome of {quote(column)}, every disparity is read the "
+        "wrong way round; state it: positive=VALUE (--positive VALUE)"
+    )
+
+
+def _prediction_is_label(d: Diagnostic) -> str:
+    if d["column"] == d["label"]:
+        return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
+    return (
+        f"the prediction {quote(d['column'])} equals the label {quote(d['label'])} in all "
+        f"{d['rows']:,} rows; check that it is the model's decision, not a copy of the outcome"
+    )
+
+
+def _single_row_groups(d: Diagnostic) -> str:
+    return (
+        f"{d['single']:,} of the {d['groups']:,} groups of {d.feature} have one row: it looks like "
+        f"an identifier or a number. Cut numbers into intervals (--sensitive {d.feature}:40,60), "
+        "or choose another feature"
+    )
+
+
+def _missing_marker(d: Diagnostic) -> str:
+    rows = d["rows"]
+    return (
+        f"the text {quote(d['value'])} is a group of {d.feature} with {rows:,} "
+        f"{plural(rows, 'row', 'rows')}; if it means that the value is missing, state it: "
+        f"unknown={quote(d['value'])} (--unknown {quote(d['value'])})"
+    )
+
+
+def _unmatched(d: Diagnostic) -> str:
+    near = d.get("nearest")
+    hint = "" if near is None else f"; the nearest name is {quote(near)}"
+    return f"{d['path']}: the data have no {quote(d['name'])}{hint}"
+
+
 def _text(d: Diagnostic) -> str:
     return str(d["text"])
 
@@ -210,6 +260,12 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.FEATURE_DISTANCE: _distance,
     DiagnosticCode.SAMPLED: _sampled,
     DiagnosticCode.OVERRIDES: _overrides,
+    DiagnosticCode.COUNTED_AS: _counted_as,
+    DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
+    DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
+    DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
+    DiagnosticCode.MISSING_MARKER: _missing_marker,
+    DiagnosticCode.UNMATCHED: _unmatched,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,

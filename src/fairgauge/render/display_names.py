@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
+from wcwidth import wcswidth
+
+_LONGEST = 120
 _LEFT_TO_RIGHT = "\u200e"
 _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
-_MARKS = {"Mn", "Me", "Cf"}
 
 
 def printable(text: object) -> str:
@@ -28,6 +30,20 @@ def printable(text: object) -> str:
     return f"{shown.removesuffix(_LEFT_TO_RIGHT)}{_LEFT_TO_RIGHT}" if turned else shown
 
 
+def called(name: object) -> str:
+    """Return a name of the user as it is shown: harmless, and whole unless it is endless.
+
+    >>> called("Native Hawaiian or Other Pacific Islander")
+    'Native Hawaiian or Other Pacific Islander'
+    """
+    return shorten(printable(name), _LONGEST)
+
+
+def capitalised(text: str) -> str:
+    """Return a sentence with a capital in front; symbols such as n and p stay as they are."""
+    return text if text[1:2] in (" ", "-") else text[:1].upper() + text[1:]
+
+
 def _escape(character: str) -> str:
     code = ord(character)
     if code < 0x100:
@@ -37,17 +53,11 @@ def _escape(character: str) -> str:
 
 def width(text: str) -> int:
     """Return the terminal columns that a text takes."""
-    return sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.category(character) in _MARKS:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return wcswidth(text)
 
 
 def shorten(text: str, most: int) -> str:
-    """Cut a text to at most ``most`` columns, keeping both of its ends, which tell names apart.
+    """Cut a text to at most ``most`` columns, keeping both of its ends, which distinguish names.
 
     >>> shorten("a very long name, number 17", 16)
     'a very lo…ber 17'
@@ -60,9 +70,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def _fitting(text: str, most: int) -> str:
-    used = 0
-    for at, character in enumerate(text):
-        used += _columns(character)
-        if used > most:
-            return text[:at]
-    return text
+    kept = text[:most]
+    while width(kept) > most:
+        kept = kept[:-1]
+    return kept

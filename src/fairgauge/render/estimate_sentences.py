@@ -15,7 +15,7 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
-from fairgauge.render.metric_meanings import find_metric, find_rate
+from fairgauge.render.names_in_use import find_metric, find_rate
 from fairgauge.render.numbers import amount, minus, percent, points
 from fairgauge.render.reason_sentences import describe_reason
 

@@ -1,43 +1,21 @@
-"""What every name in a report means: the catalogue's entries of the names that it uses."""
+"""What every name in a report means: the catalogue's rows, for those that the report uses."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.descriptions import entry
-from fairgauge.render.metric_meanings import metric_row, rate_row
+from fairgauge.render.document import Entry
+from fairgauge.render.metric_words import CRITERIA, equivalents, metric_words, rate_words
+from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One name of the glossary, as it is printed.
-
-    Attributes
-    ----------
-    anchor, name, title : where it stands, and what it is called.
-    says, formula, range, reading, edges : what it means, how it is computed and read.
-    aka, cite : its other names, and where it is defined.
-    """
-
-    anchor: str
-    name: str
-    title: str
-    says: str
-    formula: str
-    range: str
-    reading: str
-    edges: str
-    aka: tuple[str, ...]
-    cite: tuple[str, ...]
 
 
 def anchor(kind: str, name: str) -> str:
@@ -47,36 +25,41 @@ def anchor(kind: str, name: str) -> str:
 
 def metric_entries(names: Iterable[str]) -> list[Entry]:
     """Return the entries of metrics, in order."""
-    return [_printed("metric", row) for name in dict.fromkeys(names) if (row := metric_row(name))]
+    return [_metric(row) for name in dict.fromkeys(names) if (row := metric_row(name))]
 
 
 def rate_entries(names: Iterable[str]) -> list[Entry]:
     """Return the entries of rates, in order."""
-    return [_printed("rate", row) for name in dict.fromkeys(names) if (row := rate_row(name))]
+    return [_rate(row) for name in dict.fromkeys(names) if (row := rate_row(name))]
 
 
-def _printed(kind: str, row: Statistic | Metric) -> Entry:
+def _metric(row: Metric) -> Entry:
+    return _entry("metric", row, metric_words(row.name), ("vendors", equivalents(row)))
+
+
+def _rate(row: Statistic) -> Entry:
+    return _entry("rate", row, rate_words(row.name), ("criterion", CRITERIA.get(row.name, "")))
+
+
+def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]) -> Entry:
     found = entry(row)
     neutral = "" if found.neutral is None else f"; {found.neutral:g} means no difference"
-    return Entry(
-        anchor=anchor(kind, found.name),
-        name=found.name,
-        title=found.title,
-        says=_sentence(found.says),
-        formula=found.formula,
-        range=f"{_range(found.range)}{neutral}",
-        reading=_sentence(found.reading),
-        edges=_sentence(found.edges),
-        aka=found.synonyms,
-        cite=row.cite,
+    facts = (
+        ("formula", found.formula),
+        ("range", f"{_range(found.range)}{neutral}"),
+        ("reading", _sentence(found.reading)),
+        ("edge cases", _sentence(found.edges)),
+        more,
+        ("also called", ", ".join(found.synonyms)),
+        ("source", ", ".join(row.cite)),
     )
+    kept = tuple((word, text) for word, text in facts if text)
+    return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)
 
 
-def _range(limits: tuple[float, float]) -> str:
-    low, high = (
-        ("-∞" if limit < 0 else "∞") if math.isinf(limit) else f"{limit:.4g}" for limit in limits
-    )
-    return f"{low} to {high}"
+def _range(ends: tuple[float, float]) -> str:
+    low, high = (("−∞" if end < 0 else "∞") if math.isinf(end) else f"{end:.4g}" for end in ends)
+    return f"{low.replace('-', '−')} to {high}"
 
 
 def _sentence(text: str) -> str:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
 
-_LONGEST = 300
+_LONGEST = 1_000
 
 
-def to_junit(report: Report) -> str:
+def write(report: Report) -> str:
     """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
     return "\n".join(_lines(report)) + "\n"
 

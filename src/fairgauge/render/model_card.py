@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Status
 from fairgauge.render.display_names import printable, shorten
-from fairgauge.render.outline import outline
+from fairgauge.render.metric_words import metric_words
+from fairgauge.render.outline import sections_of
 from fairgauge.render.question import source
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ _PLAIN = str.maketrans({"\\": "\\\\", '"': '\\"'})
 def metadata(report: Report) -> Iterator[str]:
     """Yield the lines of a YAML front matter with one result for every headline disparity."""
     data = source(report)
-    sections = outline(report).sections
-    found = [section.farthest(metric) for section in sections for metric in section.metrics]
-    finite = [e for e in found if e and e.status is Status.OK and math.isfinite(e.value or 0)]
+    found = [each for section in sections_of(report) for each in section.estimates]
+    finite = [e for e in found if e.status is Status.OK and math.isfinite(e.value or 0)]
     yield "---"
     yield "tags:"
     yield "- fairness"
@@ -39,10 +39,10 @@ def metadata(report: Report) -> Iterator[str]:
     yield "      type: tabular"
     yield "    metrics:"
     for each in finite[:_MOST]:
-        against = f"{each.feature} {each.group} against {each.reference}"
+        against = f"{each.feature} {each.group} vs {each.reference}"
         yield f"    - type: {_quoted(each.metric)}"
         yield f"      value: {each.value!r}"
-        yield f"      name: {_quoted(f'{each.metric}, {against}')}"
+        yield f"      name: {_quoted(f'{metric_words(each.metric)}, {against}')}"
     if not finite:
         yield "    - type: rows"
         yield f"      value: {report.data.used}"

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
-
-_FEW_DIGITS = 0.0005
-_MANY = 1000
-
-
-def number(value: float | None, *, signed: bool = False) -> str:
-    """Show a number with three decimals; more where one without a sign would else read as zero.
-
-    >>> number(0.22844, signed=True), number(0.00012), number(-1e-9, signed=True), number(math.inf)
-    ('+0.228', '0.00012', '-0.000', '∞')
-    """
-    if value is None or math.isnan(value):
-        return "-"
-    plus = "+" if signed and value > 0 else ""
-    if math.isinf(value):
-        return f"{plus or ('-' if value < 0 else '')}∞"
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if size < _FEW_DIGITS and not signed:
-        return f"{value:.2g}"
-    return f"{plus}{value:,.1f}" if size >= _MANY else f"{plus}{value:.3f}"
 
 
 def percent(value: float | None) -> str:
@@ -41,25 +23,14 @@ def count(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def interval(low: float | None, high: float | None, *, signed: bool = False) -> str:
-    """Show an interval in brackets; nothing where there is none."""
-    if low is None or high is None:
-        return ""
-    return f"[{number(low, signed=signed)}, {number(high, signed=signed)}]"
-
-
-def percents(low: float | None, high: float | None) -> str:
-    """Show an interval of a share; nothing where there is none."""
-    return "" if low is None or high is None else f"[{percent(low)}, {percent(high)}]"
-
-
 def points(value: float) -> str:
     """Show a difference of shares in percentage points, with its sign.
 
     >>> points(-0.2424), points(0.0312), points(0.0)
-    ('−24.2', '+3.1', '0')
+    ('−24.2', '+3.1', '0.0')
     """
-    return minus(f"{100 * value:+.1f}") if value else "0"
+    text = f"{100 * value:+.1f}"
+    return "0.0" if float(text) == 0 else minus(text)
 
 
 def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
@@ -97,3 +68,14 @@ def probability(value: float | None, called: str = "p") -> str:
         return ""
     shown = "< 0.001" if value < 0.001 else f"{value:.3f}"
     return f"{called} {shown}".strip().replace(" ", NO_BREAK)
+
+
+def listing(words: Sequence[str], last: str = "and", most: int = 8) -> str:
+    """Join words as a sentence does, and count those that are too many to name.
+
+    >>> listing(["recall"]), listing(["recall", "accuracy"], "or"), listing(["a", "b", "c"], most=2)
+    ('recall', 'recall or accuracy', 'a, b and 1 more')
+    """
+    if len(words) > most:
+        return f"{', '.join(words[:most])} and {len(words) - most:,} more"
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,273 +1,326 @@
-"""Outline: a report sorted into what is told together, in the order of telling."""
+"""Outline: the results of a report sorted into sections, families of rates, and findings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import ClassKind, Outcome, ReferenceKind, ScopeKind, Status
-from fairgauge.render.metric_meanings import (
-    compared,
-    distance,
-    has_margin,
-    headline_rank,
-    is_directed,
-    is_of_feature,
-    metric_row,
-    reverses,
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.enums import Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
+from fairgauge.render.metric_words import (
+    CENTRAL,
+    better,
+    compared_rate,
+    gap,
+    is_share,
+    neutral,
+    significant,
 )
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.names_in_use import metric_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
     from fairgauge.report.results import ClassScope
     from fairgauge.report.verdicts import Verdict
 
-_MOST_HEADLINES = 3
-_MOST_STRATIFIED = 2
-_MOST_TURNS = 6
-_GRAVE_FIRST = (
+_GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
-_View: TypeAlias = "tuple[str, float | None, ClassScope]"
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
+_CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
-    """Estimates without a value, for one reason.
-
-    Attributes
-    ----------
-    status, reason : why there is no value.
-    metrics, groups : of what, and of whom.
-    """
-
-    status: Status
-    reason: str
-    metrics: tuple[str, ...]
-    groups: tuple[str, ...]
-
-
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Section:
     """One sensitive feature (or intersection) at one threshold and of one class.
 
     Attributes
     ----------
     feature, threshold, class_scope : what it is of; the threshold is None without scores.
-    groups : the groups over all strata.
-    estimates : the estimates over all strata that have a value.
-    unusable : those that have none, by reason.
-    across : estimates of the whole feature, comparing no two sides.
-    pooled : the estimates that hold strata fixed.
+    groups, total : the groups over all strata, and all of them together.
+    estimates : comparisons of groups over all strata that have a value.
+    missing : estimates without a value, strata aside.
+    across : estimates of the whole feature.
+    adjusted : comparisons pooled over the strata.
+    inside, groups_inside : estimates and groups of single strata.
     pairs : every two groups in the central rates, those that differ most first.
-    strata : names of the strata.
-    in_strata : groups and estimates of single strata.
+    several_thresholds : whether the feature has sections of other thresholds.
     """
 
     feature: str
     threshold: float | None
     class_scope: ClassScope
-    groups: tuple[Group, ...]
-    estimates: tuple[Estimate, ...]
-    unusable: tuple[Unusable, ...]
-    across: tuple[Estimate, ...]
-    pooled: tuple[Estimate, ...]
-    pairs: tuple[GroupPair, ...]
-    strata: tuple[str, ...]
-    groups_in_strata: tuple[Group, ...]
-    estimates_in_strata: tuple[Estimate, ...]
+    groups: list[Group] = field(default_factory=list)
+    total: Group | None = None
+    estimates: list[Estimate] = field(default_factory=list)
+    missing: list[Estimate] = field(default_factory=list)
+    across: list[Estimate] = field(default_factory=list)
+    adjusted: list[Estimate] = field(default_factory=list)
+    inside: list[Estimate] = field(default_factory=list)
+    groups_inside: list[Group] = field(default_factory=list)
+    pairs: list[GroupPair] = field(default_factory=list)
+    several_thresholds: bool = False
 
     @property
-    def of_class(self) -> str:
-        """Return the class or average of the section as words; nothing where there is none."""
+    def name(self) -> str:
+        """Return the feature, with the class and the threshold where there are several."""
+        parts = [self.feature]
         scope = self.class_scope
         if scope.kind is ClassKind.CLASS:
-            return f"class {scope.name}"
-        if scope.kind is ClassKind.AVERAGE:
-            return f"{scope.average} average over classes"
-        return f"class furthest from no difference ({scope.name})" if scope.name else ""
+            parts.append(f"class {scope.name}")
+        elif scope.kind is ClassKind.AVERAGE:
+            parts.append(f"{scope.average} average over classes")
+        elif scope.kind is ClassKind.WORST:
+            parts.append("the class furthest from no difference")
+        if self.several_thresholds:
+            parts.append(f"threshold {self.threshold:g}")
+        return ", ".join(parts)
 
     @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """Return the metrics that have a value somewhere, in order."""
-        return tuple(dict.fromkeys(each.metric for each in self.estimates))
+    def metrics(self) -> list[str]:
+        """Return the metrics that compare groups and have a value, in order."""
+        return list(dict.fromkeys(each.metric for each in self.estimates))
 
     @cached_property
-    def compared(self) -> tuple[str, ...]:
-        """Return the groups that are compared with a reference, in order."""
-        return tuple(dict.fromkeys(str(each.group) for each in self.estimates))
+    def rates(self) -> list[str]:
+        """Return the rates of the groups, the central ones first."""
+        present = dict.fromkeys(
+            name
+            for group in self.groups
+            for name, rate in group.rates.items()
+            if rate.value is not None
+        )
+        return [*(r for r in CENTRAL if r in present), *(r for r in present if r not in CENTRAL)]
 
-    @property
+    @cached_property
+    def strata(self) -> list[str]:
+        """Return the names of the strata."""
+        names = [str(g.stratum) for g in self.groups_inside] + [str(e.stratum) for e in self.inside]
+        return list(dict.fromkeys(names))
+
+    @cached_property
     def mirrored(self) -> bool:
-        """Tell whether there are just two groups, each the reference of the other."""
+        """Return whether there are two groups, each the reference of the other."""
         kinds = {each.reference.kind for each in self.estimates if each.reference}
         return len(self.groups) == 2 and kinds == {ReferenceKind.OTHERS}
 
-    @cached_property
-    def focus(self) -> str | None:
-        """Return the group that speaks for all, if one does: the smaller of two, or the one."""
-        if len(self.compared) == 1:
-            return self.compared[0]
-        return min(self.groups, key=lambda group: group.n).group if self.mirrored else None
-
-    def of(self, metric: str) -> list[Estimate]:
-        """Return the estimates of a metric over all strata."""
-        return [each for each in self.estimates if each.metric == metric]
-
-    def farthest(self, metric: str) -> Estimate | None:
-        """Return the estimate of a metric that lies farthest from "no difference".
-
-        Intervals decide first, so that a tiny group does not lead by chance.
-        """
-        found = [e for e in self.of(metric) if self.focus in (None, e.group)]
-        sound = [e for e in found if e.status is Status.OK]
-        return max(sound or found, key=distance, default=None)
-
-    def headlines(self) -> list[Estimate]:
-        """Return the few estimates to speak of first: of those that are sure, if any are."""
-        ranked: dict[str, tuple[int, Estimate]] = {}
-        for metric in self.metrics:
-            rank, found = headline_rank(metric), self.farthest(metric)
-            row = metric_row(metric)
-            if rank is None or found is None or not isinstance(row, Contrast):
-                continue
-            if row.of.name not in ranked or row.by == "difference":
-                ranked[row.of.name] = (rank, found)
-        best = [found for _, found in sorted(ranked.values(), key=lambda each: each[0])]
-        sure = [found for found in best if distance(found)[0] > 0]
-        return (sure or best[:1] if any(e.interval for e in best) else best)[:_MOST_HEADLINES]
+    def find(self, metric: str, group: str | None) -> Estimate | None:
+        """Return one comparison over all strata."""
+        return self._by_key.get((metric, group))
 
     @cached_property
-    def held(self) -> tuple[tuple[Estimate, Estimate], ...]:
-        """Return pairs of an estimate over all rows and its counterpart with strata held fixed."""
-        margins = {(each.metric, each.group): each for each in self.estimates}
-        found = []
-        for pooled in self.pooled:
-            if self.focus in (None, pooled.group):
-                names = (m for m in self.metrics if has_margin(pooled.metric, m))
-                margin = next((margins.get((name, pooled.group)) for name in names), None)
-                found += [(margin, pooled)] if margin else []
-        return tuple(found)
+    def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
+        return {(each.metric, each.group): each for each in self.estimates}
 
-    def turns(self) -> list[tuple[Estimate, Estimate]]:
-        """Return the pairs to speak of; of many groups, those whose direction turns around."""
-        kept: dict[tuple[str, str], tuple[Estimate, Estimate]] = {}
-        for margin, pooled in self.held:
-            if margin.metric in self.stratified:
-                own = margin.metric == pooled.metric
-                subject = (margin.metric, str(margin.group))
-                known = kept.setdefault(subject, (margin, pooled))
-                kept[subject] = (margin, pooled) if own else known
-        pairs = list(kept.values())
-        if self.focus is None:
-            pairs = [(m, p) for m, p in pairs if reverses(m, p)]
-        return pairs[:_MOST_TURNS]
-
-    def farthest_pooled(self) -> list[Estimate]:
-        """Return, of every metric that holds strata fixed, the estimate farthest from neutral."""
-        best: dict[str, Estimate] = {}
-        for each in self.pooled:
-            if self.focus in (None, each.group):
-                kept = best.setdefault(each.metric, each)
-                best[each.metric] = max(kept, each, key=distance)
-        return list(best.values())
-
-    @cached_property
-    def stratified(self) -> tuple[str, ...]:
-        """Return the metrics to show by stratum, those with a pooled counterpart first."""
-        inside = dict.fromkeys(each.metric for each in self.estimates_in_strata)
-        held = {margin.metric for margin, _ in self.held}
-        places = {metric: i for i, metric in enumerate(inside) if is_directed(metric)}
-        ranked = sorted(
-            places,
-            key=lambda m: (m not in held, headline_rank(m) is None, headline_rank(m), places[m]),
-        )
-        one_each = {compared(metric): metric for metric in reversed(ranked)}
-        kept = [metric for metric in ranked if metric in one_each.values()]
-        return tuple(kept[: _MOST_STRATIFIED if held else 1])
+    def differences(self, rate: str) -> list[Estimate]:
+        """Return the differences of a rate, native ones if there are any."""
+        found = [
+            each
+            for each in self.estimates
+            if isinstance(row := metric_row(each.metric), Contrast)
+            and row.by == "difference"
+            and row.of.name == rate
+        ]
+        return [each for each in found if each.set in ("native", "own")] or found
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """The sections of a report, and its metrics of the whole table."""
+class Finding:
+    """A statistically significant disparity.
 
-    sections: tuple[Section, ...]
-    whole: tuple[Estimate, ...]
+    Attributes
+    ----------
+    section, rate : of which feature, in which rate.
+    difference, ratio : the comparison of the group that fares worst.
+    adjusted : the same, adjusted for the strata.
+    """
+
+    section: Section
+    rate: str
+    difference: Estimate
+    ratio: Estimate | None = None
+    adjusted: Estimate | None = None
 
 
-def outline(report: Report) -> Outline:
+def sections_of(report: Report) -> list[Section]:
     """Sort a report into sections: a feature, a threshold and a class each."""
-    views: dict[_View, _Gathered] = {}
+    found: dict[tuple[str, float | None, ClassScope], Section] = {}
+
+    def section(feature: str, threshold: float | None, of: ClassScope) -> Section:
+        """Return the section of a result; one without a threshold stands with the first."""
+        if threshold is None:
+            first = next((s for s in found.values() if (s.feature, s.class_scope) == (feature, of)),
+                         None)  # fmt: skip
+            if first is not None:
+                return first
+        return found.setdefault((feature, threshold, of), Section(feature, threshold, of))
+
     for group in report.groups:
-        gathered = views.setdefault(
-            (group.feature, group.threshold, group.class_scope), _Gathered()
-        )
-        gathered.groups.append(group)
-    whole = []
+        own = section(group.feature, group.threshold, group.class_scope)
+        (own.groups if group.stratum is None else own.groups_inside).append(group)
+    totals = {(t.feature, t.threshold, t.class_scope): t for t in report.totals}
     for each in report.estimates:
-        if each.feature is None:
-            whole.append(each)
-            continue
-        views.setdefault(_view(each, views), _Gathered()).estimates.append(each)
+        if each.feature is not None:
+            own = section(each.feature, each.threshold, _ungrouped(each.class_scope))
+            _place(each, own)
     for pair in report.pairs:
-        views.setdefault(_view(pair, views), _Gathered()).pairs.append(pair)
-    sections = [_section(*view, gathered) for view, gathered in views.items()]
-    return Outline(tuple(sections), tuple(whole))
+        section(pair.feature, pair.threshold, pair.class_scope).pairs.append(pair)
+    for key, own in found.items():
+        own.total = totals.get(key)
+        others = {s.threshold for s in found.values() if s.feature == own.feature}
+        own.several_thresholds = own.threshold is not None and len(others) > 1
+    return sorted(found.values(), key=_order(report))
 
 
-class _Gathered:
-    def __init__(self) -> None:
-        self.groups: list[Group] = []
-        self.estimates: list[Estimate] = []
-        self.pairs: list[GroupPair] = []
+def _ungrouped(scope: ClassScope) -> ClassScope:
+    """Return the scope of the section: the worst class of each group stands in one section."""
+    return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
 
 
-def _view(each: Estimate | GroupPair, views: Iterable[_View]) -> _View:
-    """Return the section of an estimate; one without a threshold stands with the first."""
-    own = (str(each.feature), each.threshold, each.class_scope)
-    if each.threshold is not None:
-        return own
-    return next((view for view in views if (view[0], view[2]) == (own[0], own[2])), own)
+def _place(each: Estimate, own: Section) -> None:
+    readable = each.value is not None and each.status in _READABLE
+    if each.scope.kind is ScopeKind.STRATUM:
+        own.inside.append(each)
+    elif not readable:
+        own.missing.append(each)
+    elif each.scope.kind is ScopeKind.POOLED:
+        own.adjusted.append(each)
+    elif is_across(each):
+        own.across.append(each)
+    else:
+        own.estimates.append(each)
 
 
-def _section(
-    feature: str, threshold: float | None, class_scope: ClassScope, gathered: _Gathered
-) -> Section:
-    readable = [e for e in gathered.estimates if e.value is not None and e.status in _READABLE]
-    margin = [e for e in readable if e.scope.kind is ScopeKind.OVERALL]
-    inside = [e for e in readable if e.scope.kind is ScopeKind.STRATUM]
-    groups_inside = [g for g in gathered.groups if g.stratum is not None]
-    names = [str(g.stratum) for g in groups_inside] + [str(e.stratum) for e in inside]
-    return Section(
-        feature=feature,
-        threshold=threshold,
-        class_scope=class_scope,
-        groups=tuple(g for g in gathered.groups if g.stratum is None),
-        estimates=tuple(e for e in margin if not _across(e)),
-        unusable=_unusable(gathered.estimates),
-        across=tuple(e for e in margin if _across(e)),
-        pooled=tuple(e for e in readable if e.scope.kind is ScopeKind.POOLED),
-        pairs=tuple(gathered.pairs),
-        strata=tuple(dict.fromkeys(names)),
-        groups_in_strata=tuple(groups_inside),
-        estimates_in_strata=tuple(inside),
+def _order(report: Report) -> Callable[[Section], tuple[int, int]]:
+    """Return a key that keeps features in order, and puts all classes before single ones."""
+    features = list(dict.fromkeys([*(g.feature for g in report.groups)]))
+
+    def key(section: Section) -> tuple[int, int]:
+        known = section.feature in features
+        place = features.index(section.feature) if known else len(features)
+        return place, _CLASSES_FIRST.index(section.class_scope.kind)
+
+    return key
+
+
+def is_across(each: Estimate) -> bool:
+    """Return whether an estimate is of all groups at once."""
+    row = metric_row(each.metric)
+    return each.reference is None or (row is not None and row.scope == "feature")
+
+
+def findings(sections: Iterable[Section]) -> list[Finding]:
+    """Return the disparities to report first: of each feature and rate the group that fares worst.
+
+    Only statistically significant differences on enough data are findings. Within a rate groups are
+    ranked by the point estimate, never by the interval.
+    """
+    found = []
+    for section in sections:
+        if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
+            continue
+        for rate in _rates_of_findings(section):
+            worst = _worst(rate, section.differences(rate))
+            if worst is not None:
+                found.append(_finding(section, rate, worst))
+    found.sort(key=_importance)
+    return found
+
+
+def _rates_of_findings(section: Section) -> list[str]:
+    """Return the rates that can make a finding: the central ones, and others where none is."""
+    compared = list(dict.fromkeys(filter(None, map(compared_rate, section.metrics))))
+    central = [rate for rate in compared if rate in CENTRAL]
+    if "false_positive_rate" not in central and "true_negative_rate" in compared:
+        central.append("true_negative_rate")
+    return central or compared
+
+
+def _importance(finding: Finding) -> tuple[object, ...]:
+    rate, size = finding.rate, abs(finding.difference.value or 0.0)
+    central = CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
+    share = is_share(rate)
+    neither = better(rate) is Better.NEITHER
+    return neither, not share, -size if share else central
+
+
+def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
+    """Return the significant difference of the group that fares worst."""
+    sure = [e for e in differences if significant(e) and math.isfinite(e.value or 0.0)]
+    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[better(rate)]
+    worse = [each for each in sure if gap(each) * adverse > 0]
+    return max(worse or sure, key=lambda each: abs(gap(each)), default=None)
+
+
+def _finding(section: Section, rate: str, worst: Estimate) -> Finding:
+    ratio = section.find(f"{rate}.ratio", worst.group)
+    if ratio is not None and ratio.class_scope != worst.class_scope:
+        ratio = None
+    adjusted = [
+        each
+        for each in section.adjusted
+        if each.group == worst.group and each.metric == worst.metric
+    ]
+    return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None)
+
+
+def insignificant(sections: Iterable[Section]) -> list[tuple[list[Section], list[str]]]:
+    """Return the central rates in which no difference is significant, and in which sections."""
+    found: dict[tuple[str, ...], list[Section]] = {}
+    for section in sections:
+        if section.class_scope.kind is not ClassKind.NONE:
+            continue
+        rates = tuple(
+            rate
+            for rate in section.rates
+            if rate in CENTRAL
+            and (own := section.differences(rate))
+            and any(each.status is Status.OK and each.interval for each in own)
+            and not any(map(significant, own))
+        )
+        if rates:
+            found.setdefault(rates, []).append(section)
+    return [(of, list(rates)) for rates, of in found.items()]
+
+
+def reverses(overall: Estimate, adjusted: Estimate) -> bool:
+    """Return whether both directions are statistically significant and opposite."""
+    middle = neutral(overall.metric)
+    if overall.value is None or adjusted.value is None:
+        return False
+    opposite = (overall.value - middle) * (adjusted.value - middle) < 0
+    return opposite and all(
+        each.interval is not None and middle not in each.interval for each in (overall, adjusted)
     )
 
 
-def _across(each: Estimate) -> bool:
-    """Tell whether an estimate is of all groups at once, though it may name the two it is from."""
-    return each.reference is None or is_of_feature(each.metric)
+def adjustments(section: Section) -> list[tuple[Estimate, Estimate]]:
+    """Return each comparison over all rows with its counterpart adjusted for the strata.
+
+    Of two groups that mirror each other the smaller one is kept.
+    """
+    mirrored = min(section.groups, key=lambda g: g.n).group if section.mirrored else None
+    found = []
+    for each in section.adjusted:
+        overall = section.find(each.metric, each.group)
+        if overall is not None and mirrored in (None, each.group):
+            found.append((overall, each))
+    return found
+
+
+def conditional(section: Section) -> list[Estimate]:
+    """Return the metrics that are defined by adjusting: conditional demographic disparity."""
+    return [e for e in section.adjusted if isinstance(metric_row(e.metric), ConditionalDisparity)]
 
 
 def verdicts_by_rule(report: Report) -> list[tuple[str, list[Verdict]]]:
-    """Return the verdicts of every rule, the grave ones first."""
+    """Return the verdicts of every rule, the gravest first."""
     found: dict[str, list[Verdict]] = {}
     for each in report.verdicts:
         found.setdefault(each.rule, []).append(each)
@@ -275,24 +328,9 @@ def verdicts_by_rule(report: Report) -> list[tuple[str, list[Verdict]]]:
 
 
 def _gravity(verdict: Verdict) -> int:
-    return _GRAVE_FIRST.index(verdict.outcome)
+    return _GRAVEST_FIRST.index(verdict.outcome)
 
 
-def _unusable(estimates: Iterable[Estimate]) -> tuple[Unusable, ...]:
-    """Fold the estimates without a value by reason."""
-    folded: dict[tuple[Status, str], list[Estimate]] = {}
-    for each in estimates:
-        if each.scope.kind is not ScopeKind.STRATUM and (
-            each.value is None or each.status not in _READABLE
-        ):
-            reason = describe_reason(each.reason) if each.reason else str(each.status)
-            folded.setdefault((each.status, reason), []).append(each)
-    return tuple(
-        Unusable(
-            status,
-            reason,
-            tuple(dict.fromkeys(each.metric for each in found)),
-            tuple(dict.fromkeys(str(each.group) for each in found)),
-        )
-        for (status, reason), found in folded.items()
-    )
+def gravest(verdicts: Iterable[Verdict]) -> Outcome:
+    """Return the gravest outcome of some verdicts."""
+    return min((each.outcome for each in verdicts), key=_GRAVEST_FIRST.index)

@@ -28,7 +28,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
     ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
     ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
-    ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, --features)",
+    ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
+    "--features)",
     ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
@@ -49,16 +50,16 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.SHARED_CLUSTERS: "the parts of {of} share clusters and are not independent",
     ReasonCode.SHARED_ROWS: "the rates of {of} share rows",
     ReasonCode.RATIO_MAY_BE_ZERO: "the denominator of the ratio may be 0, or of either sign",
-    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there are too few rows, or "
-    "the profile replaced 0/0",
+    ReasonCode.VALUE_OUTSIDE_INTERVAL: "no interval contains the value: there is insufficient "
+    "data, or the profile replaced 0/0",
     ReasonCode.UNBOUNDED: "the confidence interval of a group is unbounded",
     ReasonCode.TOO_MANY_STRATA: "there are too many strata to resample each",
     ReasonCode.TOO_MANY_GROUPS: "there are too many groups, classes or strata to resample each",
     ReasonCode.RESAMPLED_NOT_POOLED: "no method is known for pooling it over strata",
     ReasonCode.POOLED_WITH_WHOLE: "no method is known for pooling it over strata with all rows as "
     "the reference",
-    ReasonCode.ROUNDING: "the fourth powers of labels or predictions are lost to rounding; subtract "
-    "a constant from both, or change their unit",
+    ReasonCode.ROUNDING: "the fourth powers of labels or predictions are lost to rounding; "
+    "subtract a constant from both, or change their unit",
     ReasonCode.OWN_REFERENCE: "the group is its whole reference",
     ReasonCode.OWN_NEIGHBOURS: "the reference contains the group's own rows",
     ReasonCode.ONE_RANK: "all scores are equal",

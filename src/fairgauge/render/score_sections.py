@@ -10,7 +10,8 @@ from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile
 from fairgauge.render import numbers
 from fairgauge.render.line_charts import Label, Place, labels, path, place
-from fairgauge.render.metric_meanings import rate_row, rate_title
+from fairgauge.render.metric_words import rate_words
+from fairgauge.render.names_in_use import rate_row
 from fairgauge.report.curves import edges, reliability, roc, sweep
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 6
 _MOST_FEATURES = 4
-_FEWEST_LISTED, _MOST_LISTED, _MOST_COLUMNS = 6, 24, 80
+_FEWEST_LISTED, _MOST_LISTED, _MOST_COLUMNS = 6, 24, 60
 _ROWS = 10
 _SWEPT = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _SMALLEST, _LARGEST = 2.0, 6.0
@@ -40,7 +41,7 @@ class Curve:
     path : the line.
     marks : places to mark on it: bins, or the thresholds of the report.
     label : where its name stands, where several are drawn together.
-    says : what is told beside it.
+    notes : what stands beside it.
     """
 
     id: str
@@ -49,7 +50,7 @@ class Curve:
     path: str
     marks: Sequence[Place]
     label: Label | None = None
-    says: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Sweep:
 
     Attributes
     ----------
-    rate, heading, says : what it is.
+    rate, heading, description : what it is.
     curves : one line for each group.
     marks : where the thresholds of the report stand, in per cent of the width.
     table : the rates at a few of the thresholds.
@@ -74,7 +75,7 @@ class Sweep:
 
     rate: str
     heading: str
-    says: str
+    description: str
     curves: Sequence[Curve]
     marks: Sequence[float]
     table: Table
@@ -137,7 +138,7 @@ def _scored(report: Report, at: str, every: Sequence[ScoreCounts], most: int) ->
     drawn = [each for each in every if each.group in kept]
     listed = [each for each in every if each in of[:most]]
     swept = {each.group: sweep(each, low, high, closed(report)) for each in listed}
-    thresholds = [t for t in _thresholds(report) if low <= t <= high]
+    thresholds = [t for t in thresholds_of(report) if low <= t <= high]
     labelled = any(sum(each.positive) or sum(each.negative) for each in every)
     return Scored(
         feature=feature,
@@ -163,7 +164,7 @@ def _size(counts: ScoreCounts) -> float:
     return sum(counts.positive) + sum(counts.negative) + sum(counts.unlabelled)
 
 
-def _thresholds(report: Report) -> list[float]:
+def thresholds_of(report: Report) -> list[float]:
     """Return the thresholds that the report decides by."""
     return list(dict.fromkeys(g.threshold for g in report.groups if g.threshold is not None))
 
@@ -179,25 +180,28 @@ def _roc(
     for i, each in enumerate(drawn):
         points = [(p.false_positive_rate, p.true_positive_rate) for p in roc(each)]
         if not points:
-            says = ["no curve: there are not both positive and negative labels"]
-            yield Curve(f"{at}-r{i}", each.group, i, "", (), says=says)
+            notes = ["no curve: there are not both positive and negative labels"]
+            yield Curve(f"{at}-r{i}", each.group, i, "", (), notes=notes)
             continue
         at_thresholds = [(t, _nearest(swept[each.group], t, span)) for t in thresholds]
-        marks, says = [], [_auc(found.get(each.group))]
+        marks, notes = [], _auc(found.get(each.group))
         for threshold, rates in at_thresholds:
             x, y = rates.false_positive_rate, rates.true_positive_rate
             if x is not None and y is not None:
                 marks.append(place(x, y))
-                rates_said = f"TPR {numbers.percent(y)}", f"FPR {numbers.percent(x)}"
-                says.append(f"at {threshold:g}: {', '.join(map(_whole, rates_said))}")
-        yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, says=[s for s in says if s])
+                shown = f"TPR {numbers.percent(y)}", f"FPR {numbers.percent(x)}"
+                notes.append(f"at {threshold:g}: {', '.join(map(_whole, shown))}")
+        yield Curve(f"{at}-r{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])
 
 
-def _auc(group: Group | None) -> str:
+def _auc(group: Group | None) -> list[str]:
     rate = group.rates.get("roc_auc") if group else None
     if rate is None or rate.value is None:
-        return ""
-    return f"AUC {rate.value:.3f} {_whole(numbers.interval(rate.low, rate.high))}".strip()
+        return []
+    found = [f"AUC {rate.value:.3f}"]
+    if rate.interval is not None:
+        found.append(f"{100 * rate.interval.level:.4g}% CI {rate.low:.3f} to {rate.high:.3f}")
+    return list(map(_whole, found))
 
 
 def _whole(text: str) -> str:
@@ -221,18 +225,18 @@ def _calibration(at: str, drawn: Sequence[ScoreCounts], found: dict[str, Group])
             place(x, y, size=_SMALLEST + (_LARGEST - _SMALLEST) * math.sqrt(b.n / most))
             for (x, y), b in zip(points, bins, strict=True)
         ]
-        says = [
+        notes = [
             f"{numbers.count(sum(b.n for b in bins))} rows",
             _error(found.get(each.group)),
         ]
-        yield Curve(f"{at}-c{i}", each.group, i, path(points), marks, says=[s for s in says if s])
+        yield Curve(f"{at}-c{i}", each.group, i, path(points), marks, notes=[s for s in notes if s])
 
 
 def _error(group: Group | None) -> str:
     rate = group.rates.get("expected_calibration_error") if group else None
     if rate is None or rate.value is None:
         return ""
-    return f"off by {rate.value * 100:.1f} points on average"
+    return f"expected calibration error {rate.value * 100:.1f} pp"
 
 
 def _bins(listed: Sequence[ScoreCounts]) -> Table:
@@ -282,7 +286,7 @@ def _sweep(
     ]
     return Sweep(
         rate,
-        rate_title(rate),
+        rate_words(rate),
         row.says if row else "",
         curves,
         [place((t - low) / (high - low), 0).x for t in thresholds],

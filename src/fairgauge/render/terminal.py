@@ -1,389 +1,314 @@
-"""The report for a terminal."""
+"""A document as text: with `rich` on a terminal, plain in a pipe."""
 
 from __future__ import annotations
 
 import os
+import re
+from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Level, Outcome, Status
-from fairgauge.render import numbers, pairwise_section, question
+from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten, width
-from fairgauge.render.method_descriptions import explained
-from fairgauge.render.metric_meanings import distance, is_signed, rate_title, title
-from fairgauge.render.outline import outline, verdicts_by_rule
-from fairgauge.render.short_sentences import (
-    TOO_FEW,
-    central_rates,
-    certainty,
-    in_short,
-    rate_shown,
-    reading,
-    tallied,
-    turning,
-    value,
-    words,
+from fairgauge.render.document import (
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Glossary,
+    Heading,
+    Items,
+    Paragraph,
+    ScoreCharts,
+    Section,
+    SignOff,
+    Table,
+    Tone,
 )
-from fairgauge.render.terminal_tables import Style, clip, table, wrap
+from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.render.outline import Section, Unusable
-    from fairgauge.report.estimates import Estimate
-    from fairgauge.report.report import Report
-    from fairgauge.report.verdicts import Verdict
+    from fairgauge.render.document import Block
 
-_NARROWEST, _WIDEST = 80, 120
-_MOST_GROUPS = 20
-_MOST_STRATA = 10
-_GROUPS_IN_STRATA = 6
-_MOST_VERDICTS = 20
-_MOST_NOTES = 12
-_LONGEST_NOTE = 400
-_MOST_METRICS = 8
-_NAME = 30
-_RATES = 6
-_OUTCOMES = {
-    Outcome.PASS: "good",
-    Outcome.FAIL: "bad",
-    Outcome.INCONCLUSIVE: "unsure",
-    Outcome.NOT_EVALUATED: "unsure",
-    Outcome.NONE: "dim",
-}
+NARROWEST, WIDEST = 80, 120
+_USUAL = 100
+_MORE = "With charts: -o report.html. Every number: --format json."
+_GAP = "  "
+_NAME = 32
+_WIDEST_HEAD = 8
+_WORDS = re.compile(r"(?<=[_.])|\s+")
+_NOT_SHOWN = frozenset({"overview", "all", "glossary"})
+_STYLES = {
+    Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
+}  # fmt: skip
 
 
 def wants_colour(stream: Any) -> bool:
-    """Tell whether a stream is a terminal whose user did not refuse colours (NO_COLOR)."""
+    """Return whether a stream is a terminal whose user did not refuse colours (NO_COLOR)."""
     refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not refused and bool(getattr(stream, "isatty", lambda: False)())
 
 
-def to_text(report: Report, *, colour: bool = False, width: int = _NARROWEST) -> str:
-    """Write the report for a terminal.
+def write(
+    document: Document,
+    shown: object = None,
+    *,
+    colour: bool = False,
+    width: int = _USUAL,
+    full: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Write a document as text.
 
     Parameters
     ----------
     colour : bool
-        Whether to use ANSI colours; `wants_colour` tells for a stream.
+        Whether to use ANSI colours; `wants_colour` decides for a stream.
     width : int
         Columns to use, 80 to 120.
+    full : bool
+        Whether the document is the whole record, so that nothing refers to it.
+    quiet : bool
+        Whether to write the verdict alone, on one line.
     """
-    writer = _Writer(report, Style(on=colour), min(max(width, _NARROWEST), _WIDEST))
-    return "\n".join(line.rstrip() for line in writer.lines()) + "\n"
+    if quiet:
+        return f"{document.verdict or 'NONE: no rules'}  {printable(document.title)}\n"
+    brief = isinstance(shown, Report) and not full
+    writer = _Text(colour, min(max(width, NARROWEST), WIDEST), full=not brief)
+    lines = [*writer.document(document)]
+    if not full:
+        hidden = f" (also {numbers.listing(list(writer.hidden))})" if writer.hidden else ""
+        more = f"Everything: --full{hidden}. " if brief else ""
+        lines += writer.wrapped(f"{more}{_MORE}", 2, Tone.SOFT)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-class _Writer:
-    def __init__(self, report: Report, style: Style, width: int) -> None:
-        self._report = report
-        self._style = style
-        self._width = width
+class _Text:
+    """Walks a document and yields lines."""
 
-    def lines(self) -> Iterator[str]:
-        """Yield the report: verdict, question, exclusions, features, notes, and how to go on."""
-        report, told = self._report, outline(self._report)
-        source = question.name(question.source(report))
-        yield self._style.bold(f"Fairness audit of {source}")
-        yield ""
-        yield from self._verdicts()
-        yield from self._short(told.sections)
-        yield from self._pairs(question.question(report))
-        yield from self._excluded()
-        for section in told.sections:
-            yield from self._section(section)
-        if told.whole:
-            yield from self._heading("All rows")
-            for each in told.whole:
-                yield from self._estimate(each)
-        yield from self._methods()
-        yield from self._notes()
-        yield ""
-        yield self._style.dim("More: --format json or csv for every number, -o report.html for")
-        yield self._style.dim("charts and definitions, `fairgauge metrics NAME` for a meaning.")
+    def __init__(self, colour: bool, width: int, *, full: bool) -> None:
+        self.colour = colour
+        self.width = width
+        self.full = full
+        self.hidden: dict[str, None] = {}
 
-    def _heading(self, text: str) -> Iterator[str]:
-        shown = clip(text, self._width - 4)
-        yield ""
-        yield self._style.bold(f"{shown} {'─' * (self._width - width(shown) - 1)}")
+    def paint(self, text: str, tone: Tone) -> str:
+        """Return a text in the style of a tone."""
+        return f"\x1b[{_STYLES[tone]}m{text}\x1b[0m" if self.colour and text else text
 
-    def _wrapped(self, text: str, indent: int, style: str = "") -> Iterator[str]:
-        space = " " * indent
-        for line in wrap(text, self._width - indent):
-            yield space + self._style.paint(line, style)
-
-    def _pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-        for word, text in pairs:
-            lines = wrap(text, self._width - 16)
-            yield f"  {self._style.dim(f'{word:<13}')} {lines[0]}"
-            yield from (" " * 16 + line for line in lines[1:])
-
-    def _verdicts(self) -> Iterator[str]:
-        report = self._report
-        if not report.verdicts:
-            return
-        outcome = self._style.paint(str(report.verdict).upper(), _OUTCOMES[report.verdict])
-        yield f"Verdict: {outcome}"
-        room = _MOST_VERDICTS
-        for rule, found in verdicts_by_rule(report):
-            yield f"  {self._style.bold(question.name(rule))}  {tallied(found)}"
-            open_ones = [each for each in found if each.outcome is not Outcome.PASS]
-            for each in open_ones[: max(room, 0)]:
-                yield from self._verdict(each)
-            if len(open_ones) > room:
-                yield f"    and {len(open_ones) - max(room, 0):,} more that do not pass"
-            room -= len(open_ones)
-        yield ""
-
-    def _verdict(self, each: Verdict) -> Iterator[str]:
-        mark = self._style.paint(str(each.outcome), _OUTCOMES[each.outcome])
-        where = f"{question.name(each.feature)} " if each.feature else ""
-        said = f"{where}{question.name(each.group)}: {shorten(printable(each.says), _LONGEST_NOTE)}"
-        lines = wrap(said, self._width - 6 - len(each.outcome))
-        yield f"    {mark}  {lines[0]}"
-        yield from (f"      {line}" for line in lines[1:])
-
-    def _short(self, sections: Sequence[Section]) -> Iterator[str]:
-        """Yield the few sentences that matter."""
-        said = in_short(sections, self._column)
-        for each in said:
-            yield from self._bulleted(each)
-        if said:
+    def document(self, document: Document) -> Iterator[str]:
+        """Yield the whole document."""
+        title = shorten(printable(document.title), self.width - width(document.beside) - 2)
+        space = " " * (self.width - width(title) - width(document.beside))
+        yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
+        for text in document.lead:
+            yield from self.wrapped(text)
+        if document.cover:
+            yield from self.show(Facts(document.cover))
+        if document.verdict:
             yield ""
+            yield self.paint(document.verdict, document.tone)
+        for section in document.sections:
+            if section.id not in _NOT_SHOWN:
+                yield from self.section(section)
 
-    def _bulleted(self, text: str) -> Iterator[str]:
-        lines = wrap(text, self._width - 4)
-        yield f"  - {lines[0]}"
-        yield from (f"    {line}" for line in lines[1:])
-
-    @property
-    def _column(self) -> str:
-        return question.name(self._report.spec.get("strata") or "the stratum")
-
-    def _excluded(self) -> Iterator[str]:
-        found = question.excluded(self._report)
-        shown = [
-            f"{numbers.count(rows)} {'row' if rows == 1 else 'rows'} with a {shorten(why, 60)}"
-            for why, rows in found
-        ]
-        if shown:
-            yield from self._pairs([("excluded", "; ".join(shown))])
-
-    def _section(self, section: Section) -> Iterator[str]:
-        at = f", threshold {section.threshold:g}" if self._several("threshold", section) else ""
-        of = f", {question.name(section.of_class)}" if section.of_class else ""
-        yield from self._heading(f"{shorten(printable(section.feature), 50)}{of}{at}")
-        yield from self._groups(section)
-        yield from self._disparities(section)
-        yield from self._every_pair(section)
-        yield from self._across(section)
-        yield from self._strata(section)
-        yield from (line for each in section.unusable for line in self._unusable(each))
-
-    def _several(self, what: str, section: Section) -> bool:
-        found = {getattr(g, what) for g in self._report.groups if g.feature == section.feature}
-        return len(found) > 1
-
-    def _groups(self, section: Section) -> Iterator[str]:
-        if not section.groups:
+    def section(self, section: Section) -> Iterator[str]:
+        """Yield a section, without a heading where its first table has the same one."""
+        blocks = [line for block in section.blocks for line in self.show(block)]
+        if not any(blocks):
             return
-        rates = central_rates(section.groups)[:_RATES]
-        largest = sorted(section.groups, key=lambda group: -group.n)[:_MOST_GROUPS]
-        shown = [group for group in section.groups if group in largest]
-        rows = [
-            [
-                self._name(group.group),
-                numbers.count(group.n),
-                numbers.percent(group.share),
-                *(rate_shown(group, rate) for rate in rates),
-            ]
-            for group in shown
-        ]
-        heads = ["group", "n", "share", *map(rate_title, rates)]
-        yield from table(heads, rows, self._width, self._style, once=True)
-        if len(section.groups) > len(shown):
-            more = len(section.groups) - len(shown)
-            yield f"  the {len(shown)} largest groups; {more:,} more with --format json"
-
-    def _disparities(self, section: Section) -> Iterator[str]:
-        if not section.estimates:
+        first = section.blocks[0]
+        own = isinstance(first, Table) and first.columns[0].heading == section.title
+        implied = own or section.id in ("rules", "notes")
+        if section.id == "rules":
+            yield from blocks
             return
-        yield ""
-        several = section.focus is None
-        yield from self._wrapped(_heading_of(section), 2)
-        for metric in section.metrics:
-            found = section.farthest(metric)
-            if found is not None:
-                yield from self._estimate(found, named=several)
-        if len(section.compared) > 1:
+        if section.id != "notes":
             yield ""
-            yield from self._matrix(section)
+        if not implied:
+            yield self.paint(printable(section.title), Tone.PLAIN)
+        yield from blocks[1:] if blocks and not blocks[0] else blocks
 
-    def _estimate(self, each: Estimate, *, named: bool = False) -> Iterator[str]:
-        """Yield a metric and its numbers on one line, and what they say below it."""
-        signed = is_signed(each.metric)
-        value = numbers.number(each.value, signed=signed)
-        numbered = f"{value:>8}"
-        if each.low is not None:
-            numbered += f" {numbers.interval(each.low, each.high, signed=signed):<18}"
-        if each.status is not Status.OK:
-            numbered += f" {str(each.status).replace('_', ' ')}"
-        called = f"{each.metric}  {title(each.metric)}".rstrip()
-        room = self._width - 4 - len(numbered)
-        shown = clip(called, room)
-        padding = " " * (room - width(shown))
-        name, _, rest = shown.partition("  ")
-        yield f"  {self._style.bold(name)}{'  ' if rest else ''}{rest}{padding}  {numbered}"
-        said = words(each) or str(each.status)
-        subject = f"{self._name(str(each.group))}: " if named else ""
-        p_value = certainty(each, interval=False)
-        yield from self._wrapped(f"{subject}{said}{p_value}", 6, "dim")
+    def wrapped(self, text: str, indent: int = 0, tone: Tone | None = None) -> Iterator[str]:
+        """Yield a paragraph."""
+        for line in wrap(printable(text), self.width - indent):
+            yield " " * indent + (self.paint(line, tone) if tone else line)
 
-    def _matrix(self, section: Section) -> Iterator[str]:
-        """Yield the values of all groups, a row each, for as many metrics as fit beside."""
-        groups = list(section.compared)
-        if len(groups) > _MOST_GROUPS:
-            ranked = sorted(section.estimates, key=distance, reverse=True)
-            kept = list(dict.fromkeys(each.group for each in ranked))[:_MOST_GROUPS]
-            groups = [group for group in groups if group in kept]
-        values = {(e.group, e.metric): e for e in section.estimates if e.group in groups}
-        rows = [
-            [self._name(g), *(value(values.get((g, metric))) for metric in section.metrics)]
-            for g in groups
-        ]
-        yield from table(["group", *section.metrics], rows, self._width, self._style)
-        if any(each.status is Status.TOO_FEW for each in values.values()):
-            yield self._style.dim(f"  {TOO_FEW}")
-        more = len(section.compared) - len(groups)
-        if more:
-            yield f"  the {len(groups)} groups farthest from no difference; {more:,} more in json"
+    @singledispatchmethod
+    def show(self, block: Block) -> Iterator[str]:
+        """Yield the lines of a block."""
+        raise TypeError(f"no text for {type(block).__name__}")
 
-    def _every_pair(self, section: Section) -> Iterator[str]:
-        """Yield how many pairs of groups differ in each rate, and the few that do most."""
-        if not section.pairs:
-            return
+    @show.register(Section)
+    def _(self, block: Section) -> Iterator[str]:
+        yield from self.section(block)
+
+    @show.register(Heading)
+    def _(self, block: Heading) -> Iterator[str]:
         yield ""
-        yield from self._wrapped(pairwise_section.heading(section.pairs), 2)
-        for found in pairwise_section.by_rate(section).values():
-            told, lines = pairwise_section.named(found, _NAME)
-            yield from self._bulleted(told)
-            for each in lines:
-                yield from self._wrapped(each, 6, "dim")
+        yield from self.wrapped(block.text, 0, Tone.PLAIN)
 
-    def _across(self, section: Section) -> Iterator[str]:
-        if section.across:
-            yield ""
-            yield from self._wrapped("All groups at once", 2)
-            for each in section.across:
-                yield from self._estimate(each)
+    @show.register(Paragraph)
+    def _(self, block: Paragraph) -> Iterator[str]:
+        if block.text:
+            tone = None if block.tone is Tone.PLAIN else block.tone
+            yield from self.wrapped(block.text, 2, tone)
 
-    def _strata(self, section: Section) -> Iterator[str]:
-        if not section.strata:
-            return
-        column = self._column
+    @show.register(Items)
+    def _(self, block: Items) -> Iterator[str]:
+        for i, text in enumerate(block.items, 1):
+            mark = f"{i}. " if block.numbered else "- "
+            lines = wrap(printable(text), self.width - 2 - len(mark))
+            yield f"  {mark}{lines[0]}"
+            yield from (" " * (2 + len(mark)) + line for line in lines[1:])
+
+    @show.register(Facts)
+    def _(self, block: Facts) -> Iterator[str]:
+        longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
+        column = min(longest, self.width // 2)
+        for word, text in block.pairs:
+            name = shorten(printable(word), column)
+            lines = wrap(printable(text), self.width - column - 4)
+            yield f"  {name}{' ' * (column - width(name))}  {lines[0]}"
+            yield from (" " * (column + 4) + line for line in lines[1:])
+
+    @show.register(Code)
+    def _(self, block: Code) -> Iterator[str]:
+        for line in block.text.split("\n"):
+            indent = 4 + len(line) - len(line.lstrip())
+            yield from self.wrapped(line.lstrip(), min(indent, self.width // 2))
+
+    @show.register(Table)
+    def _(self, block: Table) -> Iterator[str]:
         yield ""
-        yield from self._wrapped(f"{column} held fixed ({len(section.strata):,} strata)", 2, "bold")
-        if not section.focus:
-            for margin, pooled in section.turns():
-                yield from self._bulleted(turning(margin, pooled, column))
-        for each in section.farthest_pooled():
-            yield from self._estimate(each, named=section.focus is None)
-        for metric in section.stratified:
-            yield ""
-            yield from self._in_strata(section, metric, column)
+        if len(block.columns) == len([c for c in block.columns if not c.numeric]):
+            yield from self.show(Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
+            return
+        rows = [[self._cell(c, i) for i, c in enumerate(row)] for row in block.rows]
+        totals = [[self._cell(c, i) for i, c in enumerate(row)] for row in block.totals]
+        yield from table(block.columns, rows, totals, self)
+        for note in block.notes:
+            yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
 
-    def _in_strata(self, section: Section, metric: str, column: str) -> Iterator[str]:
-        inside = [e for e in section.estimates_in_strata if e.metric == metric]
-        groups = [section.focus] if section.focus else list(section.compared)[:_GROUPS_IN_STRATA]
-        ranked = sorted((e for e in inside if e.group in groups), key=distance, reverse=True)
-        extreme = list(dict.fromkeys(str(e.stratum) for e in ranked))[:_MOST_STRATA]
-        shown = [stratum for stratum in section.strata if stratum in extreme]
-        values = {(str(e.stratum), str(e.group)): e for e in inside}
-        if section.focus:
-            yield from self._focus_in_strata(section, section.focus, metric, column, shown, values)
+    def _cell(self, cell: Cell, column: int) -> str:
+        text = printable(f"{cell.text} {cell.below}".strip())
+        return shorten(text, _NAME) if column == 0 else text
+
+    @show.register(Chart)
+    def _(self, block: Chart) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        labels = [shorten(printable(row.label), 40) for row in block.rows]
+        longest = max(map(width, labels), default=0)
+        badges = max((len(row.badge) for row in block.rows), default=0)
+        for label, row in zip(labels, block.rows, strict=True):
+            badge = self.paint(f"{row.badge:<{badges}}", row.tone) + _GAP if badges else ""
+            own = _GAP.join(filter(None, [row.text, row.below]))
+            indent = 2 + longest + 2 + (badges + 2 if badges else 0)
+            lines = wrap(printable(own), max(self.width - indent, 30))
+            yield f"  {label}{' ' * (longest - width(label))}  {badge}{lines[0]}"
+            yield from (" " * indent + line for line in lines[1:])
+        for note in block.notes:
+            yield from self.wrapped(note, 2, Tone.SOFT)
+
+    @show.register(Glossary)
+    @show.register(SignOff)
+    def _(self, _: Glossary | SignOff) -> Iterator[str]:
+        yield from ()
+
+    @show.register(ScoreCharts)
+    def _(self, _: ScoreCharts) -> Iterator[str]:
+        yield "  Curves and the threshold explorer are in the HTML report."
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """Break a text between words into lines of at most ``most`` columns; at least one line."""
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width(joined) <= most:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        lines[-1] = shorten(word, most)
+    return [line.replace(numbers.NO_BREAK, " ") for line in lines]
+
+
+def table(
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    totals: Sequence[Sequence[str]],
+    text: _Text,
+) -> Iterator[str]:
+    """Yield a table: names on the left, numbers to the right, headings stacked word by word.
+
+    Columns that do not fit beside each other follow below, with the names again; where the document
+    is to fit one screen, they are noted in ``hidden`` instead.
+    """
+    every = [*rows, *totals]
+    heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
+    widths = [
+        max([*map(width, heads[i]), *(width(row[i]) for row in every)]) for i in range(len(columns))
+    ]
+    parts = list(_parts(widths, columns, text.width))
+    for part in parts if text.full else parts[:1]:
+        height = max(len(heads[i]) for i in part)
+        for level in range(height):
+            cells = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
+            yield text.paint(_line(cells, part, widths, columns), Tone.PLAIN)
+        for row in every:
+            yield _line([row[i] for i in part], part, widths, columns)
+    if not text.full:
+        left = (columns[i] for part in parts[1:] for i in part[1:] if not columns[i].joined)
+        text.hidden |= dict.fromkeys(column.heading for column in left)
+
+
+def _parts(widths: Sequence[int], columns: Sequence[Column], most: int) -> Iterator[list[int]]:
+    """Yield the columns that fit beside each other, the first among them each time.
+
+    A column that is joined to the one before is never parted from it.
+    """
+    units: list[list[int]] = []
+    for i in range(1, len(columns)):
+        if columns[i].joined and units:
+            units[-1].append(i)
         else:
-            yield f"  {self._style.bold(metric)} in each {column}"
-            rows = [
-                [self._name(stratum), *(value(values.get((stratum, g))) for g in groups)]
-                for stratum in shown
-            ]
-            heads = [column, *(self._name(group) for group in groups)]
-            yield from table(heads, rows, self._width, self._style)
-        more = len(section.strata) - len(shown)
-        if more:
-            yield f"  the {len(shown)} strata farthest from no difference; {more:,} more in json"
-
-    def _focus_in_strata(
-        self,
-        section: Section,
-        group: str,
-        metric: str,
-        column: str,
-        shown: Sequence[str],
-        values: Mapping[tuple[str, str], Estimate],
-    ) -> Iterator[str]:
-        sizes = {g.stratum: g.n for g in section.groups_in_strata if g.group == group}
-        rows = [
-            [
-                self._name(stratum),
-                numbers.count(sizes.get(stratum)),
-                value(each := values.get((stratum, group)), interval=True),
-                words(each) if each else "no comparison",
-            ]
-            for stratum in shown
-        ]
-        heads = [column, f"n {self._name(group)}", metric, ""]
-        yield from table(heads, rows, self._width, self._style, prose=True)
-
-    def _unusable(self, each: Unusable) -> Iterator[str]:
-        shown = _some(each.metrics)
-        whom = ""
-        if each.status is not Status.NOT_APPLICABLE:
-            few = ", ".join(self._name(group) for group in each.groups[:4])
-            more = f" and {len(each.groups) - 4} more" if len(each.groups) > 4 else ""
-            whom = f" for {few}{more}"
-        status = str(each.status).replace("_", " ")
-        yield ""
-        yield from self._wrapped(f"{shown}: {status}{whom}: {printable(each.reason)}", 2, "dim")
-
-    def _methods(self) -> Iterator[str]:
-        """Yield how the intervals were made, and why so."""
-        found = explained(self._report)
-        if not found:
-            return
-        yield from self._heading("How the intervals were made")
-        for each in found:
-            yield from self._bulleted(f"{each.name} ({_some(each.of)}): {each.says}")
-
-    def _notes(self) -> Iterator[str]:
-        notes = [d for d in self._report.diagnostics if d.code != "excluded"]
-        notes.sort(key=lambda each: each.level != Level.WARNING)
-        if not notes:
-            return
-        yield from self._heading("Notes")
-        for each in notes[:_MOST_NOTES]:
-            where = f"{question.name(each.feature)}: " if each.feature else ""
-            warning = "warning: " if each.level is Level.WARNING else ""
-            yield from self._bulleted(
-                f"{warning}{where}{shorten(printable(each.message), _LONGEST_NOTE)}"
-            )
-        if len(notes) > _MOST_NOTES:
-            yield f"  and {len(notes) - _MOST_NOTES:,} more with --format json"
-
-    def _name(self, text: str) -> str:
-        return shorten(printable(text), _NAME)
+            units.append([i])
+    part, used = [0], widths[0]
+    for unit in units:
+        room = sum(len(_GAP) + widths[i] for i in unit)
+        if used + room > most and len(part) > 1:
+            yield part
+            part, used = [0], widths[0]
+        part += unit
+        used += room
+    yield part
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_METRICS
-    return ", ".join(names[:_MOST_METRICS]) + (f" and {more:,} more" if more > 0 else "")
+def _line(
+    cells: Iterable[str], part: Sequence[int], widths: Sequence[int], columns: Sequence[Column]
+) -> str:
+    padded = []
+    for text, i in zip(cells, part, strict=True):
+        space = " " * (widths[i] - width(text))
+        padded.append(f"{space}{text}" if columns[i].numeric else f"{text}{space}")
+    return _GAP.join(padded).rstrip()
 
 
-def _heading_of(section: Section) -> str:
-    """Say whose disparities follow, and against whom."""
-    references = {each.reference for each in section.estimates}
-    against = reading(references.pop()) if len(references) == 1 else "its reference"
-    if section.focus is None:
-        return (
-            f"Disparities against {against}: in each metric, of {len(section.compared):,} groups "
-            "the one farthest from no difference"
-        )
-    return f"Disparities of {shorten(printable(section.focus), _NAME)} against {against}"
+def _stack(head: str, *, first: bool) -> list[str]:
+    """Break a heading between words into lines of a narrow column."""
+    if first:
+        return [shorten(head, _NAME)]
+    lines: list[str] = []
+    for word in filter(None, _WORDS.split(head)):
+        close = lines and lines[-1].endswith(("_", "."))
+        joined = f"{lines[-1]}{'' if close else ' '}{word}" if lines else word
+        if lines and width(joined) <= _WIDEST_HEAD:
+            lines[-1] = joined
+        else:
+            lines.append(word)
+    return lines or [""]

@@ -16,9 +16,11 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
+from fairgauge.render.document import Unit
 from fairgauge.render.glossary import anchor
-from fairgauge.render.metric_meanings import all_rates, is_signed, metric_row, title
-from fairgauge.render.score_sections import closed, score_range
+from fairgauge.render.metric_words import metric_words, signed, unit
+from fairgauge.render.names_in_use import all_rates, metric_row
+from fairgauge.render.score_sections import closed, score_range, thresholds_of
 from fairgauge.report.curves import steps
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def slider(report: Report) -> str | None:
             "low": low,
             "high": high,
             "steps": GRID,
-            "start": report.spec["threshold"][0],
+            "start": next(iter(thresholds_of(report)), (low + high) / 2),
             "closed": closed(report) == "left",
             "turned": report.scores[0].turned is not None,
             "labelled": labelled,
@@ -102,7 +104,7 @@ def _six(cells: Cells, *, unlabelled: bool) -> list[int]:
 
 
 def _recomputed(row: Statistic) -> bool:
-    """Tell whether a rate moves with the threshold, and is made of confusion cells alone."""
+    """Return whether a rate moves with the threshold, and is made of confusion cells alone."""
     return isinstance(row, (Rate, Quotient, Blend)) and "prediction" in row.needs
 
 
@@ -126,12 +128,13 @@ def _contrasts(report: Report) -> list[Contrast]:
 def _metric(row: Contrast, rates: Sequence[Statistic]) -> dict[str, Any]:
     return {
         "name": row.name,
-        "title": title(row.name),
+        "title": metric_words(row.name),
         "link": anchor("metric", row.name),
         "rate": rates.index(row.of),
         "by": row.by,
         "turned": row.order == "reference - group",
-        "signed": is_signed(row.name),
+        "points": unit(row.name) is Unit.POINTS,
+        "signed": signed(row.name),
     }
 
 
@@ -183,7 +186,7 @@ def _reference(report: Report, feature: str) -> tuple[str, str | None]:
 
 
 def _some_unscored(report: Report, every: Sequence[ScoreCounts]) -> bool:
-    """Tell whether rows without a score are counted as predicted negative, as smclarify does."""
+    """Return whether rows without a score are counted as predicted negative, as smclarify does."""
     if report.profile is not Profile.CLARIFY:
         return False
     sizes = {(g.feature, g.group): g.weight or g.n for g in report.groups if g.stratum is None}

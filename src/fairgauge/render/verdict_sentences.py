@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.numbers import amount
+from fairgauge.render.document import Unit
+from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.numbers import amount, minus
 from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.report.results import NO_CLASS
 
 if TYPE_CHECKING:
-    from fairgauge.report.results import Interval
     from fairgauge.report.verdicts import Verdict
 
 _MOST_ROWS = 1e6
@@ -28,6 +31,25 @@ def describe_verdict(verdict: Verdict) -> str:
     return f"{text} ({where})" if where else text
 
 
+def describe_evidence(verdict: Verdict) -> str:
+    """Return what decides a verdict, for a place where the value and its interval are shown."""
+    code = verdict.reason.code
+    if code in (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE):
+        where = {
+            ReasonCode.INSIDE: "inside the limits",
+            ReasonCode.BELOW: f"below {_limit(verdict)}",
+            ReasonCode.ABOVE: f"above {_limit(verdict)}",
+        }[code]
+        text = f"the whole confidence interval is {where}"
+    elif code is ReasonCode.CROSSES:
+        text = f"the confidence interval includes {_limit(verdict)}"
+        text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
+    else:
+        return describe_verdict(verdict)
+    which = _which(verdict)
+    return f"{text} ({which})" if which else text
+
+
 def _which(verdict: Verdict) -> str:
     """Return the class or the threshold that decides, where there are several."""
     if verdict.class_scope.kind is ClassKind.CLASS:
@@ -36,29 +58,44 @@ def _which(verdict: Verdict) -> str:
 
 
 def _measured(verdict: Verdict) -> str:
-    value = "" if verdict.value is None else f"{verdict.metric} {amount(verdict.value)}"
-    return value
+    words = metric_words(verdict.metric)
+    return words if verdict.value is None else f"{words} {_shown(verdict, verdict.value)}"
 
 
-def _interval(interval: Interval | None) -> str:
-    if interval is None:
-        return "the confidence interval"
-    ends = f"{amount(interval.low)} to {amount(interval.high)}"
-    return f"the whole {100 * interval.level:.4g}% CI ({ends})"
+def _shown(verdict: Verdict, value: float) -> str:
+    """Return a number in the unit of the metric."""
+    kind = unit(verdict.metric)
+    pp = " pp" if kind is Unit.POINTS else ""
+    return f"{shown(value, kind, sign=signed(verdict.metric))}{pp}"
+
+
+def _limit(verdict: Verdict) -> str:
+    """Return the limit of the rule as it was written, in the unit of the metric."""
+    limit = verdict.reason.get("limit")
+    if limit is None:
+        return "the limit"
+    if unit(verdict.metric) is Unit.POINTS:
+        return minus(f"{100 * limit:g} pp")
+    return minus(f"{limit:g}")
+
+
+def _ends(verdict: Verdict) -> str:
+    interval = verdict.interval
+    assert interval is not None
+    kind = unit(verdict.metric)
+    ends = shown_range(interval.low, interval.high, kind, sign=signed(verdict.metric))
+    pp = " pp" if kind is Unit.POINTS else ""
+    return f"{100 * interval.level:.4g}% CI ({ends}{pp})"
 
 
 def _clear(verdict: Verdict) -> str:
     where = {
-        ReasonCode.INSIDE: "is inside the limits",
-        ReasonCode.BELOW: f"is below {_limit(verdict.reason)}",
-        ReasonCode.ABOVE: f"is above {_limit(verdict.reason)}",
+        ReasonCode.INSIDE: "inside the limits",
+        ReasonCode.BELOW: f"below {_limit(verdict)}",
+        ReasonCode.ABOVE: f"above {_limit(verdict)}",
     }[verdict.reason.code]
-    return f"{_measured(verdict)}: {_interval(verdict.interval)} {where}"
-
-
-def _limit(reason: Reason) -> str:
-    limit = reason.get("limit")
-    return "" if limit is None else f"{limit:g}"
+    interval = f"whole {_ends(verdict)}" if verdict.interval else "confidence interval"
+    return f"{_measured(verdict)}: the {interval} is {where}"
 
 
 def _point(verdict: Verdict) -> str:
@@ -67,28 +104,26 @@ def _point(verdict: Verdict) -> str:
 
 
 def _crosses(verdict: Verdict) -> str:
-    reason, interval = verdict.reason, verdict.interval
-    assert interval is not None
-    ends = f"{amount(interval.low)} to {amount(interval.high)}"
-    level = f"{100 * interval.level:.4g}% CI"
-    text = f"{_measured(verdict)}: the {level} ({ends}) includes {reason['limit']:g}"
+    reason = verdict.reason
+    text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_limit(verdict)}"
     return "; ".join([text, *_needed(reason), *_detectable(reason)])
 
 
 def _needed(reason: Reason) -> list[str]:
     if reason.get("on_limit"):
-        return ["the value is at the limit, so that no number of rows would decide"]
+        return ["the value is at the limit, so that no number of rows would decide the rule"]
     needed = reason.get("needed")
     if needed is None:
         return []
     if needed > _MOST_ROWS:
-        return ["deciding would need more rows than is practical"]
+        return ["deciding the rule would take more rows than is practical"]
+    text = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
+    text = f"{text} ({_POWER}) be decided; there are {amount(reason['rows'])}"
     least, most = reason.get("fewest"), reason.get("most")
-    text = f"about {_rounded(needed):,} such rows would decide with {_POWER}"
-    if least is not None and most is not None:
-        upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
-        text += f", between {_rounded(least):,} and {upper} as far as the estimate tells"
-    return [f"{text} ({amount(reason['rows'])} now)"]
+    if least is None or most is None:
+        return [text]
+    upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
+    return [f"{text}, and the estimate leaves open from {_rounded(least):,} to {upper}"]
 
 
 def _detectable(reason: Reason) -> list[str]:
@@ -96,10 +131,8 @@ def _detectable(reason: Reason) -> list[str]:
     if gap is None:
         return []
     ratio = reason.get("detectable_ratio")
-    shown = "" if ratio is None else f" (a ratio of {ratio:.2f})"
-    return [
-        f"groups of these sizes show differences of {100 * gap:.1f} pp or more{shown} with {_POWER}"
-    ]
+    text = "" if ratio is None else f" (ratio {ratio:.2f})"
+    return [f"groups of this size could show differences of {100 * gap:.1f} pp or more{text}"]
 
 
 def _rounded(rows: float) -> int:
@@ -115,9 +148,20 @@ def _missing_groups(verdict: Verdict) -> str:
     who = "the row" if rows == 1 else f"the {rows:,} rows"
     return (
         f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
-        f"{verdict.feature} could change it: {verdict.metric} is between "
-        f"{amount(reason['low'])} and {amount(reason['high'])}, depending on their groups"
+        f"{verdict.feature} could change it: depending on their groups, "
+        f"{metric_words(verdict.metric)} is between {_shown(verdict, reason['low'])} and "
+        f"{_shown(verdict, reason['high'])}"
     )
+
+
+def _counted_as(verdict: Verdict) -> str:
+    """Return why nothing was decided, and what that was asked to count as."""
+    reason = verdict.reason
+    (undecided,) = reason["reasons"]
+    text = describe_verdict(
+        replace(verdict, reason=undecided, class_scope=NO_CLASS, threshold=None)
+    )
+    return f"{text}; {reason['undecided']} counts as {reason['outcome']}"
 
 
 def _familywise(verdict: Verdict) -> str:
@@ -135,5 +179,6 @@ _DESCRIBED = {
     ReasonCode.POINT_OUTSIDE: _point,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
+    ReasonCode.COUNTED_AS: _counted_as,
     ReasonCode.FAMILYWISE: _familywise,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeAlias
 
 from fairgauge.enums import ReferenceKind, Status, Task
 from fairgauge.report.results import NO_CLASS, OVERALL, ClassScope, Diagnostic, Reference, Scope
@@ -203,7 +203,7 @@ class Group:
     Attributes
     ----------
     group, reference_kind : its name; the kind is "others" for the rows with a known value that is
-        in no group of the audit.
+        in no group of the audit, and "overall" for all rows with a known value.
     n, weight, share : its rows (or cases), their weight, and its share of the known rows.
     counts, weighted_counts : tp, fp, fn, tn; None without labels or predictions.
     rates : the rates that are computed.
@@ -294,11 +294,12 @@ class Measured:
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
 
 
-def as_count(number: Any) -> float | Any:
+def as_count(number: SupportsFloat) -> float | Any:
     """Return a count as an int where it is whole, None where it is unknown."""
     value = float(number)
     if math.isnan(value):
@@ -306,6 +307,6 @@ def as_count(number: Any) -> float | Any:
     return int(value) if value == int(value) else value
 
 
-def as_number(number: Any) -> float | None:
+def as_number(number: float) -> float | None:
     """Return a number, None where it is unknown."""
     return None if math.isnan(number) else float(number)

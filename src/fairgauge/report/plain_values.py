@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.enums import (
     Average,
@@ -26,12 +26,18 @@ from fairgauge.report.estimates import Estimate, Group, GroupPair, RateValue, Sc
 from fairgauge.report.results import ClassScope, Diagnostic, Interval, Reference, Scope
 from fairgauge.report.verdicts import Verdict
 
+if TYPE_CHECKING:
+    from fairgauge.values import Json, Saved
+
 Plain = dict[str, Any]
+"""An object of the JSON format, as it is written."""
+
+Read = TypeVar("Read")
 
 _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Json:
     """Return a value of strict JSON: infinities are strings, tuples lists, enums their words."""
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
@@ -46,7 +52,7 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no plain value")
 
 
-def number(value: Any) -> Any:
+def number(value: Read) -> Read | float:
     """Return a number that `plain` wrote."""
     return _INFINITIES.get(value, value) if isinstance(value, str) else value
 
@@ -57,11 +63,11 @@ def plain_reason(reason: Reason | None, message: str | None = None) -> Plain | N
 
     if reason is None:
         return None
-    fields: Plain = plain(reason.to_dict())
+    fields: Plain = {name: plain(value) for name, value in reason.to_dict().items()}
     return {"code": fields["code"], "message": message or describe_reason(reason)} | fields
 
 
-def read_reason(fields: Plain | None) -> Reason | None:
+def read_reason(fields: Saved | None) -> Reason | None:
     """Read what `plain_reason` wrote."""
     return None if fields is None else Reason.from_dict(_numbers_inside(fields))
 
@@ -94,7 +100,7 @@ def plain_estimate(each: Estimate) -> Plain:
     }
 
 
-def read_estimate(fields: Plain) -> Estimate:
+def read_estimate(fields: Saved) -> Estimate:
     """Read what `plain_estimate` wrote."""
     return Estimate(
         metric=fields["metric"],
@@ -139,7 +145,7 @@ def plain_group(each: Group) -> Plain:
     }
 
 
-def read_group(fields: Plain) -> Group:
+def read_group(fields: Saved) -> Group:
     """Read what `plain_group` wrote."""
     return Group(
         feature=fields["feature"],
@@ -168,7 +174,7 @@ def _rate(each: RateValue) -> Plain:
     }
 
 
-def _read_rate(fields: Plain) -> RateValue:
+def _read_rate(fields: Saved) -> RateValue:
     return RateValue(
         value=number(fields["value"]),
         interval=read_interval(fields),
@@ -204,7 +210,7 @@ def plain_pair(each: GroupPair) -> Plain:
     }
 
 
-def read_pair(fields: Plain) -> GroupPair:
+def read_pair(fields: Saved) -> GroupPair:
     """Read what `plain_pair` wrote."""
     interval = read_interval(fields)
     assert interval is not None
@@ -248,7 +254,7 @@ def plain_verdict(each: Verdict) -> Plain:
     }
 
 
-def read_verdict(fields: Plain) -> Verdict:
+def read_verdict(fields: Saved) -> Verdict:
     """Read what `plain_verdict` wrote."""
     reason = read_reason(fields["reason"])
     assert reason is not None
@@ -277,7 +283,7 @@ def plain_diagnostic(each: Diagnostic) -> Plain:
     }
 
 
-def read_diagnostic(fields: Plain) -> Diagnostic:
+def read_diagnostic(fields: Saved) -> Diagnostic:
     """Read what `plain_diagnostic` wrote."""
     parameters = _numbers_inside(fields["parameters"])
     pairs = ((k, tuple(v) if isinstance(v, list) else v) for k, v in parameters.items())
@@ -296,7 +302,7 @@ def plain_scores(each: ScoreCounts) -> Plain:
     return {name: plain(getattr(each, name)) for name in names}
 
 
-def read_scores(fields: Plain) -> ScoreCounts:
+def read_scores(fields: Saved) -> ScoreCounts:
     """Read what `plain_scores` wrote."""
     values: Plain = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     return ScoreCounts(**values | {"reference_kind": _kind(values["reference_kind"])})
@@ -314,7 +320,7 @@ def plain_interval(interval: Interval | None) -> Plain:
     }
 
 
-def read_interval(fields: Plain) -> Interval | None:
+def read_interval(fields: Saved) -> Interval | None:
     """Read what `plain_interval` wrote."""
     if fields["low"] is None or fields["high"] is None:
         return None
@@ -322,7 +328,7 @@ def read_interval(fields: Plain) -> Interval | None:
     return Interval(number(fields["low"]), number(fields["high"]), fields["confidence"], methods)
 
 
-def read_reference(fields: Plain) -> Reference | None:
+def read_reference(fields: Saved) -> Reference | None:
     """Read the reference of an estimate."""
     kind = _kind(fields["reference_kind"])
     if kind is None:
@@ -331,12 +337,12 @@ def read_reference(fields: Plain) -> Reference | None:
     return Reference(kind, None if kind in unnamed else fields["reference"])
 
 
-def read_scope(fields: Plain) -> Scope:
+def read_scope(fields: Saved) -> Scope:
     """Read the scope of an estimate or a group."""
     return Scope(ScopeKind(fields["scope"]), fields["stratum"])
 
 
-def read_class(fields: Plain) -> ClassScope:
+def read_class(fields: Saved) -> ClassScope:
     """Read the classes of an estimate or a group."""
     average = fields["average"]
     return ClassScope(
@@ -370,7 +376,7 @@ def _kind(word: str | None) -> ReferenceKind | None:
     return None if word is None else ReferenceKind(word)
 
 
-def _numbers_inside(value: Any) -> Any:
+def _numbers_inside(value: object) -> Any:
     """Return plain values with infinities as numbers again."""
     if isinstance(value, dict):
         return {key: _numbers_inside(each) for key, each in value.items()}

@@ -1,4 +1,4 @@
-"""Report: everything an audit found, as one frozen value."""
+"""Report: the results of an audit, as one frozen value."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
 from fairgauge.errors import FairgaugeError, nearest, quote
 from fairgauge.report.plain_values import (
+    Plain,
     plain,
     plain_diagnostic,
     plain_estimate,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import Verdict
+    from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.report/2"
 SCHEMA_1 = "fairgauge.report/1"
@@ -50,7 +52,7 @@ class Data:
     ----------
     source, fingerprint : where the rows came from, and a digest of their counts.
     rows, cases, used : physical rows, the cases they stand for, and the rows used.
-    excluded : physical rows left out, by reason.
+    excluded : physical rows that are excluded, by reason.
     """
 
     source: str
@@ -63,10 +65,10 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What an audit found; shows itself in a notebook, and saves itself in any format.
+    """The results of an audit; shows itself in a notebook, and saves itself in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
-    of the whole table is ``report["GE"]``.
+    of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
     """
 
     version: str
@@ -74,7 +76,7 @@ class Report:
     profile: Profile
     task: Task
     data: Data
-    spec: Mapping[str, Any]
+    spec: Saved
     groups: tuple[Group, ...]
     estimates: tuple[Estimate, ...]
     verdicts: tuple[Verdict, ...]
@@ -82,6 +84,7 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     scores: tuple[ScoreCounts, ...] = ()
     pairs: tuple[GroupPair, ...] = ()
+    totals: tuple[Group, ...] = ()
     own: tuple[Statistic, ...] = ()
     """The rates of the user's own, as far as they can be shown."""
 
@@ -129,14 +132,14 @@ class Report:
         known = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
         raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, known)}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.metric_meanings import naming
+        from fairgauge.render.names_in_use import naming
 
         with naming(self.catalogue):
             return self._plain()
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> Plain:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -146,6 +149,7 @@ class Report:
             "data": {field.name: plain(getattr(self.data, field.name)) for field in fields(Data)},
             "spec": plain(self.spec),
             "groups": [plain_group(each) for each in self.groups],
+            "totals": [plain_group(each) for each in self.totals],
             "estimates": [plain_estimate(each) for each in self.estimates],
             "pairs": [plain_pair(each) for each in self.pairs],
             "verdicts": [plain_verdict(each) for each in self.verdicts],
@@ -164,7 +168,7 @@ class Report:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
-    def from_dict(cls, plain_report: Mapping[str, Any]) -> Report:
+    def from_dict(cls, plain_report: Saved) -> Report:
         """Read what `to_dict` wrote, of this version or of version 1."""
         if plain_report["schema"] == SCHEMA_1:
             from fairgauge.report.version1 import upgraded
@@ -184,20 +188,47 @@ class Report:
             diagnostics=tuple(map(read_diagnostic, plain_report["diagnostics"])),
             scores=tuple(map(read_scores, plain_report["scores"])),
             pairs=tuple(map(read_pair, plain_report["pairs"])),
+            totals=tuple(map(read_group, plain_report["totals"])),
             own=own_rates(plain_report.get("metrics", {})),
         )
 
-    def to_pandas(self) -> Any:
-        """Return the estimates as a pandas frame, a row each."""
+    def to_pandas(self, table: str = "estimates") -> Any:
+        """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""
         from fairgauge.render.data_frames import to_pandas
 
-        return to_pandas(self)
+        return to_pandas(self, table)
 
-    def to_polars(self) -> Any:
-        """Return the estimates as a polars frame, a row each."""
+    def to_polars(self, table: str = "estimates") -> Any:
+        """Return a table as a polars frame: estimates, groups, verdicts or pairs, a row each."""
         from fairgauge.render.data_frames import to_polars
 
-        return to_polars(self)
+        return to_polars(self, table)
+
+    @property
+    def by_group(self) -> Any:
+        """Return the rates of every group as a pandas frame: a row each, a column for each rate."""
+        from fairgauge.render.data_frames import by_group
+
+        return by_group(self)
+
+    @property
+    def overall(self) -> Any:
+        """Return the rates of all groups together as a pandas frame, a row for each feature."""
+        from fairgauge.render.data_frames import overall
+
+        return overall(self)
+
+    def difference(self) -> Any:
+        """Return the differences of rates, group minus reference, as a pandas frame."""
+        from fairgauge.render.data_frames import contrasts
+
+        return contrasts(self, "difference")
+
+    def ratio(self) -> Any:
+        """Return the ratios of rates, group over reference, as a pandas frame."""
+        from fairgauge.render.data_frames import contrasts
+
+        return contrasts(self, "ratio")
 
     def save(self, path: str | Path) -> None:
         """Write the report, whole or not at all; the format follows the suffix.
@@ -228,7 +259,7 @@ class Report:
         return render(self, "notebook")
 
 
-def read_report(plain_report: Mapping[str, Any], name: str) -> Report:
+def read_report(plain_report: Saved, name: str) -> Report:
     """Read a report from the plain values of its JSON.
 
     Raises

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.enums import IntervalMethod
+    from fairgauge.reasons import Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +110,18 @@ class Diagnostic:
     level: Level
     code: DiagnosticCode
     feature: str | None = None
-    parameters: tuple[tuple[str, Any], ...] = ()
+    parameters: tuple[tuple[str, Parameter], ...] = ()
 
     @classmethod
     def note(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Any
+        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
     ) -> Diagnostic:
         """Make a note."""
         return cls(Level.NOTE, code, feature, tuple(sorted(parameters.items())))
 
     @classmethod
     def warning(
-        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Any
+        cls, code: DiagnosticCode, feature: str | None = None, **parameters: Parameter
     ) -> Diagnostic:
         """Make a warning."""
         return cls(Level.WARNING, code, feature, tuple(sorted(parameters.items())))

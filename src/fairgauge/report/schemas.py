@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
     Average,
@@ -22,11 +22,12 @@ from fairgauge.enums import (
     Turn,
 )
 from fairgauge.reasons import ReasonCode
+from fairgauge.values import Json
 
 if TYPE_CHECKING:
     from enum import StrEnum
 
-Schema = dict[str, Any]
+Schema = dict[str, Json]
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _STRING: Schema = {"type": "string"}
@@ -250,6 +251,7 @@ def report_schema() -> Schema:
         "data": _object(_DATA),
         "spec": _map(_ANY),
         "groups": _list(_GROUP),
+        "totals": _list(_GROUP),
         "estimates": _list(_ESTIMATE),
         "pairs": _list(_PAIR),
         "verdicts": _list(_VERDICT),

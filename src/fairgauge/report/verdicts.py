@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import NO_CLASS, ClassScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.reasons import Reason
     from fairgauge.report.results import Interval
 
 
@@ -46,6 +46,35 @@ class Verdict:
         from fairgauge.render.verdict_sentences import describe_verdict
 
         return describe_verdict(self)
+
+
+def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:
+    """Return verdicts of which those that decide nothing count as a pass or a fail.
+
+    A rule that matches no group or metric of the data is never a pass: it stays not evaluated.
+
+    Examples
+    --------
+    >>> undecided = Verdict(rule="DI >= 0.8", metric="DI", feature="sex", group="F",
+    ...     outcome=Outcome.INCONCLUSIVE, reason=Reason.of(ReasonCode.NO_INTERVAL))
+    >>> print(counted_as([undecided], Outcome.FAIL)[0].says)
+    there is no confidence interval; inconclusive counts as fail
+    """
+    return tuple(_counted_as(verdict, outcome) for verdict in verdicts)
+
+
+def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
+    undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
+    unmatched = verdict.reason.code is ReasonCode.NO_ESTIMATE
+    if not undecided or (unmatched and outcome is Outcome.PASS):
+        return verdict
+    reason = Reason.of(
+        ReasonCode.COUNTED_AS,
+        undecided=str(verdict.outcome).replace("_", " "),
+        outcome=str(outcome),
+        reasons=(verdict.reason,),
+    )
+    return replace(verdict, outcome=outcome, reason=reason)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:

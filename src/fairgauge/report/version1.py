@@ -6,23 +6,25 @@ they meant is inferred here. Its sentences and names of methods are kept as text
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import Average, ClassKind, IntervalMethod, ReferenceKind, ScopeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.values import Saved
 
 _OTHERS = "rest"
 
 
-def upgraded(report: Mapping[str, Any]) -> dict[str, Any]:
+def upgraded(report: Saved) -> Saved:
     """Return the plain values of a version-1 report as version 2 writes them."""
     names = _Names(report)
     return {
         **report,
         "groups": [_group(each) for each in report["groups"]],
         "estimates": [_estimate(each, names) for each in report["estimates"]],
+        "totals": [],
         "pairs": [_pair(each) for each in report.get("pairs", ())],
         "verdicts": [_verdict(each) for each in report["verdicts"]],
         "verdict": _outcome(report["verdict"]),
@@ -38,22 +40,22 @@ class _Names:
     them: where both have one name, the first is of the stratum or the class.
     """
 
-    def __init__(self, report: Mapping[str, Any]) -> None:
+    def __init__(self, report: Saved) -> None:
         self.strata = {each["stratum"] for each in report["groups"]}
         self.classes = {each["class"] for each in report["groups"] if each["counts"] is not None}
         self.with_margin = {e["metric"] for e in report["estimates"] if e["stratum"] is None}
-        self._seen: set[tuple[Any, ...]] = set()
+        self._seen: set[tuple[object, ...]] = set()
 
-    def is_stratum(self, estimate: Mapping[str, Any]) -> bool:
+    def is_stratum(self, estimate: Saved) -> bool:
         """Return whether the stratum is one of the data."""
         within = estimate["stratum"] in self.strata and estimate["metric"] in self.with_margin
         return within and not self._is_repeated(estimate, "stratum")
 
-    def is_class(self, estimate: Mapping[str, Any]) -> bool:
+    def is_class(self, estimate: Saved) -> bool:
         """Return whether the class is one of the data."""
         return estimate["class"] in self.classes and not self._is_repeated(estimate, "class")
 
-    def _is_repeated(self, estimate: Mapping[str, Any], what: str) -> bool:
+    def _is_repeated(self, estimate: Saved, what: str) -> bool:
         fields = "metric", "feature", "group", "threshold", "class", "stratum"
         key = (what, *(estimate[name] for name in fields))
         repeated = key in self._seen
@@ -61,7 +63,7 @@ class _Names:
         return repeated
 
 
-def _estimate(old: dict[str, Any], names: _Names) -> dict[str, Any]:
+def _estimate(old: Saved, names: _Names) -> Plain:
     return {
         **old,
         **_reference(old["reference"]),
@@ -77,7 +79,7 @@ def _estimate(old: dict[str, Any], names: _Names) -> dict[str, Any]:
     }
 
 
-def _group(old: dict[str, Any]) -> dict[str, Any]:
+def _group(old: Saved) -> Plain:
     return {
         **old,
         **_others(old["group"]),
@@ -88,7 +90,7 @@ def _group(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rate(old: dict[str, Any]) -> dict[str, Any]:
+def _rate(old: Saved) -> Plain:
     return {
         **old,
         "confidence": None,
@@ -99,7 +101,7 @@ def _rate(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pair(old: dict[str, Any]) -> dict[str, Any]:
+def _pair(old: Saved) -> Plain:
     return {
         **old,
         **_class(old["class"], of_data=True),
@@ -109,8 +111,8 @@ def _pair(old: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdict(old: dict[str, Any]) -> dict[str, Any]:
-    nothing: dict[str, Any] = {
+def _verdict(old: Saved) -> Plain:
+    nothing: Plain = {
         "value": None,
         "low": None,
         "high": None,
@@ -127,12 +129,12 @@ def _outcome(text: str) -> str:
     return text.replace(" ", "_")
 
 
-def _diagnostic(old: dict[str, Any]) -> dict[str, Any]:
+def _diagnostic(old: Saved) -> Plain:
     text = {"text": old["message"]}
     return {"level": old["level"], "code": "text", "feature": old["where"], "parameters": text}
 
 
-def _reason(text: str | None) -> dict[str, Any] | None:
+def _reason(text: str | None) -> Plain | None:
     return None if text is None else {"code": "text", "parameters": {"text": text}}
 
 
@@ -140,13 +142,13 @@ def _method(name: str | None) -> list[str]:
     return [] if name is None else [str(IntervalMethod.OTHER)]
 
 
-def _others(group: str) -> dict[str, Any]:
+def _others(group: str) -> Plain:
     if group != _OTHERS:
         return {"reference_kind": None}
     return {"group": str(ReferenceKind.OTHERS), "reference_kind": str(ReferenceKind.OTHERS)}
 
 
-def _reference(name: str | None) -> dict[str, Any]:
+def _reference(name: str | None) -> Plain:
     kinds = {
         None: None,
         _OTHERS: ReferenceKind.OTHERS,
@@ -157,7 +159,7 @@ def _reference(name: str | None) -> dict[str, Any]:
     return {"reference": name, "reference_kind": None if kind is None else str(kind)}
 
 
-def _scope(stratum: str | None, *, of_data: bool) -> dict[str, Any]:
+def _scope(stratum: str | None, *, of_data: bool) -> Plain:
     if stratum is None:
         return {"scope": str(ScopeKind.OVERALL), "stratum": None}
     if stratum == "pooled" and not of_data:
@@ -165,8 +167,8 @@ def _scope(stratum: str | None, *, of_data: bool) -> dict[str, Any]:
     return {"scope": str(ScopeKind.STRATUM), "stratum": stratum}
 
 
-def _class(name: str | None, *, of_data: bool) -> dict[str, Any]:
-    fields: dict[str, Any] = {"class": None, "worst_class": None, "average": None}
+def _class(name: str | None, *, of_data: bool) -> Plain:
+    fields: Plain = {"class": None, "worst_class": None, "average": None}
     if name is None:
         return fields | {"class_scope": str(ClassKind.NONE)}
     if name == "worst" and not of_data:

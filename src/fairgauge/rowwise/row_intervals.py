@@ -22,7 +22,7 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.cumulative import (
-    Cells,
+    TwoSamples,
     cumulative_p,
     cumulative_radius,
     expected_cumulative_distance,
@@ -110,7 +110,7 @@ def distant(
     """
     if not len(theirs):
         raise NoInterval(ReasonCode.OWN_REFERENCE)
-    every = Cells.of(ours, theirs)
+    every = TwoSamples.of(ours, theirs)
     cells = every.merged()
     sides, steps = (cells.a, cells.d), cells.widths
     if not precedes(*sides):

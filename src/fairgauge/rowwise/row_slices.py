@@ -24,7 +24,7 @@ from fairgauge.rowwise.row_intervals import (
     of_rows,
     skewed,
 )
-from fairgauge.stats.cumulative import Cells
+from fairgauge.stats.cumulative import TwoSamples
 from fairgauge.stats.neighbours import Neighbours, disagreement
 from fairgauge.stats.rankings import Ranking
 
@@ -102,7 +102,7 @@ class RowSlice:
         if not n or not m:
             return RowAnswer(math.nan, n, m)
         kind: Cumulative = "ks" if metric.kind.endswith("ks") else "wasserstein"
-        value = Cells.of(values[sides.group], values[sides.reference]).distance(kind)
+        value = TwoSamples.of(values[sides.group], values[sides.reference]).distance(kind)
         ours, theirs = values[sides.group], values[sides.rest]
         found = of_rows(
             lambda: distant(ours, theirs, sides.part, kind, self._spec, metric.name), self._spec

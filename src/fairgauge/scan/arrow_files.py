@@ -29,8 +29,8 @@ def open_arrow(paths: list[Path], name: str) -> Source:
     """
     try:
         import pyarrow as pa
-    except ImportError:
-        return _open_with_polars(paths, name)
+    except ImportError as error:
+        return _open_with_polars(paths, name, error)
     tables = [_read(path) for path in paths]
     for path, table in zip(paths[1:], tables[1:], strict=True):
         check_same_columns(tables[0].column_names, table.column_names, paths[0], path)
@@ -55,11 +55,11 @@ def _read(path: Path) -> pa.Table:
         raise DataError(f"{quote(path)} is cut off, or not an Arrow file") from None
 
 
-def _open_with_polars(paths: list[Path], name: str) -> Source:
+def _open_with_polars(paths: list[Path], name: str, missing: ImportError) -> Source:
     try:
         import polars as pl
     except ImportError:
-        raise MissingExtra("reading .arrow and .feather files", "arrow") from None
+        raise MissingExtra("reading .arrow and .feather files", "arrow", missing) from None
     frames = [pl.scan_ipc(path) for path in paths]
     try:
         columns = [frame.collect_schema().names() for frame in frames]

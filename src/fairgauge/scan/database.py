@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, failed_import, quote
 from fairgauge.scan.duckdb_connection import FETCHED, reason
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
@@ -49,8 +49,8 @@ def open_database(url: str, rows: str) -> Source:
         return _open_duckdb(url, rows, shown)
     try:
         import ibis
-    except ImportError:
-        raise MissingExtra("reading databases", "sql") from None
+    except ImportError as error:
+        raise MissingExtra("reading databases", _extra(url), error) from None
     with _told(shown, url):
         file = url.partition(":")[0] == "sqlite"
         backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
@@ -184,6 +184,13 @@ def _file(url: str) -> Path:
     raise DataError(f"no file {quote(path)}")  # which SQLite would make
 
 
+def _extra(url: str) -> str:
+    """Return what to install for a kind of database."""
+    scheme = url.partition(":")[0].partition("+")[0]
+    extras = {"postgres": "postgres", "postgresql": "postgres", "sqlite": "sql"}
+    return extras.get(scheme, f"ibis-framework[{scheme}]")
+
+
 @contextmanager
 def _told(shown: str, url: str) -> Iterator[None]:
     """Tell what a database said was wrong, without its password."""
@@ -191,10 +198,10 @@ def _told(shown: str, url: str) -> Iterator[None]:
         yield
     except (DataError, MissingExtra):
         raise
-    except ImportError:
-        extra = "postgres" if shown.startswith("postgres") else "sql"
-        raise MissingExtra(f"reading {quote(shown)}", extra) from None
     except Exception as error:
+        missing = failed_import(error)  # which ibis may turn into an error of an attribute
+        if missing is not None:
+            raise MissingExtra(f"reading {quote(shown)}", _extra(url), missing) from None
         password = urlsplit(url).password
         said = reason(error)
         said = said.replace(password, "***") if password else said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -55,9 +56,22 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     """
     with told(name), _connection().cursor() as cursor:
         with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
-            cursor.execute(query)
+            _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
             yield from records
+
+
+def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
+    """Run a query in a thread of its own, and stop it where this thread is interrupted.
+
+    In the main thread DuckDB heeds Ctrl-C only between its tasks, of which one can take minutes.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        try:
+            pool.submit(cursor.execute, query).result()
+        except BaseException:
+            cursor.interrupt()
+            raise
 
 
 @contextmanager

@@ -79,18 +79,3 @@ def check_same_columns(
         raise DataError(
             f"the files have different columns: {quote(second)} {what}, unlike {quote(path)}"
         )
-
-
-def check_no_twins(columns: Collection[str], path: Path) -> None:
-    """Check that no two columns have one name.
-
-    Raises
-    ------
-    DataError
-        Two do.
-    """
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
-            raise DataError(f"{quote(path)} has the column {quote(column)} twice")
-        seen.add(column)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_connection import FETCHED, told
+from fairgauge.scan.source import check_no_twins
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ def open_relation(relation: DuckDBPyRelation, name: str | None = None) -> Source
         The relation has two columns of one name.
     """
     columns = tuple(relation.columns)
-    twice = {column for column in columns if columns.count(column) > 1}
-    if twice:
-        raise DataError(f"the relation has the columns {listing(sorted(twice))} twice")
+    check_no_twins(columns, "the relation")
     return Relation(name or "DuckDB relation", columns, relation)
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.errors import DataError
+from fairgauge.scan.source import check_no_twins
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
 
 
-def open_frame(data: object, name: str | None = None) -> Source:
+def open_frame(data: Any, name: str | None = None) -> Source:
     """Open a frame of any engine that narwhals knows.
 
     pandas frames, and the parts of Dask frames, are counted by their own codes; DuckDB relations,
@@ -36,6 +37,7 @@ def open_frame(data: object, name: str | None = None) -> Source:
     if package == "pyspark":
         from fairgauge.scan.spark import SparkFrame
 
+        check_no_twins(data.columns, "the frame")
         return SparkFrame(name or "Spark frame", data)
     return open_by_narwhals(data, name)
 
@@ -48,6 +50,7 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
     DataError
         The object is not a frame, or has two columns of one name.
     """
+    check_no_twins(_names(data), "the frame")
     try:
         frame = nw.from_native(data)
     except TypeError:
@@ -55,8 +58,6 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
             f"cannot audit a {type(data).__name__}; give a frame (pandas, polars, pyarrow, DuckDB, "
             "...), a path, a list of paths, or a Cube"
         ) from None
-    except ValueError as error:  # narwhals refuses two columns of one name
-        raise DataError(str(error).splitlines()[0]) from None
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         raise DataError(f"cannot audit a {type(data).__name__}; give a whole frame")
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
@@ -71,3 +72,10 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
     from fairgauge.scan.narwhals import NarwhalsFrame
 
     return NarwhalsFrame(shown, frame)
+
+
+def _names(data: Any) -> list[str]:
+    """Return the names of the columns of a frame that could have two of one name."""
+    package = type(data).__module__.partition(".")[0]
+    names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package, "")
+    return [str(column) for column in getattr(data, names, ())]

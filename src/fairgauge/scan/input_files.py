@@ -33,6 +33,7 @@ FORMATS = {
 }
 _COMPRESSED = ("csv", "json")
 _HEAD = 1 << 16
+_copies: list[Path] = []
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
@@ -44,13 +45,16 @@ def open_files(data: str | Path | Sequence[str | Path]) -> Source:
         No such file, an unknown format, files of different formats, or an unreadable header.
     """
     asked = [data] if isinstance(data, (str, Path)) else list(data)
-    paths = list(dict.fromkeys(path for each in asked for path in _paths(str(each))))
+    read: dict[Path, Path] = {}
+    for path in (path for each in asked for path in _paths(str(each))):
+        read.setdefault(path.resolve(), path)  # a file with two names is read once
+    paths = list(read.values())
     formats = {_format(path) for path in paths}
     if len(formats) > 1:
         raise DataError(f"files of different formats cannot be read together: {listing(paths)}")
     kind = formats.pop()
     for path in paths:
-        _check_readable(path, kind)
+        check_readable(path, kind)
     return _open(kind, paths, ", ".join(str(each) for each in asked))
 
 
@@ -74,7 +78,7 @@ def _open(kind: str, paths: list[Path], name: str) -> Source:
 
 def _paths(asked: str) -> list[Path]:
     if asked == "-":
-        return [_standard_input()]
+        return [standard_input()]
     path = Path(asked)
     if path.is_dir():
         return _inside(path)
@@ -107,7 +111,14 @@ def _format(path: Path) -> str:
     return found
 
 
-def _check_readable(path: Path, kind: str) -> None:
+def check_readable(path: Path, kind: str) -> None:
+    """Check that a file can be read, is not empty and, where compressed, is whole.
+
+    Raises
+    ------
+    DataError
+        It is not so.
+    """
     try:
         with path.open("rb") as handle:
             if not handle.read(1):
@@ -128,19 +139,30 @@ def _check_whole_gzip(path: Path) -> None:
         raise DataError(f"{quote(path)} is cut off or not a gzip file") from None
 
 
-def _standard_input() -> Path:
+def standard_input() -> Path:
     """Copy standard input to a temporary file, so that it can be looked at and then scanned."""
-    stream = sys.stdin.buffer
-    head = stream.read(_HEAD)
+    try:
+        stream = sys.stdin.buffer
+        head = stream.read(_HEAD)
+    except (AttributeError, ValueError):  # Python has no stream for a closed descriptor
+        raise DataError("standard input is closed; pipe the rows in, or name a file") from None
     if not head:
         raise DataError("standard input is empty")
     folder = Path(tempfile.mkdtemp(prefix="fairgauge-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if not _copies:
+        atexit.register(remove_copies)
+    _copies.append(folder)
     path = folder / f"stdin{_suffix(head)}"
     with path.open("wb") as handle:
         handle.write(head)
         shutil.copyfileobj(stream, handle)
     return path
+
+
+def remove_copies() -> None:
+    """Remove the copies of standard input; done at exit, unless the process is ended at once."""
+    for folder in _copies:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _suffix(head: bytes) -> str:

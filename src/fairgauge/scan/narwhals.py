@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.plan import Axis, Factor, Moment, Plan
     from fairgauge.scan.source import Fetched
 
-    Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+    Table = nw.DataFrame[Any]
+    Frame = Table | nw.LazyFrame[Any]
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[lis
     return [read[_held(plan, axis.column)].unique().to_list() for axis in axes]
 
 
-def _check_size(plan: Plan, table: nw.DataFrame[Any], limit: int) -> None:
+def _check_size(plan: Plan, table: Table, limit: int) -> None:
     """Check that no axis has too many values, before the cells become Python values."""
     if len(table) <= limit:
         return
@@ -161,19 +162,19 @@ def _grouped(plan: Plan, frame: Frame, numbers: tuple[str, ...]) -> list[Frame]:
         prepared = prepared.with_columns(*(value.alias(name) for name, value in sums.items()))
     if prepared.implementation.is_polars() and len(plan.tables) > 1:
         prepared = nw.from_native(prepared.to_native().cache())  # or each table would scan again
-    low, high = ranged_columns(plan)
+    ranged = ranged_columns(plan)
     values = {column: nw.col(f"fg_v{i}") for i, column in enumerate(numbers)}
     totals = [
         nw.len().alias("fg_all"),
         *(nw.col(name).sum() for name in sums if name != "fg_fraction"),
         *(nw.col(name).max() for name in sums if name == "fg_fraction"),
-        *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in low),
-        *(v.max().alias(f"fg_high{i}") for i, (c, v) in enumerate(values.items()) if c in high),
+        *(v.min().alias(f"fg_low{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
+        *(v.max().alias(f"fg_high{i}") for i, (c, v) in enumerate(values.items()) if c in ranged),
     ]
     return [prepared.group_by(*(keys[i] for i in table)).agg(*totals) for table in plan.tables]
 
 
-def _collected(tables: Sequence[Frame]) -> list[nw.DataFrame[Any]]:
+def _collected(tables: Sequence[Frame]) -> list[Table]:
     """Collect the tables together, so that the engine reads the rows once."""
     lazy = [table for table in tables if isinstance(table, nw.LazyFrame)]
     if not lazy:
@@ -291,9 +292,7 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
     return found
 
 
-def _cube(
-    plan: Plan, tables: Sequence[nw.DataFrame[Any]], numbers: tuple[str, ...], limit: int
-) -> Cube:
+def _cube(plan: Plan, tables: Sequence[Table], numbers: tuple[str, ...], limit: int) -> Cube:
     cells = [table.rows(named=False) for table in tables]
     names = [table.columns for table in tables]
     first = dict(zip(names[0], zip(*cells[0], strict=True), strict=True)) if cells[0] else {}

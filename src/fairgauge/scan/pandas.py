@@ -12,7 +12,7 @@ import pandas as pd
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST
-from fairgauge.errors import DataError, listing, quote
+from fairgauge.errors import DataError, quote
 from fairgauge.scan.pandas_codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Moment, Plan
     from fairgauge.cube.plan import Factor as MomentFactor
+    from fairgauge.scan.pandas_codes import Codes
     from fairgauge.scan.source import Fetched
 
     Floats = NDArray[np.float64]
     Cells = NDArray[np.int64]
-    Codes = NDArray[np.integer[Any]]
 
 _MOST_DENSE = 1 << 20
 _MOST_SPARSE = 1 << 62
@@ -62,9 +62,6 @@ class PandasFrame:
 
     def scanned(self, plan: Plan, limit: int) -> Scanned:
         """Count the rows of this frame, which may be a part of the data, in one scan."""
-        twice = {c for c in plan.columns if self.columns.count(c) > 1}
-        if twice:
-            raise DataError(f"the frame has the columns {listing(sorted(twice))} twice")
         column = {c: self.frame.iloc[:, self.columns.index(c)] for c in plan.columns}
         plain = {
             i: factor(column[axis.column], axis, limit)

@@ -12,7 +12,7 @@ from fairgauge.enums import Role
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis, Plan
@@ -76,6 +76,21 @@ LEAST_LOG = 2.0**-52
 _LARGEST_SQUARED = 1e140
 
 
+def check_no_twins(columns: Iterable[str], what: str) -> None:
+    """Check that no two columns have one name; ``what`` has them.
+
+    Raises
+    ------
+    DataError
+        Two do.
+    """
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise DataError(f"{what} has the column {quote(column)} twice; rename one of them")
+        seen.add(column)
+
+
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
     """Look at the first rows, so that a column of too many values is told before it is counted.
 
@@ -105,11 +120,11 @@ def check_values(
             check_levels(axis, levels_of(values, text=axis.column in texts), limit)
 
 
-def ranged_columns(plan: Plan) -> tuple[set[str], set[str]]:
-    """Return the columns whose least value must be checked, and those whose greatest must be."""
-    high = {axis.column for axis in plan.axes if axis.bounds}
-    high |= {column for moment in plan.moments for column in moment.columns}
-    return high | {column for column in (plan.count, plan.weight) if column}, high
+def ranged_columns(plan: Plan) -> set[str]:
+    """Return the columns whose least and greatest values must be checked."""
+    bounded = {axis.column for axis in plan.axes if axis.bounds}
+    summed = {column for moment in plan.moments for column in moment.columns}
+    return bounded | summed | {column for column in (plan.count, plan.weight) if column}
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
@@ -118,7 +133,8 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
     Raises
     ------
     DataError
-        Text where numbers are needed, a score outside its range, a negative weight or count.
+        Text where numbers are needed, a score outside its range, a negative or infinite weight or
+        count.
     """
     for each in seen:
         if each.unreadable is not None:
@@ -127,12 +143,8 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
             )
         if each.low is None:
             continue
-        if each.column in (plan.count, plan.weight) and each.low < 0:
-            what = "count" if each.column == plan.count else "weight"
-            raise DataError(
-                f"column {quote(each.column)} is the {what}, "
-                f"but has the negative value {each.low:g}"
-            )
+        if each.column in (plan.count, plan.weight):
+            _check_factor(each, "count" if each.column == plan.count else "weight")
         summed = any(each.column in moment.columns for moment in plan.moments)
         for axis in plan.axes:
             if axis.column == each.column and axis.bounds:
@@ -148,6 +160,20 @@ def check_numbers(plan: Plan, seen: list[Seen]) -> None:
                 )
 
 
+def _check_factor(seen: Seen, what: str) -> None:
+    for value in (seen.low, seen.high):
+        if value is not None and value < 0:
+            message = (
+                f"column {quote(seen.column)} is the {what}, but has the negative value {value:g}"
+            )
+            raise DataError(message)
+        if value is not None and math.isinf(value):
+            raise DataError(
+                f"column {quote(seen.column)} is the {what}, but has the infinite value {value:g}; "
+                f"leave it empty where the {what} is not known"
+            )
+
+
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
     low, high = bounds
     for value in (seen.low, seen.high):
@@ -157,7 +183,8 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
             what = "score" if role in (Role.PREDICTION, Role.SCORE) else str(role)
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
-                f"but has {value:g}; say score_range=(low, high) if that is its scale"
+                f"but has {value:g}; score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another "
+                "range"
             )
 
 

@@ -105,8 +105,8 @@ def read_files(master: str, paths: Sequence[str]) -> DataFrame:
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra("counting by Spark", "spark") from None
+    except ImportError as error:
+        raise MissingExtra("counting by Spark", "spark", error) from None
     kinds = {_FILES.get(PurePath(path.removesuffix(".gz")).suffix.lower()) for path in paths}
     if len(kinds) != 1 or None in kinds:
         known = ", ".join(_FILES)

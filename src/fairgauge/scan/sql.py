@@ -155,10 +155,10 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     sums.append("count(*) - count(has_n)" if plan.count else "0")
     sums.append("count(*) - count(has_w)" if plan.weight else "0")
-    low, high = ranged_columns(plan)
+    ranged = ranged_columns(plan)
     for i, column in enumerate(plan.numeric_columns):
-        sums.append(f"min(v{i})" if column in low else "NULL")
-        sums.append(f"max(v{i})" if column in high else "NULL")
+        sums.append(f"min(v{i})" if column in ranged else "NULL")
+        sums.append(f"max(v{i})" if column in ranged else "NULL")
         sums.append(f"min(b{i})" if columns.wrong else "NULL")
     return sums
 

@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, quote
@@ -21,6 +21,9 @@ from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from fairgauge.spec.features import FeatureKeys
+    from fairgauge.values import Value
 
 Texts = Sequence[str]
 
@@ -38,7 +41,7 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-def escape(value: Any) -> str:
+def escape(value: object) -> str:
     r"""Return the text of a value with its special characters escaped.
 
     >>> print(escape("a=b"), escape(1.0), escape(True))
@@ -62,12 +65,12 @@ def parse_text(texts: Texts, path: str, problems: list[Problem]) -> str:
     return unescape(texts[0])
 
 
-def write_text(value: Any) -> list[str]:
+def write_text(value: object) -> list[str]:
     """Write a name or a value."""
     return [escape(value)]
 
 
-def parse_number(texts: Texts, path: str, problems: list[Problem]) -> float | int | str:
+def parse_number(texts: Texts, path: str, problems: list[Problem]) -> float | str:
     """Read a number, an int if written so; other text is returned, and refused by the reader.
 
     >>> parse_number(["7"], "", []), parse_number(["0.5"], "", []), parse_number(["x"], "", [])
@@ -80,7 +83,9 @@ def parse_number(texts: Texts, path: str, problems: list[Problem]) -> float | in
     return texts[0]
 
 
-def parse_numbers(texts: Texts, path: str, problems: list[Problem]) -> Any:
+def parse_numbers(
+    texts: Texts, path: str, problems: list[Problem]
+) -> float | str | list[float | str]:
     """Read numbers, or a word, separated by commas.
 
     >>> parse_numbers(["0.3,0.5", "0.7"], "", []), parse_numbers(["median"], "", [])
@@ -90,7 +95,7 @@ def parse_numbers(texts: Texts, path: str, problems: list[Problem]) -> Any:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def parse_count(texts: Texts, path: str, problems: list[Problem]) -> float | int | str | None:
+def parse_count(texts: Texts, path: str, problems: list[Problem]) -> float | str | None:
     """Read the number of a flag that takes a number or a percentage; None if it has none.
 
     >>> parse_count(["30", "2%"], "", []), parse_count(["2%"], "", [])
@@ -100,7 +105,7 @@ def parse_count(texts: Texts, path: str, problems: list[Problem]) -> float | int
     return _only(numbers, path, problems)
 
 
-def parse_percentage(texts: Texts, path: str, problems: list[Problem]) -> float | int | str | None:
+def parse_percentage(texts: Texts, path: str, problems: list[Problem]) -> float | str | None:
     """Read the percentage, as a share, of a flag that takes a number or a percentage.
 
     >>> parse_percentage(["30", "2%"], "", []), parse_percentage(["30"], "", [])
@@ -110,7 +115,7 @@ def parse_percentage(texts: Texts, path: str, problems: list[Problem]) -> float 
     return _only(percentages, path, problems, percentage=True)
 
 
-def write_percentage(value: Any) -> list[str]:
+def write_percentage(value: float) -> list[str]:
     """Write a share as a percentage.
 
     >>> write_percentage(0.07)
@@ -121,7 +126,7 @@ def write_percentage(value: Any) -> list[str]:
 
 def _only(
     texts: Texts, path: str, problems: list[Problem], *, percentage: bool = False
-) -> float | int | str | None:
+) -> float | str | None:
     if not texts:
         return None
     if len(texts) > 1:
@@ -134,7 +139,7 @@ def _only(
         return texts[0]
 
 
-def parse_range(texts: Texts, path: str, problems: list[Problem]) -> list[float | int | str]:
+def parse_range(texts: Texts, path: str, problems: list[Problem]) -> list[float | str]:
     """Read two numbers."""
     return [parse_number([text], path, problems) for text in texts]
 
@@ -145,13 +150,15 @@ def parse_names(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
     return [unescape(part) for text in texts for part in split(text, ",")]
 
 
-def write_names(values: Sequence[Any]) -> list[str]:
+def write_names(values: Value | Sequence[Value]) -> list[str]:
     """Write names separated by commas."""
     every = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
     return [",".join(map(escape, every))] if every else []
 
 
-def parse_sensitive(texts: Texts, path: str, problems: list[Problem]) -> list[Any]:
+def parse_sensitive(
+    texts: Texts, path: str, problems: list[Problem]
+) -> list[str | dict[str, object]]:
     r"""Read ``COL``, ``COL=V1,V2``, ``COL:40,60`` or ``COL:40,60:left``.
 
     >>> parse_sensitive(["sex", "age:40,60", "age:40:left"], "", [])[1:]
@@ -160,7 +167,7 @@ def parse_sensitive(texts: Texts, path: str, problems: list[Problem]) -> list[An
     return [_feature(text, f"{path}[{i}]", problems) for i, text in enumerate(texts)]
 
 
-def _feature(text: str, path: str, problems: list[Problem]) -> Any:
+def _feature(text: str, path: str, problems: list[Problem]) -> str | dict[str, object]:
     special = re.search(r"(?<!\\)[=:]", text)
     if special is None:
         return unescape(text)
@@ -176,15 +183,16 @@ def _feature(text: str, path: str, problems: list[Problem]) -> Any:
         )
         problems.append(Problem(path, message))
         return column
-    return {"column": column, "cuts": cuts} | ({"closed": closed[0]} if closed else {})
+    table: dict[str, object] = {"column": column, "cuts": cuts}
+    return table | ({"closed": closed[0]} if closed else {})
 
 
-def write_sensitive(features: Iterable[Mapping[str, Any]]) -> list[str]:
+def write_sensitive(features: Iterable[FeatureKeys]) -> list[str]:
     """Write every feature, and every value set of one, as a text of its own."""
     return [text for feature in features for text in _feature_texts(feature)]
 
 
-def _feature_texts(feature: Mapping[str, Any]) -> list[str]:
+def _feature_texts(feature: FeatureKeys) -> list[str]:
     column = escape(feature["column"])
     if feature.get("cuts"):
         closed = feature.get("closed", Closed.RIGHT)
@@ -206,7 +214,9 @@ def write_intersections(intersections: Iterable[Iterable[str]]) -> list[str]:
     return ["*".join(map(escape, columns)) for columns in intersections]
 
 
-def parse_positive(texts: Texts, path: str, problems: list[Problem]) -> Any:
+def parse_positive(
+    texts: Texts, path: str, problems: list[Problem]
+) -> list[str] | dict[str, float]:
     """Read values separated by commas, or a cut: ``>50000``.
 
     >>> parse_positive([">50000"], "", [])
@@ -220,12 +230,12 @@ def parse_positive(texts: Texts, path: str, problems: list[Problem]) -> Any:
     return {"above": cuts[0]} if cuts else values
 
 
-def write_positive(value: Any) -> list[str]:
+def write_positive(value: Value | Sequence[Value] | Mapping[str, float]) -> list[str]:
     """Write values separated by commas, or a cut."""
     return [f">{_text(value['above'])}"] if isinstance(value, Mapping) else write_names(value)
 
 
-def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> Any:
+def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | dict[str, str]:
     """Read a word (others, overall, largest, best), or ``COL=VALUE`` once or more.
 
     >>> parse_reference(["race=White"], "", [])
@@ -244,7 +254,7 @@ def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> Any:
     return named
 
 
-def write_reference(value: Any) -> list[str]:
+def write_reference(value: str | Mapping[str, Value]) -> list[str]:
     """Write a word, or ``COL=VALUE`` once for each column."""
     if isinstance(value, Mapping):
         return [f"{escape(column)}={escape(group)}" for column, group in value.items()]
@@ -284,19 +294,19 @@ def parse_rules(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
     return list(texts)
 
 
-def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+def write_rules(rules: Iterable[Mapping[str, object]]) -> list[str]:
     """Write the limits of rules; what else a rule says has no text form."""
     return [_rule(rule) for rule in rules]
 
 
-def _rule(rule: Mapping[str, Any]) -> str:
+def _rule(rule: Mapping[str, object]) -> str:
     metric, low, high = rule["metric"], rule.get("at_least"), rule.get("at_most")
     if low is not None and high is not None:
         return f"{_text(low)} <= {metric} <= {_text(high)}"
     return f"{metric} >= {_text(low)}" if high is None else f"{metric} <= {_text(high)}"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return name_of(canonical(value))
 
 

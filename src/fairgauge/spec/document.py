@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from fairgauge.errors import Problem, shown
 from fairgauge.spec.readers import unknown_keys
@@ -44,7 +43,7 @@ DESCRIPTIONS = {
 """The keys of the table, each with its description."""
 
 
-def read_document(value: Any, path: str, problems: list[Problem]) -> Document:
+def read_document(value: object, path: str, problems: list[Problem]) -> Document:
     """Read the table ``[document]``."""
     if isinstance(value, Document):
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Required, TypedDict
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -13,6 +13,15 @@ from fairgauge.spec.readers import is_finite, items, read_values, read_word, unk
 from fairgauge.values import Value, canonical, name_of
 
 _KEYS = ("column", "values", "cuts", "closed")
+
+
+class FeatureKeys(TypedDict, total=False):
+    """The keys of a feature in a specification file."""
+
+    column: Required[str]
+    values: list[list[Value]]
+    cuts: list[float]
+    closed: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +42,9 @@ class Feature:
     cuts: tuple[float, ...] = ()
     closed: Closed = Closed.RIGHT
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FeatureKeys:
         """Return the keys of a specification file."""
-        keys: dict[str, Any] = {"column": self.column}
+        keys: FeatureKeys = {"column": self.column}
         if self.values:
             keys["values"] = [list(each) for each in self.values]
         if self.cuts:
@@ -121,7 +130,7 @@ def interval_names(cuts: Sequence[float], closed: str = "right") -> list[str]:
     return [*inner, f"({edges[-2]}, inf)"]
 
 
-def read_features(value: Any, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
+def read_features(value: object, path: str, problems: list[Problem]) -> tuple[Feature, ...]:
     """Read every form of sensitive features; value sets of one column become one feature."""
     if not isinstance(value, (str, Feature, Mapping, Sequence)):
         problems.append(Problem(path, f"must be a list of columns, not {shown(value)}"))
@@ -132,7 +141,7 @@ def read_features(value: Any, path: str, problems: list[Problem]) -> tuple[Featu
     return _joined(features, path, problems)
 
 
-def _features_of(item: Any, path: str, problems: list[Problem]) -> list[Feature]:
+def _features_of(item: object, path: str, problems: list[Problem]) -> list[Feature]:
     if isinstance(item, Feature):
         return [item]
     if isinstance(item, str):
@@ -149,7 +158,7 @@ def _features_of(item: Any, path: str, problems: list[Problem]) -> list[Feature]
 
 
 def _feature_of_table(
-    table: Mapping[str, Any], path: str, problems: list[Problem]
+    table: Mapping[str, object], path: str, problems: list[Problem]
 ) -> list[Feature]:
     problems += unknown_keys(table, _KEYS, path)
     column, values, cuts = (table.get(key) for key in ("column", "values", "cuts"))
@@ -168,7 +177,9 @@ def _feature_of_table(
     return [Feature(column, sets, points, edge)] if isinstance(column, str) else []
 
 
-def _value_sets(values: Any, path: str, problems: list[Problem]) -> tuple[tuple[Value, ...], ...]:
+def _value_sets(
+    values: object, path: str, problems: list[Problem]
+) -> tuple[tuple[Value, ...], ...]:
     """Read one value, one set, or several sets."""
     every = items(values)
     if every and all(isinstance(each, Sequence) and not isinstance(each, str) for each in every):
@@ -199,9 +210,10 @@ def _joined(features: list[Feature], path: str, problems: list[Problem]) -> tupl
     return tuple(columns.values())
 
 
-def _cuts(points: Any, path: str, problems: list[Problem]) -> tuple[float, ...]:
+def _cuts(points: object, path: str, problems: list[Problem]) -> tuple[float, ...]:
     every = items(points)
-    if not every or not all(is_finite(p) for p in every):
+    cuts = [float(point) for point in every if is_finite(point)]
+    if not every or len(cuts) < len(every):
         problems.append(Problem(path, f"must be finite numbers, not {shown(points)}"))
         return ()
-    return tuple(sorted({float(p) for p in every}))
+    return tuple(sorted(set(cuts)))

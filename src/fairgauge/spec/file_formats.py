@@ -11,21 +11,21 @@ import datetime as dt
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import yaml
 
 from fairgauge.errors import Problem, SpecError, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
 _LARGEST = 256_000
 """Bytes: a specification is written by hand, and a larger YAML file takes seconds to read."""
 
 
-def parse(path: Path) -> Any:
+def parse(path: Path) -> object:
     """Read a file by its suffix: .toml, .yaml, .yml or .json.
 
     Raises
@@ -54,7 +54,7 @@ class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to
     """A text is not in its format; the message says why, as the predicate of a sentence."""
 
 
-def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> Any:
+def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
     """Read a text in a format; however it is made, in a time that its length bounds.
 
     Raises
@@ -62,7 +62,7 @@ def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> Any:
     Unreadable
         It is not in the format, a key stands twice, or it is nested too deeply.
     """
-    read: dict[str, Callable[[str], Any]] = {
+    read: dict[str, Callable[[str], object]] = {
         "TOML": tomllib.loads,
         "YAML": _read_yaml,
         "JSON": _read_json,
@@ -90,9 +90,9 @@ def _yaml_reason(error: yaml.MarkedYAMLError) -> str:
     return f"{error.problem}{line}"
 
 
-def _read_json(text: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+def _read_json(text: str) -> object:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
         for key, value in pairs:
             if key in found:
                 raise ValueError(f"the key {quote(key)} stands twice")
@@ -102,21 +102,25 @@ def _read_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=once)
 
 
-def _read_yaml(text: str) -> Any:
+def _read_yaml(text: str) -> object:
     return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
 
 
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's plain values, no key twice, no aliases (which could make a file explode)."""
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise yaml.YAMLError(f"aliases (*name) are not supported, line {mark.line + 1}")
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: ARG002
-        found: dict[Any, Any] = {}
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: ARG002
+    ) -> dict[Hashable, object]:
+        found: dict[Hashable, object] = {}
         for key_node, value_node in node.value:
             key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             line = key_node.start_mark.line + 1
@@ -144,7 +148,7 @@ for _tag, _pattern, _first in (
     )
 
 
-def _dates_as_text(value: Any) -> Any:
+def _dates_as_text(value: object) -> object:
     """Return dates in ISO form: groups are named by text, and TOML has dates of its own."""
     if isinstance(value, dict):
         return {str(key): _dates_as_text(each) for key, each in value.items()}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, ForwardRef, TypeVar
+from typing import TYPE_CHECKING, ForwardRef, TypeVar
 
 from fairgauge.spec.options import OPTIONS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Function = TypeVar("Function", bound="Callable[..., Any]")
+Function = TypeVar("Function", bound="Callable[..., object]")
 
 _PLACE = "    {options}\n"
 _WIDTH = 92

@@ -29,16 +29,17 @@ from fairgauge.spec.readers import (
     read_word,
 )
 from fairgauge.spec.rules import read_rules
-from fairgauge.values import Value, canonical, name_of
+from fairgauge.values import Json, Value, canonical, name_of
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
-Schema = Mapping[str, Any]
+Schema = dict[str, Json]
+"""A JSON Schema."""
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a meaning as a specification file has it: tables, lists, text, numbers."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
@@ -66,8 +67,8 @@ class OptionType:
 
     read: Reader
     schema: Schema
-    plain: Callable[[Any], Any] = plain
-    parse: Callable[[Sequence[str], str, Problems], Any] = syntax.parse_text
+    plain: Callable[[Any], Json] = plain
+    parse: Callable[[Sequence[str], str, Problems], object] = syntax.parse_text
     write: Callable[[Any], list[str]] = syntax.write_text
     metavar: str
     words: tuple[str, ...] = ()
@@ -75,39 +76,36 @@ class OptionType:
     arguments: int = 1
 
 
-def one_or_many(schema: Schema) -> dict[str, Any]:
-    """Return the schema of one value, or a list of them."""
-    return {"anyOf": [schema, {"type": "array", "items": schema}]}
+def one_or_many(schema: Schema, *others: Schema) -> Schema:
+    """Return the schema of one value, or a list of them, or of something else."""
+    return {"anyOf": [schema, {"type": "array", "items": schema}, *others]}
 
 
-def _table(properties: Mapping[str, Schema], *required: str) -> dict[str, Any]:
-    optional = {
+def _table(properties: Mapping[str, Schema], *required: str) -> Schema:
+    optional: dict[str, Json] = {
         key: each if key in required else {"anyOf": [each, {"type": "null"}]}
         for key, each in properties.items()
     }
-    table = {"type": "object", "properties": optional, "additionalProperties": False}
+    table: Schema = {"type": "object", "properties": optional, "additionalProperties": False}
     return table | ({"required": list(required)} if required else {})
 
 
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "number"}
-_SCALAR = {"type": ["string", "boolean", "number"]}
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
+_SCALAR: Schema = {"type": ["string", "boolean", "number"]}
 _NAMES = one_or_many(_TEXT)
-_SCALARS = {"type": "array", "items": _SCALAR}
-_VALUE_SETS = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
-_FEATURE_TABLE = _table(
-    {
-        "column": _TEXT,
-        "values": _VALUE_SETS
-        | {"description": "Values of one group; a list of lists: of several."},
-        "cuts": one_or_many(_NUMBER) | {"description": "Cut points of a numeric column."},
-        "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
-    },
-    "column",
-)
-_VALUES_BY_COLUMN = {
+_SCALARS: Schema = {"type": "array", "items": _SCALAR}
+_VALUE_SETS: Schema = {"anyOf": [_SCALAR, _SCALARS, {"type": "array", "items": _SCALARS}]}
+_FEATURE_KEYS: dict[str, Schema] = {
+    "column": _TEXT,
+    "values": _VALUE_SETS | {"description": "Values of one group; a list of lists: of several."},
+    "cuts": one_or_many(_NUMBER) | {"description": "Cut points of a numeric column."},
+    "closed": {"enum": list(Closed), "description": "The edge that belongs to an interval."},
+}
+_FEATURE_TABLE = _table(_FEATURE_KEYS, "column")
+_VALUES_BY_COLUMN: Schema = {
     "type": "object",
-    "propertyNames": {"not": {"enum": list(_FEATURE_TABLE["properties"])}},
+    "propertyNames": {"not": {"enum": list(_FEATURE_KEYS)}},
     "additionalProperties": _VALUE_SETS,
 }
 _RULE_TABLE = _table(
@@ -126,7 +124,7 @@ _RULE_TABLE = _table(
 
 
 def _read_metrics(
-    value: Any, path: str, problems: Problems
+    value: object, path: str, problems: Problems
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
     from fairgauge.catalogue.lookup import Catalogue  # not for --help
@@ -149,11 +147,11 @@ def _read_metrics(
     return tuple(asked.values())
 
 
-def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> list[str]:
+def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> Json:
     return [each if isinstance(each, str) else each.name for each in value]
 
 
-def _read_positive(value: Any, path: str, problems: Problems) -> tuple[Value, ...] | Above:
+def _read_positive(value: object, path: str, problems: Problems) -> tuple[Value, ...] | Above:
     if isinstance(value, Above):
         return value
     if not isinstance(value, Mapping):
@@ -164,11 +162,11 @@ def _read_positive(value: Any, path: str, problems: Problems) -> tuple[Value, ..
     return ()
 
 
-def _plain_positive(value: tuple[Value, ...] | Above) -> Any:
+def _plain_positive(value: tuple[Value, ...] | Above) -> Json:
     return plain(value) or None  # no values: they are not asked for
 
 
-def _read_threshold(value: Any, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
+def _read_threshold(value: object, path: str, problems: Problems) -> tuple[float, ...] | Threshold:
     if isinstance(value, str):
         if value in list(Threshold):
             return Threshold(value)
@@ -177,7 +175,9 @@ def _read_threshold(value: Any, path: str, problems: Problems) -> tuple[float, .
     return read_numbers(value, path, problems)
 
 
-def _read_intersections(value: Any, path: str, problems: Problems) -> tuple[tuple[str, ...], ...]:
+def _read_intersections(
+    value: object, path: str, problems: Problems
+) -> tuple[tuple[str, ...], ...]:
     every = items(value)
     if every and all(isinstance(each, str) and "*" not in each for each in every):
         every = [every]  # one intersection, without its list
@@ -195,7 +195,7 @@ _SYNONYMS = {"rest": ReferenceRule.OTHERS}
 
 
 def _read_reference(
-    value: Any, path: str, problems: Problems
+    value: object, path: str, problems: Problems
 ) -> ReferenceRule | tuple[tuple[str, Value], ...]:
     if isinstance(value, Mapping):
         named = tuple(
@@ -214,34 +214,34 @@ def _read_reference(
     return ReferenceRule.OTHERS
 
 
-def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Any:
+def _plain_reference(value: ReferenceRule | tuple[tuple[str, Value], ...]) -> Json:
     return dict(value) if isinstance(value, tuple) else str(value)
 
 
 Population = tuple[tuple[str, tuple[tuple[Value, float], ...]], ...]
 
 
-def _read_population(value: Any, path: str, problems: Problems) -> Population:
+def _read_population(value: object, path: str, problems: Problems) -> Population:
     """Read shares or counts of a population; the shares of every feature sum to 1."""
     if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
         problems.append(Problem(path, f"must be {{column: {{value: share}}}}, not {shown(value)}"))
         return ()
     population = []
     for column, shares in value.items():
-        numbers = list(shares.values())
-        fit = all(is_finite(n) and n >= 0 for n in numbers)
-        if not numbers or not fit or not 0 < sum(map(float, numbers)) < math.inf:
+        numbers = [float(n) for n in shares.values() if is_finite(n)]
+        fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
+        if not fit or not 0 < sum(numbers) < math.inf:
             message = f"shares must be numbers from 0 up, not {shown(dict(shares))}"
             problems.append(Problem(f"{path}.{column}", message))
             continue
-        total = float(sum(numbers))
+        total = sum(numbers)
         total = 1.0 if math.isclose(total, 1.0) else total
-        each = tuple((canonical(v), float(n) / total) for v, n in shares.items())
+        each = tuple((canonical(v), n / total) for v, n in zip(shares, numbers, strict=True))
         population.append((str(column), each))
     return tuple(population)
 
 
-def _plain_population(population: Population) -> dict[str, dict[str, float]]:
+def _plain_population(population: Population) -> Json:
     return {column: {name_of(v): s for v, s in shares} for column, shares in population}
 
 
@@ -281,7 +281,7 @@ RANGE = OptionType(
 )
 THRESHOLD = OptionType(
     read=_read_threshold,
-    schema={"anyOf": [*one_or_many(_NUMBER)["anyOf"], {"enum": list(Threshold)}]},
+    schema=one_or_many(_NUMBER, {"enum": list(Threshold)}),
     parse=syntax.parse_numbers,
     write=syntax.write_names,
     metavar="T,...",
@@ -289,7 +289,7 @@ THRESHOLD = OptionType(
 )
 POSITIVE = OptionType(
     read=_read_positive,
-    schema={"anyOf": [*one_or_many(_SCALAR)["anyOf"], _table({"above": _NUMBER}, "above")]},
+    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above")),
     plain=_plain_positive,
     parse=syntax.parse_positive,
     write=syntax.write_positive,
@@ -360,7 +360,9 @@ RULES = OptionType(
 )
 DOCUMENT = OptionType(
     read=read_document,
-    schema=_table({key: _TEXT | {"description": f"{text}."} for key, text in DESCRIPTIONS.items()}),
+    schema=_table(
+        {key: {**_TEXT, "description": f"{text}."} for key, text in DESCRIPTIONS.items()}
+    ),
     metavar="TEXT",
 )
 
@@ -375,10 +377,12 @@ def number(
 ) -> OptionType:
     """Return the type of a number between two limits, which are allowed unless ``inside``."""
     least, most = ("exclusiveMinimum", "exclusiveMaximum") if inside else ("minimum", "maximum")
-    limits = {least: low} | ({most: high} if high < math.inf else {})
+    limits: Schema = {least: low}
+    if high < math.inf:
+        limits[most] = high
     return OptionType(
         read=read_number(low, high, inside=inside, whole=whole),
-        schema={"type": "integer" if whole else "number"} | limits,
+        schema={"type": "integer" if whole else "number", **limits},
         parse=syntax.parse_number,
         metavar=metavar,
     )

@@ -15,7 +15,7 @@ the table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.spec.rules import Rule
-    from fairgauge.values import Value
+    from fairgauge.values import Json, Value
 
 Default = TypeVar("Default")
 Column = str | None
@@ -76,7 +76,7 @@ class Option:
     """
 
     name: str = ""
-    default: Any = None
+    default: object = None
     type: OptionType
     description: str
     flags: Mapping[str, str]
@@ -102,6 +102,16 @@ class Option:
         return f"{description}{noted}. {self.syntax if flag else ''}".strip()
 
 
+class Notes(TypedDict, total=False):
+    """What a row of the table states beyond its default, type, description and flags."""
+
+    syntax: str
+    counted: bool
+    effect: str
+    comparable: bool
+    described: bool
+
+
 def option(
     default: Default,
     type_: OptionType,
@@ -109,11 +119,11 @@ def option(
     *,
     flag: str = "",
     flags: Mapping[str, str] | None = None,
-    **more: Any,
+    **notes: Unpack[Notes],
 ) -> Default:
     """Return the field of an option; its flag is named like the field unless ``flag`` is given."""
     named = {flag: description} if flags is None else flags
-    row = Option(type=type_, description=description, flags=named, **more)
+    row = Option(type=type_, description=description, flags=named, **notes)
     return field(default=default, metadata={"option": row})
 
 
@@ -255,7 +265,7 @@ class Spec:
         """Return the sensitive feature of a column (a plain one if only an intersection has it)."""
         return next((f for f in self.sensitive if f.column == column), Feature(column))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
         values = {each.name: each.type.plain(getattr(self, each.name)) for each in OPTIONS}
         # a given prediction leaves nothing for a threshold to decide
@@ -272,7 +282,7 @@ class Options(TypedDict, total=False):
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, float]
-    sensitive: str | Feature | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
+    sensitive: str | Feature | Mapping[str, object] | Sequence[str | Feature | Mapping[str, object]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | None
     count: str | None
@@ -294,7 +304,7 @@ class Options(TypedDict, total=False):
     profile: str
     missing: str
     population: Mapping[str, Mapping[Any, float]]
-    rules: str | Rule | Mapping[str, Any] | Sequence[str | Rule | Mapping[str, Any]]
+    rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     max_groups: int
     document: Document | Mapping[str, str]
 

@@ -12,17 +12,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import SupportsFloat, TypeGuard, TypeVar
 
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.values import Value, canonical, sort_key
 
 Word = TypeVar("Word", bound=StrEnum)
 Problems = list[Problem]
-Reader = Callable[[Any, str, Problems], Any]
+Reader = Callable[[object, str, Problems], object]
 
 
-def items(value: Any) -> list[Any]:
+def items(value: object) -> list[object]:
     """Return the items of a list, or a list of one value.
 
     >>> items(["a", "b"]), items("ab"), items(5)
@@ -30,21 +30,23 @@ def items(value: Any) -> list[Any]:
     """
     if isinstance(value, AbstractSet):
         return sorted(value, key=lambda each: sort_key(canonical(each)))
-    several = isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-    return list(value) if several else [value]
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return list(value)
+    return [value]
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: object) -> TypeGuard[SupportsFloat]:
     """Return whether a value is a finite number; true and false are none."""
-    if isinstance(value, bool) or not (isinstance(value, (int, float)) or hasattr(value, "item")):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number and not hasattr(value, "item"):  # numpy's scalars
         return False
     try:
-        return math.isfinite(float(value))
+        return isinstance(value, SupportsFloat) and math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
         return False
 
 
-def unknown_keys(table: Mapping[str, Any], allowed: Sequence[str], path: str) -> Problems:
+def unknown_keys(table: Mapping[str, object], allowed: Sequence[str], path: str) -> Problems:
     """Return a problem for every key of a table that it does not have."""
     return [
         Problem(
@@ -56,7 +58,7 @@ def unknown_keys(table: Mapping[str, Any], allowed: Sequence[str], path: str) ->
     ]
 
 
-def read_column(value: Any, path: str, problems: Problems) -> str | None:
+def read_column(value: object, path: str, problems: Problems) -> str | None:
     """Read the name of a column."""
     if isinstance(value, str):
         return value
@@ -64,7 +66,7 @@ def read_column(value: Any, path: str, problems: Problems) -> str | None:
     return None
 
 
-def read_names(value: Any, path: str, problems: Problems) -> tuple[str, ...]:
+def read_names(value: object, path: str, problems: Problems) -> tuple[str, ...]:
     """Read a name, or a list of names."""
     every = items(value)
     for i, name in enumerate(every):
@@ -75,7 +77,7 @@ def read_names(value: Any, path: str, problems: Problems) -> tuple[str, ...]:
     return tuple(name for name in every if isinstance(name, str))
 
 
-def read_value(value: Any, path: str, problems: Problems) -> Value:
+def read_value(value: object, path: str, problems: Problems) -> Value:
     """Read one value of a column: text, a number, true or false."""
     compound = isinstance(value, Sized) and not isinstance(value, (str, bytes))
     meaning = None if compound else canonical(value)
@@ -85,7 +87,7 @@ def read_value(value: Any, path: str, problems: Problems) -> Value:
     return meaning
 
 
-def read_values(value: Any, path: str, problems: Problems) -> tuple[Value, ...]:
+def read_values(value: object, path: str, problems: Problems) -> tuple[Value, ...]:
     """Read one value, or a list of at least one."""
     every = items(value)
     if not every:
@@ -95,10 +97,10 @@ def read_values(value: Any, path: str, problems: Problems) -> tuple[Value, ...]:
     return tuple(read_value(each, at, problems) for each, at in zip(every, paths, strict=True))
 
 
-def read_word(words: type[Word]) -> Callable[[Any, str, Problems], Word]:
+def read_word(words: type[Word]) -> Callable[[object, str, Problems], Word]:
     """Return the reader of a closed vocabulary."""
 
-    def read(value: Any, path: str, problems: Problems) -> Word:
+    def read(value: object, path: str, problems: Problems) -> Word:
         if isinstance(value, str) and value in list(words):
             return words(value)
         problems.append(
@@ -121,25 +123,28 @@ def one_of(words: Sequence[str] | type[StrEnum]) -> str:
 
 def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
-) -> Reader:
+) -> Callable[[object, str, Problems], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
     what = f"must be {'a whole number' if whole else 'a number'} {_limits(low, high)}"
 
-    def read(value: Any, path: str, problems: Problems) -> float | int:
+    def fits(number: float) -> bool:
+        if whole and not isinstance(number, int):
+            return False
+        if not whole and not abs(number) <= sys.float_info.max:
+            return False
+        return low < number < high if inside else low <= number <= high
+
+    def read(value: object, path: str, problems: Problems) -> float:
         number = value.item() if hasattr(value, "item") and not isinstance(value, Sized) else value
-        kinds = (int,) if whole else (int, float)
-        fits = isinstance(number, kinds) and not isinstance(number, bool) and low <= number <= high
-        if fits and not whole:
-            fits = abs(number) <= sys.float_info.max
-        if not fits or (inside and number in (low, high)):
-            problems.append(Problem(path, f"{what}, not {shown(value)}"))
-            return 1 if whole else 0.5
-        return int(number) if whole else float(number)
+        if isinstance(number, (int, float)) and not isinstance(number, bool) and fits(number):
+            return int(number) if whole else float(number)
+        problems.append(Problem(path, f"{what}, not {shown(value)}"))
+        return 1 if whole else 0.5
 
     return read
 
 
-def read_numbers(value: Any, path: str, problems: Problems) -> tuple[float, ...]:
+def read_numbers(value: object, path: str, problems: Problems) -> tuple[float, ...]:
     """Read a finite number, or a list of them; ascending, each once."""
     every = items(value)
     listed = isinstance(value, Sequence) and not isinstance(value, str)
@@ -156,14 +161,16 @@ def read_numbers(value: Any, path: str, problems: Problems) -> tuple[float, ...]
     )
 
 
-def read_range(value: Any, path: str, problems: Problems) -> tuple[float, float]:
+def read_range(value: object, path: str, problems: Problems) -> tuple[float, float]:
     """Read two ascending finite numbers."""
     every = items(value)
-    if len(every) != 2 or not all(map(is_finite, every)) or not float(every[0]) < float(every[1]):
-        message = f"must be two ascending numbers, [low, high], not {shown(value)}"
-        problems.append(Problem(path, message))
-        return (0.0, 1.0)
-    return float(every[0]), float(every[1])
+    ends = [float(end) for end in every if is_finite(end)]
+    if len(every) == len(ends) == 2 and ends[0] < ends[1]:
+        return ends[0], ends[1]
+    problems.append(
+        Problem(path, f"must be two ascending numbers, [low, high], not {shown(value)}")
+    )
+    return (0.0, 1.0)
 
 
 def _limits(low: float, high: float) -> str:

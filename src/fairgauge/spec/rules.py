@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
 
 from fairgauge.enums import Decide, Insufficient
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
+Read = TypeVar("Read")
+
 _KEYS = (
     "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
 )  # fmt: skip
@@ -25,6 +27,18 @@ _ONE_SIDED = re.compile(rf"(?P<metric>.+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBE
 _TWO_SIDED = re.compile(
     rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>.+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
 )
+
+
+class RuleKeys(TypedDict, total=False):
+    """The keys of a rule in a specification file."""
+
+    metric: Required[str]
+    at_least: float
+    at_most: float
+    features: list[str]
+    groups: list[str]
+    decide: str
+    insufficient: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +90,20 @@ class Rule:
         """Tell whether a value lies inside the limits."""
         return self.low <= value <= self.high
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> RuleKeys:
         """Return the rule with the keys of a specification file."""
-        bounds = {
-            "at_least": None if math.isinf(self.low) else self.low,
-            "at_most": None if math.isinf(self.high) else self.high,
-        }
-        kept = {key: value for key, value in bounds.items() if value is not None}
-        more = {"features": list(self.features), "groups": list(self.groups)}
-        named = {key: value for key, value in more.items() if value}
-        decided = {"decide": str(self.decide), "insufficient": str(self.insufficient)}
-        return {"metric": self.metric, **kept, **named, **decided}
+        keys: RuleKeys = {"metric": self.metric}
+        if not math.isinf(self.low):
+            keys["at_least"] = self.low
+        if not math.isinf(self.high):
+            keys["at_most"] = self.high
+        if self.features:
+            keys["features"] = list(self.features)
+        if self.groups:
+            keys["groups"] = list(self.groups)
+        keys["decide"] = str(self.decide)
+        keys["insufficient"] = str(self.insufficient)
+        return keys
 
 
 def rule(
@@ -168,7 +185,7 @@ def parse_rule(text: str) -> Rule:
     raise SpecError(Problem("rule", f"cannot read {quote(text)}; write {shapes}"))
 
 
-def read_rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+def read_rules(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
     """Read rules, their keys or their texts, in a list or alone."""
     rules: list[Rule] = []
     for i, item in enumerate(items(value)):
@@ -182,7 +199,7 @@ def read_rules(value: Any, path: str, problems: list[Problem]) -> tuple[Rule, ..
     return tuple(rules)
 
 
-def _read_rule(item: Any, path: str, problems: list[Problem]) -> Rule | None:
+def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
     if isinstance(item, Rule):
         return item
     if isinstance(item, str):
@@ -206,13 +223,15 @@ def _read_rule(item: Any, path: str, problems: list[Problem]) -> Rule | None:
     return rule
 
 
-def check_rule(keys: Mapping[str, Any], path: str) -> tuple[Rule | None, list[Problem]]:
+def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list[Problem]]:
     """Make a rule from the keys of a specification, or return everything that is wrong with it."""
     problems: list[Problem] = []
     metric, own = _metric(keys.get("metric"), f"{path}.metric", problems)
     low, high = _bounds(keys, path, problems)
 
-    def given(key: str, reader: Any, default: Any) -> Any:
+    def given(
+        key: str, reader: Callable[[object, str, list[Problem]], Read], default: Read
+    ) -> Read:
         value = keys.get(key)
         return default if value is None else reader(value, f"{path}.{key}", problems)
 
@@ -230,7 +249,7 @@ def check_rule(keys: Mapping[str, Any], path: str) -> tuple[Rule | None, list[Pr
 
 
 def _metric(
-    asked: Any, path: str, problems: list[Problem]
+    asked: object, path: str, problems: list[Problem]
 ) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
     from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate  # not for --help
@@ -255,27 +274,25 @@ def _metric(
     return "", None
 
 
-def _bounds(asked: Mapping[str, Any], path: str, problems: list[Problem]) -> tuple[float, float]:
+def _bounds(asked: Mapping[str, object], path: str, problems: list[Problem]) -> tuple[float, float]:
     low, high = asked.get("at_least"), asked.get("at_most")
     between = asked.get("between")
     if between is not None:
         if low is not None or high is not None:
             problems.append(Problem(path, "takes either between, or at_least and at_most"))
         try:
-            low, high = between
+            low, high = between if isinstance(between, Iterable) else ()
         except (TypeError, ValueError):
             problems.append(Problem(f"{path}.between", "must be two numbers: [low, high]"))
             return -math.inf, math.inf
     if low is None and high is None:
         problems.append(Problem(path, "has no limit; give at_least, at_most or between"))
         return -math.inf, math.inf
-    for key, bound in (("at_least", low), ("at_most", high)):
-        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, float))):
-            problems.append(Problem(f"{path}.{key}", f"must be a number, not {shown(bound)}"))
-            return -math.inf, math.inf
-        if isinstance(bound, float) and math.isnan(bound):
-            problems.append(Problem(f"{path}.{key}", "must be a number, not NaN"))
-            return -math.inf, math.inf
+    if not (
+        _is_bound(low, f"{path}.at_least", problems)
+        and _is_bound(high, f"{path}.at_most", problems)
+    ):
+        return -math.inf, math.inf
     try:
         lowest = -math.inf if low is None else float(low)
         highest = math.inf if high is None else float(high)
@@ -289,3 +306,16 @@ def _bounds(asked: Mapping[str, Any], path: str, problems: list[Problem]) -> tup
     if math.isinf(lowest) and math.isinf(highest):
         problems.append(Problem(path, "allows every value; give a finite limit"))
     return lowest, highest
+
+
+def _is_bound(value: object, path: str, problems: list[Problem]) -> TypeGuard[float | None]:
+    """Return whether a value is a limit, or none; NaN is not."""
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        problems.append(Problem(path, f"must be a number, not {shown(value)}"))
+        return False
+    if isinstance(value, float) and math.isnan(value):
+        problems.append(Problem(path, "must be a number, not NaN"))
+        return False
+    return True

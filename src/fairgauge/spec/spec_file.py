@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.spec.file_formats import parse
@@ -13,8 +13,10 @@ from fairgauge.spec.specification import ask
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.values import Json
 
-def schema() -> dict[str, Any]:
+
+def schema() -> dict[str, Json]:
     """Return the JSON Schema of a specification file.
 
     Examples
@@ -26,7 +28,7 @@ def schema() -> dict[str, Any]:
     from fairgauge.catalogue.lookup import SETS
 
     rows = [*(metric.name for metric in METRICS), *(rate.name for rate in RATES)]
-    names = {"Name": [*SETS, *rows], "Metric": rows}
+    names: dict[str, list[Json]] = {"Name": [*SETS, *rows], "Metric": [*rows]}
     usual = Spec().to_dict()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -67,10 +69,10 @@ def load_spec(path: str | Path, columns: Sequence[str] | None = None) -> Spec:
     SpecError
         The file cannot be read, or something in it is wrong; every mistake is listed.
     """
-    return ask(columns, **read_options(path))
+    return ask(columns, None, **read_options(path))
 
 
-def read_options(path: str | Path) -> dict[str, Any]:
+def read_options(path: str | Path) -> dict[str, object]:
     """Read a specification file into options of `fairgauge.audit`, which `ask` checks.
 
     Raises

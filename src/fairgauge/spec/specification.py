@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Spec", "ask"]
 
 
-def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: Any) -> Spec:
+def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
 
     Parameters
@@ -33,7 +33,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
         With a path, what is allowed and the nearest name for every mistake.
     """
     problems: list[Problem] = []
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {}  # every reader returns the type of its field
     for name, value in options.items():
         if name not in BY_NAME:
             message = f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}"
@@ -43,7 +43,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     misread = {problem.path.split(".")[0].split("[")[0] for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
-        spec = replace(spec, threshold=BY_NAME["threshold"].default)  # the base's decides nothing
+        spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
     problems += [p for p in _contradictions(spec, given) if p.path.split(".")[0] not in misread]
     problems += _unknown_columns(spec, columns)
     if problems:
@@ -75,8 +75,7 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     ):
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
-    if "threshold" in given:
-        yield from _wrong_threshold(spec)
+    yield from _wrong_threshold(spec, given="threshold" in given)
 
 
 def _unaudited(spec: Spec) -> Iterator[Problem]:
@@ -100,20 +99,26 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
                 yield Problem(f"rules[{i}].features", message)
 
 
-def _wrong_threshold(spec: Spec) -> Iterator[Problem]:
-    if spec.prediction is not None:
-        message = (
-            f"has no effect: the prediction is given by the column {quote(spec.prediction)}; "
-            "remove one of the two"
-        )
-        yield Problem("threshold", message)
+def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
+    """Yield what is wrong with a threshold that is given, or with the default of a given range."""
+    if spec.prediction is not None or spec.score is None:
+        if given and spec.prediction is not None:
+            message = (
+                f"has no effect: the prediction is given by the column {quote(spec.prediction)}; "
+                "remove one of the two"
+            )
+            yield Problem("threshold", message)
+        elif given and spec.threshold != Spec().threshold:  # saved cubes state the default
+            yield Problem("threshold", "has no effect without a score (score, --score COL)")
     elif not isinstance(spec.threshold, Threshold):
         low, high = spec.score_range
         for value in spec.threshold:
             if not low <= value <= high:
+                which = f"{value:g}" if given else f"the default, {value:g},"
                 message = (
-                    f"{value:g} is outside the range of the score, {low:g} to {high:g}; "
-                    "score_range (--score-range LOW HIGH) sets another"
+                    f"{which} is outside the range of the score, {low:g} to {high:g}; "
+                    "threshold (--threshold T) sets another, score_range (--score-range LOW HIGH) "
+                    "another range"
                 )
                 yield Problem("threshold", message)
 

@@ -26,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class TwoSamples:
     """Two samples as counts over ordered cells, each represented by the mean of its values.
 
     Attributes
@@ -41,12 +41,12 @@ class Cells:
     values: Array
 
     @classmethod
-    def of(cls, a: Array, d: Array) -> Cells:
+    def of(cls, a: Array, d: Array) -> TwoSamples:
         """Count two samples over their distinct values.
 
         Examples
         --------
-        >>> cells = Cells.of(np.array([3.0, 1.0, 3.0]), np.array([2.0, 3.0]))
+        >>> cells = TwoSamples.of(np.array([3.0, 1.0, 3.0]), np.array([2.0, 3.0]))
         >>> cells.values.tolist(), cells.a.tolist(), cells.d.tolist()
         ([1.0, 2.0, 3.0], [1.0, 0.0, 2.0], [0.0, 1.0, 1.0])
         """
@@ -66,12 +66,12 @@ class Cells:
         """Return the distance of the two samples."""
         return float(cumulative_distance(self.a, self.d, self.widths, kind))
 
-    def merged(self, most: int = _MOST_CELLS) -> Cells:
+    def merged(self, most: int = _MOST_CELLS) -> TwoSamples:
         """Return at most so many cells, merging values of neighbouring ranks.
 
         Examples
         --------
-        >>> cells = Cells.of(np.arange(6.0), np.arange(6.0)).merged(3)
+        >>> cells = TwoSamples.of(np.arange(6.0), np.arange(6.0)).merged(3)
         >>> cells.values.tolist(), cells.a.tolist()
         ([0.5, 2.5, 4.5], [2.0, 2.0, 2.0])
         """
@@ -83,7 +83,7 @@ class Cells:
             np.bincount(cell, weights).astype(np.float64)
             for weights in (self.a, self.d, both * self.values)
         )
-        return Cells(a, d, sums / (a + d))
+        return TwoSamples(a, d, sums / (a + d))
 
 
 @quiet

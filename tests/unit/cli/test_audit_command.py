@@ -13,8 +13,8 @@ from loan_cases import BASIC, SEX
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.cli.commands.audit_command import FORMATS, exit_code
-from fairgauge.enums import Outcome
+from fairgauge.render import names
+from fairgauge.report.report import Report
 
 
 def spec_of(run, *args):
@@ -30,7 +30,8 @@ def test_the_report_is_the_one_of_the_library(run, loans):
     )
     expected = json.loads(report.to_json())
     assert told | {"created": ""} == expected | {"created": ""}
-    assert report["RD", "sex", "F"].value == pytest.approx(12 / 13 - 6 / 10)
+    recall = report["true_positive_rate.difference", "sex", "F"]
+    assert recall.value == pytest.approx(6 / 10 - 12 / 13)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,13 @@ def test_several_files_and_a_glob_are_one_table(run, loans, tmp_path):
     assert both["estimates"] == globbed["estimates"]
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+def test_a_file_with_two_names_is_read_once(run, loans, tmp_path):
+    (tmp_path / "link.csv").symlink_to(loans)
+    named = run("audit", loans, "./loans.csv", "link.csv", "*.csv", *SEX, "--format", "json")
+    assert json.loads(named.stdout)["data"]["rows"] == 40
+
+
+@pytest.mark.parametrize("format_", names(files=True))
 def test_every_format_on_standard_output(run, loans, format_):
     result = run("audit", loans, *SEX, "--format", format_)
     assert result.exit_code == 0, result.stderr
@@ -187,7 +194,9 @@ def test_several_outputs_in_one_run(run, loans, tmp_path):
     result = run("audit", loans, *SEX, *(x for name in names for x in ("-o", name)))
     assert result.exit_code == 0, result.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*names, loans])
-    assert fg.load("a.json")["AD", "sex", "F"].value == pytest.approx(16 / 20 - 14 / 20)
+    assert fg.load("a.json")["accuracy.difference", "sex", "F"].value == pytest.approx(
+        14 / 20 - 16 / 20
+    )
     assert "Fairness audit" in result.stdout
 
 
@@ -215,19 +224,65 @@ def test_a_rule_that_cannot_be_evaluated(run, tmp_path, monkeypatch, said, code)
     assert run("audit", "t.csv", *flags).exit_code == code
 
 
+SEVERAL = ("--rule", "DI >= 0.8", "--rule", "-1 <= AD <= 1")
+
+
+def outcomes(result, format_):
+    """Return the outcomes that one format shows: how many pass, fail, and decide nothing."""
+    if format_ == "junit":
+        suite = ET.fromstring(result.stdout)
+        failed, skipped = int(suite.attrib["failures"]), int(suite.attrib["skipped"])
+        assert len(suite.findall(".//failure")) == failed
+        assert len(suite.findall(".//skipped")) == skipped
+        return int(suite.attrib["tests"]) - failed - skipped, failed, skipped
+    shown = json.loads(result.stdout)
+    several = [verdict["outcome"] for verdict in shown["verdicts"]]
+    worst = "fail" if "fail" in several else "pass" if {*several} == {"pass"} else "inconclusive"
+    assert shown["verdict"] == worst
+    passed, failed = several.count("pass"), several.count("fail")
+    return passed, failed, len(several) - passed - failed
+
+
 @pytest.mark.parametrize(
-    ("outcome", "said", "code"),
-    [
-        (Outcome.NONE, None, 0),
-        (Outcome.PASS, "fail", 0),
-        (Outcome.FAIL, "pass", 1),
-        (Outcome.INCONCLUSIVE, None, 3),
-        (Outcome.INCONCLUSIVE, "pass", 0),
-        (Outcome.INCONCLUSIVE, "fail", 1),
-    ],
+    ("said", "code"), [((), 3), (("--inconclusive", "pass"), 0), (("--inconclusive", "fail"), 1)]
 )
-def test_exit_codes_of_verdicts(outcome, said, code):
-    assert exit_code(outcome, said) == code
+def test_every_format_agrees_with_the_exit_code(run, loans, said, code):
+    """Of some rules that pass and some that decide nothing."""
+    before = outcomes(run("audit", loans, *SEX, *SEVERAL, "--format", "json"), "json")
+    assert before[0] > 0
+    assert before[1] == 0
+    assert before[2] > 0
+    expected = {0: (sum(before), 0, 0), 1: (before[0], before[2], 0), 3: before}[code]
+    for format_ in ("json", "junit"):
+        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_)
+        assert result.exit_code == code
+        assert outcomes(result, format_) == expected
+    for format_ in ("text", "markdown"):
+        result = run("audit", loans, *SEX, *SEVERAL, *said, "--format", format_, "--full")
+        assert result.exit_code == code
+        noted = " ".join(result.stdout.split())
+        assert ("decides nothing counts as" in noted) is bool(said)
+
+
+def test_what_counts_as_a_verdict_says_why_it_was_not_decided(run, loans):
+    rule = ("--rule", "DI >= 0.8", "--format", "json")
+    plain = json.loads(run("audit", loans, *SEX, *rule).stdout)["verdicts"][0]
+    failed = json.loads(run("audit", loans, *SEX, *rule, "--inconclusive", "fail").stdout)
+    verdict = failed["verdicts"][0]
+    assert (verdict["outcome"], failed["verdict"]) == ("fail", "fail")
+    message = plain["reason"]["message"]
+    assert verdict["reason"]["message"] == f"{message}; inconclusive counts as fail"
+    (again,) = [v for v in Report.from_dict(failed).verdicts if v.group == verdict["group"]]
+    assert again.says == verdict["reason"]["message"]
+
+
+@pytest.mark.parametrize(("said", "code"), [("pass", 3), ("fail", 1)])
+def test_a_rule_that_matches_nothing_never_passes(run, loans, tmp_path, said, code):
+    (tmp_path / "audit.toml").write_text(
+        '[[rules]]\nmetric = "DI"\nat_least = 0.01\ngroups = ["female"]\n'
+    )
+    flags = (*SEX, "-c", "audit.toml", "--inconclusive", said)
+    assert run("audit", loans, *flags).exit_code == code
 
 
 def test_several_mistakes_are_told_together(fails, loans):
@@ -276,3 +331,29 @@ def test_no_command_shows_the_help():
 
 def test_the_version(run):
     assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"
+
+
+def test_full_quiet_and_tables(run, fails, loans):
+    brief = run("audit", loans, *SEX).stdout
+    assert len(run("audit", loans, *SEX, "--full").stdout) > 2 * len(brief)
+    assert run("audit", loans, *SEX, "--quiet").stdout == (
+        "NONE: no rules  Fairness audit: loans.csv\n"
+    )
+    groups = run("audit", loans, *SEX, "--table", "groups").stdout.splitlines()
+    assert groups[0].startswith("feature,group,")
+    assert any(line.startswith("sex,overall,overall") for line in groups)
+    assert "choose one" in fails("audit", loans, *SEX, "--full", "--quiet")
+    assert "--quiet is an option of text" in fails(
+        "audit", loans, *SEX, "--quiet", "--format", "json"
+    )
+    assert "prints CSV" in fails("audit", loans, *SEX, "--table", "groups", "--format", "json")
+
+
+def test_a_saved_report_is_rendered_again(run, fails, loans, tmp_path):
+    run("audit", loans, *SEX, "-o", "report.json", "-o", "direct.html")
+    result = run("render", "report.json", "-o", "again.html", "-o", "again.md")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "direct.html").read_text()
+    printed = run("render", "report.json", "--full").stdout
+    assert printed == run("render", "report.json", "--full", "--format", "text").stdout
+    assert "also an input" in fails("render", "report.json", "-o", "report.json")

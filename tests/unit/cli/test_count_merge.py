@@ -42,6 +42,56 @@ def test_shards_add_up(run, shards):
     assert run("merge", "?.cube.json").stdout.strip() == (fg.load("all.cube.json").to_json())
 
 
+@pytest.mark.parametrize(
+    "again",
+    ["day.cube.json", "./day.cube.json", "link.cube.json", "hard.cube.json", "d*.cube.json"],
+)
+@pytest.mark.parametrize("command", ["merge", "audit"])
+def test_a_cube_that_is_named_twice(run, fails, loans, tmp_path, command, again):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    (tmp_path / "link.cube.json").symlink_to("day.cube.json")
+    (tmp_path / "hard.cube.json").hardlink_to("day.cube.json")
+    said = fails(command, "day.cube.json", again)
+    assert said.startswith("the cube ")
+    assert "is named twice" in said
+    assert said.endswith("its rows would count twice")
+
+
+def test_cubes_of_the_same_counts_are_warned_of(run, loans, tmp_path):
+    for name in ("mon", "tue"):
+        run("count", loans, *SEX, "-o", f"{name}.cube.json")
+    warning = (
+        "Warning: 'mon.cube.json' and 'tue.cube.json' hold the same counts of 40 rows; if they are "
+        "the same rows, these now count twice (fairgauge merge --allow-duplicates adds them "
+        "without this warning)\n"
+    )
+    merged = run("merge", "mon.cube.json", "tue.cube.json", "-o", "all.cube.json")
+    assert (merged.exit_code, merged.stderr) == (0, warning)
+    assert fg.load("all.cube.json").rows == 80
+    assert run("audit", "mon.cube.json", "tue.cube.json").stderr == warning
+    allowed = run("merge", "mon.cube.json", "tue.cube.json", "--allow-duplicates")
+    assert (allowed.exit_code, allowed.stderr) == (0, "")
+
+
+def test_a_handful_of_rows_may_be_the_same_by_chance(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("y,s\n1,a\n0,b\n")
+    for name in "ab":
+        run("count", "t.csv", "--label", "y", "--sensitive", "s", "-o", f"{name}.cube.json")
+    assert run("merge", "a.cube.json", "b.cube.json").stderr == ""
+
+
+def test_a_question_that_the_cubes_do_not_share_is_not_lost_in_silence(run, shards):
+    run("count", "a.csv", *SEX, "--rule", "DI >= 0.8", "-o", "a.cube.json")
+    run("count", "b.csv", *SEX, "--confidence", "0.9", "-o", "b.cube.json")
+    merged = run("merge", "a.cube.json", "b.cube.json")
+    assert merged.exit_code == 0
+    assert merged.stderr == (
+        "Warning: 'b.cube.json' was counted for another question than the cubes before it; the "
+        "sum has the defaults of confidence, rules\n"
+    )
+
+
 def test_counts_on_standard_output(run, loans, tmp_path):
     (tmp_path / "x.cube.json").write_text(run("count", loans, *SEX).stdout)
     assert fg.load("x.cube.json").rows == 40

@@ -6,12 +6,14 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from loan_cases import SEX, table
 
+import fairgauge
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError
 
@@ -28,8 +30,8 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("x.pdf", "cannot tell the format of 'x.pdf' by its suffix; use .html, .htm, .json, "),
-        ("x", "cannot tell the format of 'x' by its suffix; use "),
+        ("x.pdf", "the suffix of 'x.pdf' names no format of a report; use .txt, .json, .csv, "),
+        ("x", "the suffix of 'x' names no format of a report; use "),
         ("no/x.json", "cannot write 'no/x.json': there is no folder '"),
         ("loans.csv", "the output 'loans.csv' is also an input; choose another name"),
         ("./loans.csv", "the output './loans.csv' is also an input; choose another name"),
@@ -172,6 +174,51 @@ def test_an_interrupt_that_an_engine_turns_into_its_own_error(run, loans, monkey
     result = run("audit", loans, *SEX)
     assert (result.exit_code, result.stderr) == (130, "Interrupted\n")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+STUCK = """
+import hashlib, sys
+from importlib import import_module
+from fairgauge.cli import main
+from fairgauge.scan import input_files
+
+def audit(*_, **__):
+    print(input_files.standard_input(), file=sys.stderr, flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes in a library that heeds no signal
+
+import_module("fairgauge.pipeline").audit = audit
+main()
+"""
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_that_a_library_does_not_heed(loans):
+    folder = str(Path(fairgauge.__file__).parents[1])
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, "audit", loans, *SEX],
+        env=os.environ | {"PYTHONPATH": folder}, stdin=pipe, stdout=pipe, stderr=pipe,
+    ) as process:  # fmt: skip
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(table().encode())
+        process.stdin.close()
+        copy = Path(process.stderr.readline().decode().strip())
+        assert copy.read_text() == table()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(timeout=20) == 130
+        finally:
+            process.kill()
+        assert process.stderr.read().strip() == b"Interrupted"
+        assert not copy.parent.exists()
+
+
+def test_a_closed_standard_input(shell):
+    with shell("audit", "-", *SEX, stdin=None, preexec_fn=lambda: os.close(0)) as process:
+        said = process.communicate()[1].decode()
+    message = "Error: standard input is closed; pipe the rows in, or name a file\n"
+    assert (process.returncode, said) == (2, message)
 
 
 @pytest.mark.parametrize("debug", [False, True])

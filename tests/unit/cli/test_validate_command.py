@@ -1,11 +1,20 @@
-"""fairgauge validate: everything that can be checked without counting rows."""
+"""fairgauge validate: everything that can be checked without an audit."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import polars as pl
-from loan_cases import SEX
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loan_cases import SEX, table
+
+import fairgauge as fg
+from fairgauge.pipeline import check_groups
+from fairgauge.scan import open_source
+from fairgauge.spec.specification import ask
 
 
 def test_what_is_right(run, loans, tmp_path):
@@ -26,10 +35,82 @@ def test_what_is_right(run, loans, tmp_path):
     assert alone.stdout.startswith("The specification is valid.\n")
 
 
-def test_no_row_is_counted(run, loans):
-    """A value that no row has is not looked for."""
-    assert run("validate", loans, *SEX, "--reference", "sex=X").exit_code == 0
-    assert run("audit", loans, *SEX, "--reference", "sex=X").exit_code == 2
+def test_labels_are_not_read(run, loans):
+    """Their values belong to the audit, which names them all."""
+    assert run("validate", loans, *SEX[:4], "--positive", "maybe", *SEX[6:]).exit_code == 0
+
+
+def test_groups_of_references_and_sets_must_exist(fails, loans):
+    said = "column 'sex' has no value 'female'. It has 'F', 'M'"
+    assert said in fails("validate", loans, *SEX, "--reference", "sex=female")
+    assert said in fails("validate", loans, *SEX[:-1], "sex=female,M")
+
+
+RULES = """
+label = "approved"
+prediction = "predicted"
+positive = "yes"
+sensitive = ["sex", "region"]
+exclude_groups = ["N", "m"]
+unknown = ["Unknown", "s"]
+[[rules]]
+metric = "DI"
+at_least = 0.8
+groups = ["f", "M", "x"]
+[[rules]]
+metric = "RD"
+at_most = 0.8
+features = "region"
+groups = ["F", "n"]
+"""
+
+
+def test_names_that_no_group_has_are_warned_of(run, loans, tmp_path):
+    (tmp_path / "audit.toml").write_text(RULES)
+    expected = """\
+Warning: exclude_groups[0]: the data have no 'N'; the nearest name is 'n'
+Warning: exclude_groups[1]: the data have no 'm'; the nearest name is 'M'
+Warning: unknown[0]: the data have no 'Unknown'
+Warning: rules[0].groups[0]: the data have no 'f'; the nearest name is 'F'
+Warning: rules[0].groups[2]: the data have no 'x'
+Warning: rules[1].groups[0]: the data have no 'F'
+"""
+    result = run("validate", loans, "-c", "audit.toml")
+    assert (result.exit_code, result.stderr) == (0, expected)
+    assert result.stdout.startswith("The specification is valid and fits the columns of 'loans.c")
+    piped = run("validate", "-", "-c", "audit.toml", stdin=(tmp_path / loans).read_text())
+    assert (piped.exit_code, piped.stderr) == (0, expected)
+    run("count", loans, "-c", "audit.toml", "-o", "day.cube.json")
+    counted = run("validate", "day.cube.json")
+    assert (counted.exit_code, counted.stderr) == (0, expected)
+    assert "rule       DI >= 0.8" in counted.stdout
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(["F", "M", "n", "s", "F & n"]), st.integers(0, 4), st.characters())
+def test_a_rule_is_warned_of_exactly_where_it_is_not_evaluated(group, at, letter):
+    """Any name of a group, with any letter put into it."""
+    name = group[:at] + letter + group[at:]
+    for groups in ([group], [name]):
+        rule = {"metric": "AD", "at_most": 1, "groups": groups}
+        asked = {"label": "approved", "prediction": "predicted", "positive": "yes"}
+        asked |= {"sensitive": ["sex", "region"], "intersections": ["sex*region"]}
+        rows = pl.read_csv(table().encode())
+        report = fg.audit(rows, rules=rule, **asked)
+        nothing = [v.group for v in report.verdicts if v.reason.code == "no_estimate"]
+        warned = check_groups(open_source(rows), ask(rules=rule, **asked))
+        assert [each["name"] for each in warned] == nothing
+
+
+def test_rows_in_a_database_are_not_read(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("t.db")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS y, 'a' AS g")
+        connection.commit()
+    flags = ("--table", "t", "--label", "y", "--sensitive", "g", "--exclude-groups", "x")
+    result = run("validate", "sqlite:///t.db", *flags)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "groups     not read: that would be a query where the rows are" in result.stdout
 
 
 def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import fairgauge as fg
 from fairgauge.enums import Outcome, Status
 from fairgauge.reasons import Reason, ReasonCode
@@ -53,3 +55,31 @@ def test_rates_of_a_small_group_are_marked() -> None:
     assert rates == {"a": Status.OK, "b": Status.OK, "c": Status.TOO_FEW}
     outcomes = {each.group: each.outcome for each in report.verdicts}
     assert outcomes == {"a": Outcome.PASS, "b": Outcome.PASS, "c": Outcome.NOT_EVALUATED}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "side"), [({"a": 400, "b": 12}, "group"), ({"a": 12, "b": 400}, "reference")]
+)
+@pytest.mark.parametrize("metric", ["DI", "RD", "JS", "TE", "selection_rate.ratio"])
+def test_too_few_rows_are_of_a_side(sizes: dict[str, int], side: str, metric: str) -> None:
+    report = fg.audit(counts_of(sizes), metrics=[metric], reference={"g": "a"})
+    estimate = report[metric, "g", "b"]
+    assert estimate.status is Status.TOO_FEW
+    assert estimate.reason is not None
+    assert (estimate.reason.code, estimate.reason.side) == (ReasonCode.FEW_ROWS, side)
+    assert f"in the {side}, below 20" in estimate.says
+
+
+def test_a_rate_of_few_rows_is_marked() -> None:
+    """The denominator counts: 46 rows with 5 positives have no reliable true positive rate."""
+    cells = {
+        "a": {"tp": 5, "fp": 11, "fn": 0, "tn": 30},
+        "b": {"tp": 50, "fp": 9, "fn": 9, "tn": 9},
+    }
+    report = fg.audit(fg.confusion("g", cells), metrics=["RD"], rules=["selection_rate >= 0.1"])
+    rates = next(group.rates for group in report.groups if group.group == "a")
+    tpr = rates["true_positive_rate"]
+    assert (tpr.value, tpr.status) == (1.0, Status.TOO_FEW)
+    assert tpr.interval is not None
+    assert tpr.reason == Reason.of(ReasonCode.FEW_ROWS, n=5, minimum=20)
+    assert rates["selection_rate"].status is Status.OK

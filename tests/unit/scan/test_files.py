@@ -5,8 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+from functools import partial
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -230,7 +235,7 @@ def test_arrow_files_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cells(tmp_path / "rows.arrow") == {("a", 1): 1}
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(fg.MissingExtra, match=r"needs an optional library: pip install 'fairgauge"):
+    with pytest.raises(fg.MissingExtra, match=r"needs the module 'pyarrow', which is not inst"):
         cells(tmp_path / "rows.arrow")
 
 
@@ -255,6 +260,59 @@ def test_a_second_file_with_other_columns(write, name, one, two, message):
     paths = [write(one, f"1.{name}"), write(two, f"2.{name}")]
     with pytest.raises(DataError, match=message):
         cells(paths)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow", "jsonl", "json"])
+@pytest.mark.parametrize("order", list(permutations("gyw")))
+def test_files_with_their_columns_in_another_order_are_one_table(tmp_path, suffix, order):
+    columns = {"g": ["a", "b", "b"], "y": [1, 0, 1], "w": [0.5, 1.5, 2.0]}
+    frame = pl.DataFrame(columns)
+    writers = {
+        "csv": pl.DataFrame.write_csv,
+        "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
+        "parquet": pl.DataFrame.write_parquet,
+        "arrow": pl.DataFrame.write_ipc,
+        "jsonl": pl.DataFrame.write_ndjson,
+        "json": pl.DataFrame.write_json,
+    }
+    for name, part in (("1", frame), ("2", frame.select(order))):
+        writers[suffix](part, tmp_path / f"{name}.{suffix}")
+    question = {"label": "y", "sensitive": "g", "weight": "w"}
+    found = fg.count([tmp_path / f"1.{suffix}", tmp_path / f"2.{suffix}"], **question)
+    assert found == fg.count(pl.concat([frame, frame]), **question)
+
+
+TWICE = pa.table([[1, 0], [1, 0], ["a", "b"]], names=["y", "y", "g"])
+
+
+def _written_twice(suffix, text):
+    def write(folder):
+        (folder / f"t.{suffix}").write_text(text)
+        return str(folder / f"t.{suffix}")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (lambda _: TWICE, "the frame"),
+        (lambda _: TWICE.to_pandas(), "the frame"),
+        (lambda _: duckdb.sql("SELECT 1 AS y, 0 AS y, 'a' AS g"), "the relation"),
+        (_written_twice("csv", "y,y,g\n1,1,a\n"), "'.*t.csv'"),
+        (_written_twice("jsonl", '{"y": 1, "y": 0, "g": "a"}\n'), "'.*t.jsonl'"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_there_twice(tmp_path, data, name):
+    with pytest.raises(DataError, match=f"^{name} has the column 'y' twice; rename one of them$"):
+        cells(data(tmp_path))
+
+
+def test_a_part_of_a_dask_frame_with_a_column_twice():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(pd.DataFrame({"y": [1], "x": [0], "g": ["a"]}), npartitions=1)
+    with pytest.raises(DataError, match=r"^the frame has the column 'y' twice; rename"):
+        cells(frame.rename(columns={"x": "y"}))
 
 
 def test_parquet_files_of_different_types_and_columns(tmp_path):

@@ -137,25 +137,42 @@ def test_a_bar_of_unknown_length_moves_to_and_fro():
 
 SCRIPT = """
 import duckdb
-from fairgauge.scan import duckdb_connection as duck
 from fairgauge.scan.duckdb_relation import open_relation
 relation = open_relation(duckdb.sql("SELECT 1 AS one"))
 try:
     print("ready", flush=True)
-    list({records})
+    list(relation._run({query!r}))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
+RUNNING = """
+import os, signal, threading
+from fairgauge.scan import duckdb_connection as duck
+duck._connection()
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()  # when the scan is under way
+try:
+    list(duck.run({query!r}, "files"))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+GROUPED = "SELECT i % 1000, count(*) FROM range(20000000000) AS t(i) GROUP BY 1"  # minutes
 
 
 @pytest.mark.usefixtures("interrupts")
-@pytest.mark.parametrize("records", ["duck.run({!r}, 'files')", "relation._run({!r})"])
-def test_an_interrupt_ends_a_query(records):
+def test_an_interrupt_ends_a_query_of_a_relation():
     """In a process of its own: other libraries in this one (Spark) change what signals do."""
-    command = [sys.executable, "-c", SCRIPT.format(records=records.format(LONG))]
+    command = [sys.executable, "-c", SCRIPT.format(query=LONG)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
         assert process.wait(timeout=20) == 0
+
+
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("query", [LONG, GROUPED])
+def test_an_interrupt_ends_a_scan_that_is_under_way(query):
+    command = [sys.executable, "-c", RUNNING.format(query=query)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n")

@@ -12,7 +12,7 @@ from fairgauge.catalogue.confusion_counts import Scores
 from fairgauge.catalogue.score_statistics import score_ks, score_wasserstein
 from fairgauge.stats import arrays
 from fairgauge.stats.cumulative import (
-    Cells,
+    TwoSamples,
     cumulative_distance,
     cumulative_p,
     cumulative_radius,
@@ -27,7 +27,7 @@ KINDS = ("ks", "wasserstein")
 
 def cells(x, y):
     """Return the counts of two samples over their distinct values, and the steps between them."""
-    found = Cells.of(x, y)
+    found = TwoSamples.of(x, y)
     return found.a, found.d, found.widths
 
 
@@ -62,7 +62,7 @@ def test_values_are_scipys():
 
 def test_merged_cells_have_nearly_the_same_distance():
     rng = RNG(7)
-    every = Cells.of(rng.normal(0, 1, 9000), rng.normal(0.3, 1.2, 5000))
+    every = TwoSamples.of(rng.normal(0, 1, 9000), rng.normal(0.3, 1.2, 5000))
     few = every.merged(200)
     assert len(few.values) <= 200
     assert (few.a.sum(), few.d.sum()) == (9000, 5000)
@@ -71,7 +71,7 @@ def test_merged_cells_have_nearly_the_same_distance():
     for kind in KINDS:
         assert few.distance(kind) == pytest.approx(every.distance(kind), rel=0.02), kind
     assert every.merged(20_000) is every
-    tied = Cells.of(np.repeat([1.0, 2.0], [900, 100]), np.array([3.0, 4.0, 5.0])).merged(4)
+    tied = TwoSamples.of(np.repeat([1.0, 2.0], [900, 100]), np.array([3.0, 4.0, 5.0])).merged(4)
     assert tied.a.sum() + tied.d.sum() == 1003
     assert len(tied.values) <= 4
 

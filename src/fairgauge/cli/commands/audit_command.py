@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.output import check_outputs
+from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
+from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
-from fairgauge.enums import Outcome
-from fairgauge.errors import DataError, quote
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.errors import DataError
 
-FORMATS = ("text", "json", "csv", "markdown", "html", "junit")
-FAILED, UNDECIDED = 1, 3
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.report.report import Report
+
+TABLES = ("estimates", "groups", "verdicts", "pairs")
+_EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
 @click.command("audit", short_help="From a table to a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @where
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="text",
-    help="Format of standard output (default text).",
-)
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    metavar="FILE",
-    multiple=True,
-    help="Report file in the format of its suffix: .html .json .csv .md .xml .txt. Repeatable.",
-)
+@format_option("report")
+@output_option("report")
+@click.option("--full", is_flag=True, help="Print the whole report, not one screen of it.")
+@click.option("-q", "--quiet", is_flag=True, help="Print one line with the verdict.")
 @click.option(
     "--inconclusive",
     type=click.Choice(("pass", "fail")),
-    help="Verdict that inconclusive rules count as: pass (exit code 0) or fail (1), instead of 3.",
+    help="Verdict that what cannot be decided counts as, in every output: pass or fail.",
 )
 def command(
     data: tuple[str, ...],
@@ -48,6 +42,8 @@ def command(
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
+    full: bool,
+    quiet: bool,
     inconclusive: str | None,
     **flags: Any,
 ) -> int:
@@ -61,41 +57,75 @@ def command(
 
     \b
     fairgauge audit loans.csv --label approved --prediction predicted --positive yes
-        --sensitive sex --sensitive age:40 --rule 'DI >= 0.8' -o report.html
+        --sensitive sex --sensitive age:40:left --rule 'DI >= 0.8' -o report.html
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
-    formats = [_format_of(path) for path in outputs]
+    at, table = _report_table(data, at)
+    shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
-    rows = read_data(data, at)
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data, at))
+    rows = read_data(data, at)
 
-    from fairgauge.atomic_files import write_all
     from fairgauge.pipeline import audit
-    from fairgauge.render import render
+    from fairgauge.render.formats import render, save_all
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
         report = audit(rows, **what.options)
-    text = render(report, format_, **looks(format_))
-    write_all({path: render(report, f) for path, f in zip(outputs, formats, strict=True)})
+    if inconclusive is not None:
+        report = _counted_as(report, Outcome(inconclusive))
+    text = render(report, **shown)
+    save_all(report, outputs)
     say(text)
-    return exit_code(report.verdict, inconclusive)
+    return _EXIT_CODES.get(report.verdict, 0)
 
 
-def exit_code(verdict: Outcome, inconclusive: str | None) -> int:
-    """Return the exit code of a verdict; ``inconclusive`` says what counts as undecided."""
-    if verdict is Outcome.INCONCLUSIVE:
-        return {None: UNDECIDED, "pass": 0, "fail": FAILED}[inconclusive]
-    return FAILED if verdict is Outcome.FAIL else 0
+def _counted_as(report: Report, outcome: Outcome) -> Report:
+    """Return a report in which what decides nothing counts as a verdict, and which notes it."""
+    from fairgauge.report.results import Diagnostic
+    from fairgauge.report.verdicts import counted_as, overall
+
+    verdicts = counted_as(report.verdicts, outcome)
+    changed = sum(one != other for one, other in zip(report.verdicts, verdicts, strict=True))
+    if not changed:
+        return report
+    note = Diagnostic.note(DiagnosticCode.COUNTED_AS, verdicts=changed, outcome=str(outcome))
+    diagnostics = (*report.diagnostics, note)
+    return replace(report, verdicts=verdicts, verdict=overall(verdicts), diagnostics=diagnostics)
 
 
-def _format_of(path: str) -> str:
-    from fairgauge.render import suffixes
+def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
+    """Return where the rows are, and the table of the report to print.
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in suffixes:
-        raise DataError(
-            f"cannot tell the format of {quote(path)} by its suffix; use {', '.join(suffixes)}"
-        )
-    return suffixes[suffix]
+    ``--table groups`` asks for a table of the report where DATA is no database.
+    """
+    if at.table not in TABLES or any(map(is_url, data)):
+        return at, None
+    return replace(at, table=None), at.table
+
+
+def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[str, Any]:
+    """Return the format of standard output and its options.
+
+    Raises
+    ------
+    DataError
+        Options that exclude each other.
+    """
+    if table is not None:
+        if format_ not in ("text", "csv") or full or quiet:
+            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        return {"format": "csv", "table": table}
+    if quiet and full:
+        raise DataError("--quiet prints one line and --full everything; choose one")
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    options: dict[str, Any] = {"format": format_} | looks(format_)
+    if full:
+        options["full"] = True
+    if quiet:
+        options["quiet"] = True
+    return options

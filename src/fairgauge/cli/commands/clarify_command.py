@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,7 @@ from fairgauge.cli.streams import complain, say
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.local_models import Model
     from fairgauge.compat.uri_paths import Places
 
@@ -32,9 +33,23 @@ if TYPE_CHECKING:
     multiple=True,
     help="Where a bucket or prefix is on this machine: s3://bucket/prefix=data. Repeatable.",
 )
-@click.option("--dataset", metavar="FILE", help="The data, if CONFIG has no dataset_uri; - reads.")
-@click.option("--model", metavar="MODEL", help="Predicts: a .onnx file, or module:function.")
-@click.option("--check", is_flag=True, help="Only say what is wrong with CONFIG, and stop.")
+@click.option(
+    "--dataset",
+    metavar="FILE",
+    help="The data, if CONFIG names none; - reads standard input.",
+)
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="Predicts: a .onnx file, module:function, or an endpoint's URL.",
+)
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="What the first row of CSV files is; auto decides by its cells.",
+)
+@click.option("--check", is_flag=True, help="Only report what is wrong with CONFIG, and stop.")
 @click.option("--confidence", type=float, help="Level of the intervals (0.95).")
 @click.option("--method", metavar="METHOD", help="How intervals are made, as in audit (default).")
 @click.option("--replicates", type=int, help="Of the methods that draw random numbers (2000).")
@@ -46,20 +61,23 @@ def command(
     maps: tuple[str, ...],
     dataset: str | None,
     model: str | None,
+    first_row: str,
     check: bool,
     **settings: float | str | None,
 ) -> None:
     """Run the bias part of an analysis_config.json on local files.
 
-    Writes analysis.json, in the service's shape with fairgauge's own findings under "diagnostics",
-    and report.html into DIR, and prints the report.
+    Writes analysis.json as the service does, fairgauge.json (confidence intervals and everything
+    else that the service does not give) and report.html into DIR, and prints the report.
 
     \b
     fairgauge clarify analysis_config.json -o results --map s3://my-bucket=data
     fairgauge clarify analysis_config.json --check
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.clarify_config import ConfigError, load_config
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.uri_paths import Places, read_maps
+    from fairgauge.enums import Profile
 
     try:
         asked = load_config(
@@ -70,48 +88,37 @@ def command(
         raise
     places = Places(read_maps(maps), Path(config).parent)
     if check:
-        _check(asked, places, dataset)
+        _check(asked, places, dataset, FirstRow(first_row))
     else:
-        options = {key: value for key, value in settings.items() if value is not None}
-        _run(asked, places, dataset, _model(model), profile, [config, output], options)
+        options: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
+        options |= {"profile": Profile(profile), "first_row": FirstRow(first_row)}
+        options |= {"dataset": dataset, "model": _model(model)}
+        _run(asked, places, config, output, options)
 
 
-def _check(asked: AnalysisConfig, places: Places, dataset: str | None) -> None:
+def _check(asked: AnalysisConfig, places: Places, dataset: str | None, first_row: FirstRow) -> None:
     from fairgauge.compat.clarify.inputs import check_dataset
 
-    for notice in [*asked.notices, *check_dataset(asked, places, dataset)]:
+    for notice in [*asked.notices, *check_dataset(asked, places, dataset, first_row)]:
         complain(notice, prefix="Note: ")
     say("no mistakes found")
 
 
 def _run(
-    asked: AnalysisConfig,
-    places: Places,
-    dataset: str | None,
-    model: Model | None,
-    profile: str,
-    paths: list[str],
-    options: dict[str, float | str],
+    asked: AnalysisConfig, places: Places, config: str, output: str, options: dict[str, Any]
 ) -> None:
-    from fairgauge.atomic_files import write_whole
     from fairgauge.compat.clarify.analysis import analyse
+    from fairgauge.compat.clarify.result_files import result_paths, write_results
     from fairgauge.compat.uri_paths import made_folder
-    from fairgauge.enums import Profile
     from fairgauge.render import render
 
-    config, output = paths
     folder = made_folder(output)
     name = asked.methods.report.name if asked.methods.report else "report"
-    written = [folder / "analysis.json", folder / f"{name}.html"]
-    check_outputs([str(path) for path in written], [config])
-    found = analyse(asked, places, dataset, model, Profile(profile), **options)
+    check_outputs([str(path) for path in result_paths(folder, name)], [config])
+    found = analyse(asked, places, **options)
     for notice in found.notices:
         complain(notice, prefix="Note: ")
-    texts = [found.to_json()]
-    if found.report is not None:
-        texts.append(render(found.report, "html"))
-    for path, text in zip(written, texts, strict=False):
-        write_whole(path, text)
+    write_results(found, folder, name)
     if found.report is not None:
         say(render(found.report, "text"))
 

@@ -16,6 +16,7 @@ from fairgauge.errors import DataError, quote
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.analysis_files import Value
     from fairgauge.compat.clarify.monitor import Drift
+    from fairgauge.compat.uri_paths import Places
 
     Values = dict[tuple[str, str, str, str], Value]
 
@@ -44,37 +45,51 @@ VIOLATED, UNDECIDED = 1, 3
     metavar="FILE",
     help="Write the metrics as OpenMetrics text, or (.json) as CloudWatch's data; - prints.",
 )
+@click.option("--endpoint", metavar="NAME", help="Endpoint, for the dimensions of CloudWatch.")
+@click.option("--schedule", metavar="NAME", help="Monitoring schedule, likewise.")
 @click.option("--map", "maps", metavar="URI=DIR", multiple=True, help="As in fairgauge clarify.")
 @click.option("--dataset", metavar="FILE", help="As in fairgauge clarify.")
 @click.option("--model", metavar="MODEL", help="As in fairgauge clarify.")
+@click.option(
+    "--first-row",
+    type=click.Choice(("auto", "header", "data")),
+    default="auto",
+    help="As in fairgauge clarify.",
+)
 @click.option("--replicates", type=int, default=1000, help="Of the bootstrap (1000).")
 @click.option("--seed", type=int, default=0, help="Of the bootstrap (0).")
 def command(current: str, baseline: str, output: str, metrics: str | None, **flags: Any) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
-    CURRENT is an analysis.json, or an analysis_config.json to run now; its results are then
-    written into DIR too. Without --fail-on-violation the exit code is 0; with it, 1 if a metric
-    drifted and 3 if none could be compared.
+    CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
+    own (BiasAnalysisConfig), or the definition of a model bias job; its results are then written
+    into DIR too. Data may be merged captures. Without --fail-on-violation the exit code is 0; with
+    it, 1 if a metric drifted and 3 if none could be compared.
 
     \b
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
-    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+    from fairgauge.compat.clarify.analysis_files import read_additions, read_results, values_of
     from fairgauge.compat.clarify.monitor import Check, compare
     from fairgauge.compat.uri_paths import made_folder
 
     place, folder = Path(baseline), made_folder(output)
-    written = [str(folder / "constraint_violations.json")]
+    written = [str(folder / "constraint_violations.json"), str(folder / "fairgauge_drift.json")]
     if metrics not in (None, "-"):
         written.append(str(metrics))
     check_outputs(written, [current, baseline])
     first = not place.exists() and flags["write_baseline"]
-    found = _results(Path(current), folder, flags)
-    now = values_of(found, current)
+    config = _config(Path(current), flags)
+    if config is None:
+        found, additions = read_results(Path(current)), read_additions(Path(current))
+    else:
+        found, additions = _run(config, Path(current), folder, flags)
+    now = values_of(found, current, additions)
     before = now if first else values_of(read_results(place), baseline)
     drift = compare(now, before, Check(flags["check"]), neutral=flags["neutral"])
     write_whole(written[0], drift.to_json())
-    _export(now, metrics)
+    write_whole(written[1], drift.additions_to_json())
+    _export(now, metrics, flags)
     failed = bool(drift.violations) and flags["fail_on_violation"]
     if flags["write_baseline"] and not failed:
         write_whole(place, json.dumps(found, indent=4, ensure_ascii=False) + "\n")
@@ -87,51 +102,79 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _results(path: Path, folder: Path, flags: dict[str, Any]) -> dict[str, Any]:
-    """Read results, or run the configuration that makes them."""
-    from fairgauge.compat.clarify.analysis import analyse
-    from fairgauge.compat.clarify.analysis_files import read_results
-    from fairgauge.compat.clarify.clarify_config import load_config
-    from fairgauge.compat.local_models import open_model
-    from fairgauge.compat.uri_paths import Places, read_maps
+def _config(path: Path, flags: dict[str, Any]) -> str | None:
+    """Return the text of the analysis configuration that a file stands for; None if it is results.
 
-    if not _is_config(path):
-        return read_results(path)
-    model, dataset = flags["model"], flags["dataset"]
-    config = load_config(path, has_model=model is not None, has_dataset=dataset is not None)
-    options = {}
-    if flags["check"] == "interval":
-        options = {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
-    found = analyse(
-        config,
-        Places(read_maps(flags["maps"]), path.parent),
-        dataset,
-        None if model is None else open_model(model),
-        **options,
-    )
-    for notice in found.notices:
-        complain(notice, prefix="Note: ")
-    write_whole(folder / "analysis.json", found.to_json())
-    return found.results
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is not JSON.
+    """
+    from fairgauge.compat.clarify import monitor_config
+
+    found = _json(path)
+    extra: dict[str, Any] = {}
+    if monitor_config.is_job_definition(found):
+        extra = monitor_config.attributes(found)
+        uri = monitor_config.config_uri(found)
+        if uri is None:
+            message = "names no configuration (ModelBiasAppSpecification.ConfigUri)"
+            raise DataError(f"{quote(path)} {message}")
+        (place,) = _places(path, flags).files(uri)
+        found = _json(place)
+    if monitor_config.is_monitor_config(found):
+        found = monitor_config.as_analysis_config(found | extra)
+    return json.dumps(found) if isinstance(found, dict) and "methods" in found else None
 
 
-def _is_config(path: Path) -> bool:
-    """Tell a configuration from results: it says what to do."""
+def _json(path: Path) -> Any:
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     except ValueError as error:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
-    return isinstance(found, dict) and "methods" in found
 
 
-def _export(values: Values, place: str | None) -> None:
+def _places(path: Path, flags: dict[str, Any]) -> Places:
+    from fairgauge.compat.uri_paths import Places, read_maps
+
+    return Places(read_maps(flags["maps"]), path.parent)
+
+
+def _run(
+    text: str, path: Path, folder: Path, flags: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a configuration, write its results, and return them and what stands beside them."""
+    from fairgauge.compat.clarify.analysis import analyse
+    from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
+    from fairgauge.compat.clarify.clarify_config import read_config
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
+    from fairgauge.compat.local_models import open_model
+
+    model, dataset = flags["model"], flags["dataset"]
+    config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
+    options: dict[str, Any] = {"first_row": FirstRow(flags["first_row"])}
+    if flags["check"] == "interval":
+        options |= {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
+    opened = None if model is None else open_model(model)
+    found = analyse(config, _places(path, flags), dataset, opened, **options)
+    for notice in found.notices:
+        complain(notice, prefix="Note: ")
+    write_whole(folder / ANALYSIS, found.to_json())
+    write_whole(folder / ADDITIONS, found.additions_to_json())
+    return found.results, found.additions
+
+
+def _export(values: Values, place: str | None, flags: dict[str, Any]) -> None:
     from fairgauge.compat.clarify.metric_export import to_cloudwatch, to_openmetrics
 
     if place is None:
         return
-    text = (to_cloudwatch if place.endswith(".json") else to_openmetrics)(values.values())
+    if place.endswith(".json"):
+        text = to_cloudwatch(values.values(), flags["endpoint"], flags["schedule"])
+    else:
+        text = to_openmetrics(values.values())
     if place == "-":
         say(text)
     else:
@@ -139,15 +182,4 @@ def _export(values: Values, place: str | None) -> None:
 
 
 def _summary(drift: Drift, *, first: bool) -> str:
-    if first:
-        return f"first baseline: {drift.evaluated} metrics"
-    status = "CompletedWithViolations" if drift.violations else "Completed"
-    lines = [
-        f"{status}: {drift.evaluated} metrics compared",
-        f"  {len(drift.violations)} drifted, {len(drift.not_evaluated)} not evaluated",
-    ]
-    lines += [
-        f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
-        for each in drift.violations
-    ]
-    return "\n".join(lines)
+    return f"first baseline: {drift.evaluated} metrics" if first else drift.summary

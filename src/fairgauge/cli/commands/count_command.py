@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import say
 
 
@@ -20,7 +18,7 @@ from fairgauge.cli.streams import say
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
 )
 def command(
-    data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Any
+    data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Texts
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
@@ -35,9 +33,9 @@ def command(
         check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
     what = asked(config, flags)
-    rows = read_data(data, at)
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data, at))
+    rows = read_data(data, at)
 
     from fairgauge.pipeline import count
     from fairgauge.scan.scan_progress import progress

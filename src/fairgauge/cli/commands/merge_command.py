@@ -12,8 +12,13 @@ from fairgauge.cli.streams import say
 @click.command("merge", short_help="Add up counts of different rows.")
 @click.argument("cubes", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
-def command(cubes: tuple[str, ...], output: str | None) -> None:
+@click.option(
+    "--allow-duplicates", is_flag=True, help="No warning of cubes that hold the same counts."
+)
+def command(cubes: tuple[str, ...], output: str | None, allow_duplicates: bool) -> None:
     """Add up the counts of CUBES, files that "fairgauge count" made with the same question.
+
+    A file that is named twice is an error, and two files with the same counts are warned of.
 
     \b
     fairgauge merge monday.cube.json tuesday.cube.json -o week.cube.json
@@ -21,7 +26,7 @@ def command(cubes: tuple[str, ...], output: str | None) -> None:
     if output is not None:
         check_cube_output(output)
         check_outputs([output], cubes)
-    total = merged(cubes)
+    total = merged(cubes, allow_duplicates=allow_duplicates)
     if output is None:
         say(total.to_json())
     else:

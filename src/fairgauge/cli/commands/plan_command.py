@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import read_data
+from fairgauge.cli.data_arguments import open_data, read_data
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NUMBERS = {
     "rate": "Rate of the reference (for example 0.3).",
@@ -23,7 +26,7 @@ _NUMBERS = {
 }
 
 
-def _numbers(function: Any) -> Any:
+def _numbers(function: Callable[..., None]) -> Callable[..., None]:
     for name, text in reversed(_NUMBERS.items()):
         function = click.option(f"--{name}", type=float, help=text)(function)
     return function
@@ -47,9 +50,9 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
     numbers = {name: flags.pop(name) for name in names}
     given = {name: value for name, value in numbers.items() if value is not None}
     what = asked(config, flags)
-    rows = read_data(data) if data else None
     if what.problems:
-        what.check(rows)
+        what.check(open_data(data) if data else None)
+    rows = read_data(data) if data else None
 
     from fairgauge.planning import plan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,8 @@ from fairgauge.cli.streams import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fairgauge.values import Json
 
 NAMES = ("report", "comparison", "cube", "spec")
 
@@ -27,7 +29,7 @@ def command(name: str) -> None:
     say(json.dumps(_schema(name)(), indent=2, ensure_ascii=False))
 
 
-def _schema(name: str) -> Callable[[], dict[str, Any]]:
+def _schema(name: str) -> Callable[[], dict[str, Json]]:
     """Return what makes a schema, imported when it is asked for."""
     from fairgauge.report import schemas
     from fairgauge.spec.spec_file import schema as spec_schema

@@ -1,22 +1,22 @@
-"""``fairgauge validate``: all that can be checked without counting rows."""
+"""``fairgauge validate``: all that can be checked without an audit."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.data_arguments import Where, read_data, where
-from fairgauge.cli.spec_flags import asked, question
-from fairgauge.cli.streams import printable, say
+from fairgauge.cli.data_arguments import Where, open_data, where
+from fairgauge.cli.spec_flags import Texts, asked, question
+from fairgauge.cli.streams import complain, printable, say
 from fairgauge.errors import listing
 
 if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 
-@click.command("validate", short_help="Check a specification against the data's columns.")
+@click.command("validate", short_help="Check a specification against the data.")
 @click.argument("data", nargs=-1)
 @question
 @where
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     "--schema", is_flag=True, help="JSON Schema of specification files, printed instead of a check."
 )
 def command(
-    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Any
+    data: tuple[str, ...], at: Where, config: str | None, schema: bool, **flags: Texts
 ) -> None:
-    """Check a specification, and whether DATA have the columns and types that it needs.
+    """Check a specification, and whether DATA have what it needs.
 
-    No row is counted, so values (of labels, groups, references) are not checked.
+    Checked are the columns, their types, and the groups that are named in rules, references,
+    unknown values and excluded groups; labels and predictions are not read. Names that the data do
+    not have are warned of, or are errors where no audit would be possible.
 
     \b
     fairgauge validate loans.csv -c audit.toml
@@ -43,15 +45,30 @@ def command(
     if not data and not what.options and not what.problems:
         message = "name a specification (-c FILE), DATA, or both"
         raise click.UsageError(message)
-    spec = what.check(read_data(data, at) if data else None)
-    fits = f" and fits the columns of {listing(data)}" if data else ""
-    say(f"The specification is valid{fits}.\n{_summary(spec)}")
+    opened = open_data(data, at) if data else None
+    spec = what.check(opened)
+    lines = [
+        f"The specification is valid{f' and fits the columns of {listing(data)}' if data else ''}."
+    ]
+    lines += _summary(spec)
+    if opened is not None:
+        from fairgauge.pipeline import check_groups
+        from fairgauge.scan.scan_progress import progress
+
+        with progress("Reading groups"):
+            warnings = check_groups(opened, spec)
+        if warnings is None:
+            lines.append("  groups     not read: that would be a query where the rows are")
+        for each in warnings or ():
+            complain(each.message, prefix="Warning: ")
+    say("\n".join(lines))
 
 
-def _summary(spec: Spec) -> str:
+def _summary(spec: Spec) -> list[str]:
     """Return what would be audited, a line each."""
     features = [*(f.column for f in spec.sensitive), *map("*".join, spec.intersections)]
     lines = [f"sensitive  {', '.join(map(printable, features))}"]
-    lines.append(f"metrics    {', '.join(map(printable, spec.to_dict()['metrics']))}")
+    metrics = [each if isinstance(each, str) else each.name for each in spec.metrics]
+    lines.append(f"metrics    {', '.join(map(printable, metrics))}")
     lines += [f"rule       {printable(str(rule))}" for rule in spec.rules]
-    return "\n".join(f"  {line}" for line in lines)
+    return [f"  {line}" for line in lines]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from fairgauge.cli.output import check_outputs
 from fairgauge.cli.streams import complain, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 ARTIFACTS = {"data_bias": "data_bias_metrics.json", "model_bias": "bias_model_metrics.json"}
 
@@ -58,7 +61,7 @@ def command(
     say("\n".join(json.dumps(each, ensure_ascii=False, allow_nan=False) for each in found))
 
 
-def _write(found: list[dict[str, Any]], folder: Path) -> None:
+def _write(found: Iterable[Mapping[str, object]], folder: Path) -> None:
     """Write an artifact for every component that ran."""
     from fairgauge.atomic_files import write_whole
 

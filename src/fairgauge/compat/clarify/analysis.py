@@ -1,12 +1,13 @@
-"""A job's results: ``analysis.json`` in the service's shape, with diagnostics under one key."""
+"""A job's results: ``analysis.json`` as the service writes it, and ``fairgauge.json`` beside it."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
+from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.inputs import load_dataset
 from fairgauge.compat.clarify.job import Job
 from fairgauge.compat.clarify.segments import segments_of
@@ -38,18 +39,25 @@ class Analysis:
 
     Attributes
     ----------
-    results : the content of ``analysis.json``.
+    results : the content of ``analysis.json``: the service's keys in the service's order alone.
+    additions : the content of ``fairgauge.json``: who is compared, confidence intervals,
+        performance, segments, and each value that the documented reading gives differently.
     report : fairgauge's own report; None when no facet can be read.
     notices : what a reader should know.
     """
 
     results: dict[str, Any]
+    additions: dict[str, Any]
     report: Report | None
     notices: tuple[str, ...]
 
     def to_json(self) -> str:
         """Return the text of ``analysis.json``."""
-        return json.dumps(self.results, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
+        return as_json(self.results)
+
+    def additions_to_json(self) -> str:
+        """Return the text of ``fairgauge.json``, which names the analysis that it belongs to."""
+        return as_json({"schema": SCHEMA, OF: digest(self.to_json()), **self.additions})
 
 
 def analyse(
@@ -58,6 +66,7 @@ def analyse(
     dataset: str | None = None,
     model: Model | None = None,
     profile: Profile = Profile.CLARIFY,
+    first_row: FirstRow = FirstRow.AUTO,
     **options: Any,
 ) -> Analysis:
     """Run a configuration on local files.
@@ -68,11 +77,13 @@ def analyse(
     places : Places
         Where its URIs are.
     dataset : str, optional
-        The data, if the configuration does not say.
+        The data, if the configuration does not name them; relative to the current folder.
     model : Model, optional
         Predicts what the data do not hold.
     profile : Profile
         ``clarify`` for the service's numbers, ``documented`` for the right reading.
+    first_row : FirstRow
+        Whether the first row of CSV files is a header.
     **options
         Of `fairgauge.audit`: confidence, method, seed, replicates.
 
@@ -83,7 +94,7 @@ def analyse(
     DataError
         Data or a model that cannot be used.
     """
-    made = load_dataset(config, places, config.dataset_uri or dataset or "")
+    made = load_dataset(config, places, dataset, first_row)
     if model is not None and made.predicted is None and "post_training_bias" in config.stages:
         from fairgauge.compat.clarify.predictor import predictions
 
@@ -92,11 +103,10 @@ def analyse(
     notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.notes]))
     results: dict[str, Any] = {"version": VERSION}
     results |= {_SECTIONS[stage]: job.stage(stage) for stage in config.stages}
-    results["diagnostics"] = _diagnostics(job, notices)
-    return Analysis(results, job.report, notices)
+    return Analysis(results, _additions(job, notices), job.report, notices)
 
 
-def _diagnostics(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
+def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "tool": {"name": "fairgauge", "version": __version__},
         "profile": str(job.profile),
@@ -117,7 +127,7 @@ def _diagnostics(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _facets(job: Job) -> Iterator[dict[str, Any]]:
-    """Say who is compared with whom: d is measured, a is everyone else."""
+    """Describe who is compared with whom: d is the group, a all others."""
     position = 0
     for side in job.sides:
         if side.blocks is None:

@@ -1,22 +1,27 @@
-"""``analysis.json`` files, the service's and ours, read as single values."""
+"""``analysis.json``, the service's and ours, read as single values; intervals lie beside it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.compat.json_documents import read_text
 from fairgauge.compat.service_texts import read
-from fairgauge.compat.whole_tables import read_text
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-STAGES = {
+SCHEMA = "fairgauge.clarify/1"
+OF = "analysis_sha256"
+"""The key of ``fairgauge.json`` that holds the digest of the ``analysis.json`` beside it."""
+ANALYSIS, ADDITIONS = "analysis.json", "fairgauge.json"
+STAGES = {  # as the service's guide to CloudWatch spells them
     "pre_training_bias_metrics": "Pre-training",
-    "post_training_bias_metrics": "Post-training",
+    "post_training_bias_metrics": "Post-Training",
 }
 
 
@@ -58,8 +63,40 @@ def read_results(path: Path) -> dict[str, Any]:
     return found
 
 
-def values_of(found: dict[str, Any], name: str) -> dict[tuple[str, str, str, str], Value]:
+def as_json(value: Any) -> str:
+    """Return a value as the service writes its files."""
+    return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def digest(text: str) -> str:
+    """Return what identifies the text of a file."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def read_additions(path: Path) -> dict[str, Any]:
+    """Return the ``fairgauge.json`` beside a results file; nothing if it is of another file."""
+    beside = path.with_name(ADDITIONS)
+    try:
+        found = json.loads(beside.read_text(encoding="utf-8"))
+        own = digest(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.get(OF) == own else {}
+
+
+def values_of(
+    found: dict[str, Any], name: str, additions: dict[str, Any] | None = None
+) -> dict[tuple[str, str, str, str], Value]:
     """Return every value of a results file, by stage, facet, facet value and metric.
+
+    Parameters
+    ----------
+    found : dict
+        The content of an ``analysis.json``.
+    name : str
+        What it is called, in messages.
+    additions : dict, optional
+        The content of the ``fairgauge.json`` beside it, for confidence intervals.
 
     Raises
     ------
@@ -67,18 +104,18 @@ def values_of(found: dict[str, Any], name: str) -> dict[tuple[str, str, str, str
         The file has another shape.
     """
     try:
-        return {each.key: each for each in _values(found)}
+        return {each.key: each for each in _values(found, additions or {})}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{quote(name)} has another shape than analysis.json: {error!r}") from None
 
 
-def _values(found: dict[str, Any]) -> Iterator[Value]:
+def _values(found: dict[str, Any], additions: dict[str, Any]) -> Iterator[Value]:
     intervals = {
         (each["facet"], each["value_or_threshold"], each["metric"]): (
             read(each["low"]),
             read(each["high"]),
         )
-        for each in found.get("diagnostics", {}).get("intervals", [])
+        for each in additions.get("intervals", [])
     }
     for stage in STAGES:
         section = found.get(stage)

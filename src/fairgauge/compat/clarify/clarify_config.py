@@ -9,6 +9,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    PrivateAttr,
     StrictBool,
     StrictFloat,
     StrictInt,
@@ -16,7 +17,12 @@ from pydantic import (
     ValidationError,
 )
 
-from fairgauge.compat.clarify.config_checks import asked_metrics, contradictions, notices
+from fairgauge.compat.clarify.config_checks import (
+    asked_metrics,
+    contradictions,
+    lacks_predictions,
+    notices,
+)
 from fairgauge.compat.config_problems import problems_of
 from fairgauge.errors import DataError, Problem, SpecError, quote
 
@@ -168,6 +174,20 @@ class AnalysisConfig(_Part):
     methods: Methods
     predictor: Predictor | None = None
 
+    _unpredicted: bool = PrivateAttr(default=False)
+
+    @property
+    def unpredicted(self) -> bool:
+        """Return whether post-training metrics were asked for, and left for want of predictions."""
+        return self._unpredicted
+
+    def before_training(self) -> AnalysisConfig:
+        """Return the configuration without its post-training metrics."""
+        methods = self.methods.model_copy(update={"post_training_bias": None})
+        made = self.model_copy(update={"methods": methods})
+        made._unpredicted = True  # noqa: SLF001 - its own class
+        return made
+
     @property
     def notices(self) -> list[str]:
         """Return what a reader should know of the configuration itself."""
@@ -220,7 +240,7 @@ def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False
     problems = contradictions(config, has_model=has_model, has_dataset=has_dataset)
     if problems:
         raise ConfigError(problems)
-    return config
+    return config.before_training() if lacks_predictions(config, has_model=has_model) else config
 
 
 def _others(found: dict[str, Any], wrong: set[str], **given: bool) -> list[Problem]:

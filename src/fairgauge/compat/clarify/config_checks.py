@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from fairgauge.compat.service_texts import (
@@ -30,11 +31,13 @@ _CLOUD = (
     "accelerator_type",
     "custom_attributes",
 )
+CAPTURED = "application/sagemakercapturejson"
 _JSON_TYPES = ("application/jsonlines", "application/json")
 _STAGES = {
     "pre_training_bias": (REGISTERED_PRE, PRE_TRAINING),
     "post_training_bias": (REGISTERED_POST, POST_TRAINING),
 }
+_REPORT_NAME = re.compile(r"\w[\w.\- ]*")
 _NO_TIME_SERIES = "Bias metrics are unsupported for time series."
 
 
@@ -69,11 +72,9 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
         yield Problem("version", f"only '1.0' is supported, not {quote(config.version)}")
     if kind == "application/x-image":
         yield Problem("dataset_type", "images have no bias metrics; explanations are out of scope")
-    if kind == "application/sagemakercapturejson":
-        yield Problem("dataset_type", "captured traffic must be saved as JSON lines or CSV first")
     if config.time_series_data_config is not None:
         yield Problem("time_series_data_config", _NO_TIME_SERIES)
-    if config.dataset_uri is None and not has_dataset:
+    if config.dataset_uri is None and not has_dataset and config.stages:
         yield Problem("dataset_uri", "is required, or name the data with --dataset")
     if kind in _JSON_TYPES and config.features is None:
         yield Problem("features", "Data must contain features. It is the JMESPath to them")
@@ -83,7 +84,7 @@ def _dataset(config: AnalysisConfig, has_dataset: bool) -> Iterator[Problem]:
 def _addresses(config: AnalysisConfig) -> Iterator[Problem]:
     kind = config.dataset_type
     for key in ("label", "predicted_label"):
-        if kind != "text/csv" and isinstance(getattr(config, key), int):
+        if kind not in ("text/csv", CAPTURED) and isinstance(getattr(config, key), int):
             yield Problem(key, f"must be text for {kind}; an index is for text/csv")
     if kind != "text/csv":
         for key in ("facet_dataset_uri", "predicted_label_dataset_uri"):
@@ -101,7 +102,7 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
     if methods.pre_training_bias is None and methods.post_training_bias is None:
         asked = [name for name in _EXPLAIN if getattr(methods, name) is not None]
         what = f" ({', '.join(asked)} explain a model, which fairgauge does not)" if asked else ""
-        message = f"asks for no bias metrics{what}; say pre_training_bias or post_training_bias"
+        message = f"asks for no bias metrics{what}; name pre_training_bias or post_training_bias"
         yield Problem("methods", message)
     for stage, (registered, _) in _STAGES.items():
         bias = getattr(methods, stage)
@@ -110,18 +111,20 @@ def _methods(config: AnalysisConfig) -> Iterator[Problem]:
         path = f"methods.{stage}.methods"
         names = [bias.methods] if isinstance(bias.methods, str) else bias.methods
         if not names:
-            yield Problem(path, "names no metric; say 'all' or a list of names")
+            yield Problem(path, "names no metric; give 'all' or a list of names")
         for i, name in enumerate(names):
             if ALIASES.get(name, name) not in registered:
                 where = path if isinstance(bias.methods, str) else f"{path}[{i}]"
                 hint = nearest(name, registered)
                 yield Problem(where, f"{unknown_metric(registered)}, not {quote(name)}.{hint}")
-    if methods.report is not None and not methods.report.name.replace("-", "").isidentifier():
+    if methods.report is not None and not _REPORT_NAME.fullmatch(methods.report.name):
         message = f"must be a plain file name, not {quote(methods.report.name)}"
         yield Problem("methods.report.name", message)
 
 
 def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
+    if not config.stages:
+        return
     if config.label is None:
         yield Problem("label", "is required for bias metrics")
     if not config.label_values_or_threshold:
@@ -131,14 +134,19 @@ def _bias(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
         )
     if not config.facet:
         yield Problem("facet", "is required for bias metrics: name at least one")
-    if config.methods.post_training_bias is None or has_model:
-        return
-    if config.predicted_label is None and config.predicted_label_dataset_uri is None:
+    if lacks_predictions(config, has_model=has_model) and not config.methods.pre_training_bias:
         message = (
             "post-training metrics need predictions: name predicted_label, "
             "predicted_label_dataset_uri, or a local model with --model"
         )
         yield Problem("methods.post_training_bias", message)
+
+
+def lacks_predictions(config: AnalysisConfig, *, has_model: bool) -> bool:
+    """Return whether post-training metrics are asked for, and there is nothing to predict with."""
+    given = config.predicted_label is not None or config.predicted_label_dataset_uri is not None
+    given = given or config.dataset_type == CAPTURED
+    return config.methods.post_training_bias is not None and not given and not has_model
 
 
 def _facets(config: AnalysisConfig) -> Iterator[Problem]:
@@ -151,7 +159,7 @@ def _facets(config: AnalysisConfig) -> Iterator[Problem]:
                 message = "a continuous facet needs exactly one number, an exclusive lower bound"
                 yield Problem(f"{path}.value_or_threshold", message)
         if facet.facet_role == "a" and not values:
-            message = "says that the listed values are favoured, but none is listed"
+            message = "makes the listed values the favoured ones, but none is listed"
             yield Problem(f"{path}.facet_role", message)
 
 
@@ -177,7 +185,7 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
         message = "must hold $features (JSON lines), or $record or $records (JSON)"
         yield Problem("predictor.content_template", message)
     if has_model and config.dataset_type.endswith("parquet") and predictor.content_type is None:
-        message = "must be said for Parquet data: text/csv, application/jsonlines or /json"
+        message = "is required for Parquet data: text/csv, application/jsonlines or /json"
         yield Problem("predictor.content_type", message)
 
 
@@ -187,6 +195,11 @@ _PLACES = ("features", "record", "records", "{")
 def notices(config: AnalysisConfig) -> list[str]:
     """Return what is ignored or read otherwise, a line each."""
     found = []
+    if config.unpredicted:
+        found.append(
+            "methods.post_training_bias: not computed, because there are no predictions; name "
+            "predicted_label, predicted_label_dataset_uri, or a model with --model"
+        )
     explained = [name for name in _EXPLAIN if getattr(config.methods, name) is not None]
     if explained:
         found.append(f"methods.{', methods.'.join(explained)}: explanations are out of scope")
@@ -195,8 +208,6 @@ def notices(config: AnalysisConfig) -> list[str]:
         if cloud:
             names = ", ".join(f"predictor.{name}" for name in cloud)
             found.append(f"{names}: only concern the cloud and are ignored")
-    if config.methods.report is not None and config.methods.report.title is not None:
-        found.append("methods.report.title: the report names the data instead")
     if config.dataset_type == "application/parquet":
         found.append("dataset_type: 'application/parquet' is read as 'application/x-parquet'")
     return found

@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import whole_tables
+from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
 from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.json_documents import json_document, json_lines, search
+from fairgauge.compat.tables import Table
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
+from fairgauge.scan.ordered_files import local_copy, ordered_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
 
-WRONG_HEADERS = "Headers in config do not match with the number of columns in the dataset."
 PREDICTED = "predicted_label"
 
 
@@ -27,7 +31,7 @@ class Dataset:
     Attributes
     ----------
     source : where it came from.
-    columns : all columns but the join key, in order.
+    table : all columns but the join key, in order.
     label, predicted : names of the label and of the predictions, if any.
     notices : what a reader should know of how it was read.
     outside : names of columns that are kept apart from the model's features.
@@ -35,7 +39,7 @@ class Dataset:
     """
 
     source: str
-    columns: tuple[Column, ...]
+    table: Table
     label: str | None
     predicted: str | None
     notices: list[str] = field(default_factory=list)
@@ -45,16 +49,16 @@ class Dataset:
     @property
     def names(self) -> list[str]:
         """Return the names of the columns."""
-        return [column.name for column in self.columns]
+        return self.table.names
 
     @property
     def rows(self) -> int:
         """Return the number of rows."""
-        return len(self.columns[0]) if self.columns else 0
+        return self.table.rows
 
     def column(self, name: str) -> Column:
         """Return a column by its name."""
-        return self.columns[self.names.index(name)]
+        return self.table.column(name)
 
     def find(self, asked: str | int) -> str | None:
         """Return the name that a name or index stands for, if there is such a column."""
@@ -66,15 +70,22 @@ class Dataset:
 
     def adding(self, column: Column) -> Dataset:
         """Return the table with predictions of a model."""
-        return replace(self, columns=(*self.columns, column), predicted=column.name)
+        table = self.table.beside(Table.of_columns([column]))
+        return replace(self, table=table, predicted=column.name)
+
+    def take(self, rows: NDArray[Any]) -> Dataset:
+        """Return some of the rows, by position or mask."""
+        return replace(self, table=self.table.take(rows))
 
     def features(self, but: set[str | None]) -> list[Column]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
         left_out = {self.label, self.predicted, *self.outside, *but}
-        return [column for column in self.columns if column.name not in left_out]
+        return self.table.columns([name for name in self.names if name not in left_out])
 
 
-def read_dataset(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
+def read_dataset(
+    config: AnalysisConfig, files: list[Path], first_row: FirstRow, limit: int
+) -> Dataset:
     """Read features, label and predictions.
 
     Raises
@@ -83,107 +94,62 @@ def read_dataset(config: AnalysisConfig, files: list[Path], limit: int) -> Datas
         The data cannot be read, or do not fit the headers.
     """
     kind = config.dataset_type
+    if kind in ("application/jsonlines", "application/json"):
+        return _json(config, files, limit)
+    notices: list[str] = []
     if kind == "text/csv":
-        by_name = [config.label, config.predicted_label, config.group_variable]
-        by_name += [facet.name_or_index for facet in config.facet or []]
-        columns, notices = read_csv(files, config.headers, by_name, limit)
-        names = [column.name for column in columns]
-        label = None if config.label is None else find(names, config.label)
-        predicted = None if config.predicted_label is None else find(names, config.predicted_label)
-        return Dataset(_shown(files), tuple(columns), label, predicted, notices)
-    if kind.endswith("parquet"):
-        columns = whole_tables.parquet_columns(files, limit)
-        columns = _renamed(columns, config.headers)
-        names = [column.name for column in columns]
-        label = find(names, config.label) if config.label is not None else None
-        predicted = find(names, config.predicted_label) if config.predicted_label else None
-        return Dataset(_shown(files), tuple(columns), label, predicted)
-    return _json(config, files, limit)
+        asked = [config.label, config.predicted_label, config.group_variable]
+        asked += [facet.name_or_index for facet in config.facet or []]
+        table, notices = read_csv(files, config.headers, asked, first_row, limit)
+    else:
+        local = [local_copy(path) for path in files]
+        source, names = ordered_parquet(local, ", ".join(map(str, files)), limit)
+        table = Table.of_files(source, _checked(config.headers or names, len(names)))
+    label, predicted = find(table.names, config.label), find(table.names, config.predicted_label)
+    return Dataset(shown(files), table, label, predicted, notices)
 
 
-def _shown(files: Sequence[Path]) -> str:
+def shown(files: Sequence[Path]) -> str:
+    """Return how reports call files."""
     if len(files) > 1:
         return f"{len(files)} files of {files[0].parent}"
     return "standard input" if str(files[0]) == STANDARD_INPUT else str(files[0])
 
 
-def read_csv(
-    files: Sequence[Path], headers: list[str] | None, asked: Sequence[str | int | None], limit: int
-) -> tuple[list[Column], list[str]]:
-    """Read CSV files; say how their header was found.
-
-    Raises
-    ------
-    DataError
-        A file cannot be read, or the headers do not fit.
-    """
-    parts = []
-    notices: list[str] = []
-    for path in files:
-        rows = whole_tables.csv_rows(path, limit)
-        first = rows[0]
-        if headers is not None:
-            names, body = headers, rows[1:] if first == headers else rows
-        elif _is_header(first, asked):
-            names, body = first, rows[1:]
-        else:
-            names, body = [f"column_{i}" for i in range(len(first))], rows
-            notices = [f"no headers in the configuration and none in {path.name}: column_0 ..."]
-        if len(names) != len(first):
-            raise DataError(
-                f"headers: {WRONG_HEADERS} {len(names)} names, but {quote(path)} has "
-                f"{len(first)} columns"
-            )
-        parts.append(whole_tables.csv_columns(names, body))
-    return whole_tables.stack(parts), notices
-
-
-def _is_header(first: Sequence[str], asked: Sequence[str | int | None]) -> bool:
-    """Tell a header from data: a column is asked for by name, or no cell is a number."""
-    by_name = any(isinstance(each, str) for each in asked)
-    return by_name or not any(_is_number(cell) for cell in first)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _renamed(columns: list[Column], headers: list[str] | None) -> list[Column]:
-    if headers is None:
-        return columns
-    if len(headers) != len(columns):
-        raise DataError(
-            f"headers: {WRONG_HEADERS} {len(headers)} names, but {len(columns)} columns"
-        )
-    return [
-        Column(name, c.kind, c.codes, c.levels) for name, c in zip(headers, columns, strict=True)
-    ]
+def _checked(headers: list[str], columns: int) -> list[str]:
+    if len(headers) != columns:
+        raise DataError(f"headers: {WRONG_HEADERS} {len(headers)} names, but {columns} columns")
+    return headers
 
 
 def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     assert config.features is not None
     lines = config.dataset_type == "application/jsonlines"
     parts = [(_lines if lines else _document)(config, path, limit) for path in files]
-    features = whole_tables.stack([part[0] for part in parts])
+    rows = [row for part in parts for row in part[0]]
     more = {
         key: [value for part in parts for value in part[1][key]]
         for key in ("label", PREDICTED)
         if parts[0][1][key] is not None
     }
-    names = _json_names(config, len(features), list(more))
-    columns = [
-        Column(name, c.kind, c.codes, c.levels) for name, c in zip(names, features, strict=False)
-    ]
-    columns += [
-        from_values(name, values)
-        for name, values in zip(names[len(features) :], more.values(), strict=True)
-    ]
-    roles = dict(zip(more, names[len(features) :], strict=True))
-    return Dataset(_shown(files), tuple(columns), roles.get("label"), roles.get(PREDICTED))
+    names = _json_names(config, _width(rows, files), list(more))
+    cells = [*zip(*rows, strict=True), *more.values()]
+    columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
+    roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
+    table = Table.of_columns(columns)
+    return Dataset(shown(files), table, roles.get("label"), roles.get(PREDICTED))
+
+
+def _width(rows: list[list[Any]], files: Sequence[Path]) -> int:
+    """Return the number of features, the same in every row."""
+    width = len(rows[0]) if rows else 0
+    if not width:
+        raise DataError(f"{quote(shown(files))}: Data must contain features.")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            message = f"row {number:,} has {len(row)} features, the first {width}"
+            raise DataError(f"{quote(shown(files))} is ragged: {message}")
+    return width
 
 
 def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[str]:
@@ -199,14 +165,14 @@ def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[
     )
 
 
-_Rows = tuple[list[Column], dict[str, Any]]
+_Rows = tuple[list[list[Any]], dict[str, Any]]
 
 
 def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     """Take features and labels out of every line."""
-    records = list(whole_tables.json_lines(path, limit))
+    records = list(json_lines(path, limit))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
-    features = whole_tables.search(str(config.features), "features")
+    features = search(str(config.features), "features")
     rows = []
     for number, record in enumerate(records, start=1):
         found = features.search(record)
@@ -217,15 +183,15 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     more: dict[str, Any] = dict.fromkeys(paths)
     for key, each in paths.items():
         if isinstance(each, str):
-            compiled = whole_tables.search(each, key)
+            compiled = search(each, key)
             more[key] = _known([compiled.search(record) for record in records], key, each, path)
-    return _matrix(rows, path), more
+    return rows, more
 
 
 def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     """Take features and labels out of one document."""
-    document = whole_tables.json_document(path)
-    rows = whole_tables.search(str(config.features), "features").search(document)
+    document = json_document(path)
+    rows = search(str(config.features), "features").search(document)
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         what = f"{quote(config.features)} is no list of lists in {quote(path)}"
         raise DataError(f"features: {what}. Data must contain features.")
@@ -233,7 +199,7 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
         if not isinstance(each, str):
             continue
-        values = whole_tables.search(each, key).search(document)
+        values = search(each, key).search(document)
         if not isinstance(values, list) or len(values) != len(rows):
             count = f"{len(values)} values" if isinstance(values, list) else "no list"
             raise DataError(
@@ -241,24 +207,13 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
                 f"{len(rows)} rows of features"
             )
         more[key] = _known(values, key, each, path)[:limit]
-    return _matrix(rows[:limit], path), more
+    return rows[:limit], more
 
 
 def _known(values: list[Any], key: str, asked: str, path: Path) -> list[Any]:
     if values and all(value is None for value in values):
         raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
     return values
-
-
-def _matrix(rows: list[list[Any]], path: Path) -> list[Column]:
-    width = len(rows[0]) if rows else 0
-    if not width:
-        raise DataError(f"{quote(path)}: Data must contain features.")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != width:
-            message = f"row {number:,} has {len(row)} features, the first {width}"
-            raise DataError(f"{quote(path)} is ragged: {message}")
-    return whole_tables.matrix_columns([f"column_{i}" for i in range(width)], rows)
 
 
 def find(names: Sequence[str], asked: str | int | None) -> str | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.compat.clarify.captured import read_captured
+from fairgauge.compat.clarify.config_checks import CAPTURED
+from fairgauge.compat.clarify.csv_inputs import FirstRow
 from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, read_dataset
 from fairgauge.compat.clarify.joined_inputs import joined
-from fairgauge.compat.whole_tables import EVERYTHING
-from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
@@ -19,12 +22,20 @@ _LOOK = 100
 
 
 def load_dataset(
-    config: AnalysisConfig, places: Places, uri: str, limit: int = EVERYTHING
+    config: AnalysisConfig,
+    places: Places,
+    dataset: str | None,
+    first_row: FirstRow = FirstRow.AUTO,
+    limit: int = EVERYTHING,
 ) -> Dataset:
     """Read and join everything that a configuration names.
 
     Parameters
     ----------
+    dataset : str, optional
+        The data, if the configuration does not name them; relative to the current folder.
+    first_row : FirstRow
+        Whether the first row of CSV files is a header.
     limit : int
         The most rows to read of each file, to look at a data set without reading all of it.
 
@@ -35,22 +46,43 @@ def load_dataset(
     DataError
         Data that cannot be read, or do not fit together.
     """
-    files = places.files(uri)
-    main = read_dataset(config, files, limit)
-    main = joined(config, places, main, len(files), limit)
-    _check_columns(config, main)
-    return main
+    uri = config.dataset_uri
+    files = places.here.files(dataset or "") if uri is None else places.files(uri)
+    if config.dataset_type == CAPTURED:
+        main = read_captured(config, files, limit)
+    else:
+        main = read_dataset(config, files, first_row, limit)
+    made = joined(config, places, main, len(files), first_row, limit)
+    _check_columns(config, made)
+    made.table.columns(_used(config, made))
+    if not made.rows:
+        raise DataError(f"{quote(made.source)} holds no rows")
+    return made
 
 
-def check_dataset(config: AnalysisConfig, places: Places, dataset: str | None) -> list[str]:
+def _used(config: AnalysisConfig, made: Dataset) -> list[str]:
+    """Return the columns that every job needs, so that they are read in one pass."""
+    asked = [made.find_facet(facet.name_or_index) for facet in config.facet or []]
+    asked += [made.find(segment.name_or_index) for segment in config.segment_config or []]
+    if config.group_variable is not None:
+        asked.append(made.find(config.group_variable))
+    return [name for name in (made.label, made.predicted, *asked) if name is not None]
+
+
+def check_dataset(
+    config: AnalysisConfig,
+    places: Places,
+    dataset: str | None,
+    first_row: FirstRow = FirstRow.AUTO,
+) -> list[str]:
     """Look at the first rows of everything that a configuration names; return what is notable.
 
     Raises
     ------
     SpecError, DataError
-        As `load_dataset`, but for what only all rows can tell.
+        As `load_dataset`, but for what only all rows can show.
     """
-    made = load_dataset(config, places, config.dataset_uri or dataset or "", _LOOK)
+    made = load_dataset(config, places, dataset, first_row, _LOOK)
     return made.notices
 
 

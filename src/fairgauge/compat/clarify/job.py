@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.column_reading import DataType, looks_misread
@@ -20,12 +20,16 @@ from fairgauge.compat.flip_test import Features
 from fairgauge.compat.service_metrics import Measured, unsortable
 from fairgauge.compat.service_texts import result
 from fairgauge.enums import Profile
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, listing, quote
 from fairgauge.pipeline import audit
+from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
+    from fairgauge.compat.columns import Column
     from fairgauge.cube.cube import Cube
     from fairgauge.report.report import Report
 
@@ -101,11 +105,11 @@ class Job:
             raise DataError(f"label_values_or_threshold: {error}") from None
         if not made.positive.any():
             self.notes.append(f"label: no row has {quote(made.text or values[0])}")
-        self._doubt(column, values, made.of, config.label_type)
+        self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 
     def _prediction(self, listed: list[Any]) -> Outcome | None:
-        """Collapse the predictions; where the service gives up, go on and say so."""
+        """Collapse the predictions; where the service stops, go on with a notice."""
         name = self.made.predicted
         if name is None or "post_training_bias" not in self.config.stages:
             return None
@@ -132,17 +136,23 @@ class Job:
         except ValueError as error:
             self.notes.append(f"facet {name}: {error}")
             return Side(facet, name, None, str(error))
-        self._doubt(column, facet.value_or_threshold, blocks.of, facet.facet_type)
+        self._note_doubtful(column, facet.value_or_threshold, blocks.of, facet.facet_type)
+        self.notes += _without_rows(blocks, column, facet.value_or_threshold)
         return Side(facet, name, favoured(blocks) if facet.facet_role == "a" else blocks)
 
-    def _doubt(
-        self, column: Any, values: list[Any] | None, found: DataType, said: str | None
+    def _note_doubtful(
+        self, column: Any, values: list[Any] | None, found: DataType, stated: str | None
     ) -> None:
-        why = looks_misread(column, values, found) if said is None else None
+        why = looks_misread(column, values, found) if stated is None else None
         if why and self.profile is Profile.CLARIFY:
             self.notes.append(
-                f"{why}; facet_type, label_type or --profile documented says otherwise"
+                f"{why}; facet_type, label_type or --profile documented overrides this"
             )
+
+    def _document(self) -> dict[str, Any]:
+        """Return the title of the report, if the configuration gives one."""
+        asked = self.config.methods.report
+        return {"document": {"title": asked.title}} if asked and asked.title else {}
 
     def _measured(self, options: dict[str, Any]) -> Measured | None:
         blocks = tuple(side.blocks for side in self.sides if side.blocks is not None)
@@ -156,9 +166,9 @@ class Job:
         if strata is not None and self.profile is Profile.CLARIFY:
             missing = [float("nan")] if (strata.codes < 0).any() else []
             problem = unsortable([*strata.levels, *missing])
-        features = Features(self.made.features({block.name for block in blocks}))
+        features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         cube = count_question(asked, self.profile)
-        self._cube, self._options = cube, options | {"metrics": metrics}
+        self._cube, self._options = cube, options | {"metrics": metrics} | self._document()
         return Measured(asked, cube, features, problem)
 
 
@@ -168,6 +178,20 @@ def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
         "value_or_threshold": values,
         "metrics": [result(metric, None, side.problem) for metric in metrics],
     }
+
+
+def _without_rows(blocks: Blocks, column: Column, listed: list[Any] | None) -> Iterator[str]:
+    """Name listed values of a facet that no row has; a threshold that no row exceeds."""
+    if not listed:
+        return
+    if blocks.of is DataType.CONTINUOUS:
+        if not (blocks.codes == 0).any():
+            yield f"facet {blocks.name}: no row lies above {quote(listed[0])}"
+        return
+    names = {name_of(canonical(level)) for level in column.used}
+    absent = [value for value in listed if name_of(canonical(value)) not in names]
+    if absent:
+        yield f"facet {blocks.name}: no row has {listing(absent)}; it has {listing(column.used)}"
 
 
 def _type(word: str | None) -> DataType | None:

@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.clarify.dataset import PREDICTED, find, read_csv
-from fairgauge.compat.whole_tables import EVERYTHING
+from fairgauge.compat.clarify.csv_inputs import read_csv
+from fairgauge.compat.clarify.dataset import PREDICTED, find
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.scan.ordered_files import EVERYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.tables import Table
     from fairgauge.compat.uri_paths import Places
 
 
 def joined(
-    config: AnalysisConfig, places: Places, main: Dataset, files: int, limit: int
+    config: AnalysisConfig,
+    places: Places,
+    main: Dataset,
+    files: int,
+    first_row: FirstRow,
+    limit: int,
 ) -> Dataset:
     """Put facets and predictions that are kept apart beside the data.
 
@@ -49,47 +54,43 @@ def joined(
         asked = [f.name_or_index for f in config.facet or []] if role == "facet" else []
         if role == PREDICTED and config.predicted_label is not None:
             asked = [config.predicted_label]
-        side, notices = read_csv(found, headers, [*asked, key], limit)
+        side, notices = read_csv(found, headers, [*asked, key], first_row, limit)
         made.notices.extend(notices)
         made = _beside(made, side, key, uri, whole=limit == EVERYTHING)
         if role == PREDICTED:
             made = _with_predicted(config, made, side, key)
         else:
-            made = replace(made, facets=tuple(column.name for column in side))
+            made = replace(made, facets=tuple(side.names))
     return made if key is None else _without(made, key)
 
 
-def _beside(
-    main: Dataset, side: list[Column], key: str | int | None, uri: str, *, whole: bool
-) -> Dataset:
+def _beside(main: Dataset, side: Table, key: str | int | None, uri: str, *, whole: bool) -> Dataset:
     if key is None:
-        rows = len(side[0])
-        if rows != main.rows and whole:
+        if side.rows != main.rows and whole:
             raise DataError(
-                f"{quote(uri)} has {rows:,} rows and the data {main.rows:,}; rows are matched one "
-                "by one without joinsource_name_or_index"
+                f"{quote(uri)} has {side.rows:,} rows and the data {main.rows:,}; rows are matched "
+                "one by one without joinsource_name_or_index"
             )
-        joined, others = main.columns, side
+        table, others = main.table, side
     else:
-        joined, others = _by_key(main, side, key, uri)
-    _check_names(main, others, uri)
-    outside = (*main.outside, *(column.name for column in others))
-    return replace(main, columns=(*joined, *others), outside=outside)
+        table, others = _by_key(main, side, key, uri)
+    twice = [name for name in others.names if name in main.names]
+    if twice:
+        raise DataError(f"the column {quote(twice[0])} of {quote(uri)} is also in the data")
+    outside = (*main.outside, *others.names)
+    return replace(main, table=table.beside(others), outside=outside)
 
 
-def _by_key(
-    main: Dataset, side: list[Column], key: str | int, uri: str
-) -> tuple[tuple[Column, ...], list[Column]]:
+def _by_key(main: Dataset, side: Table, key: str | int, uri: str) -> tuple[Table, Table]:
     """Keep the rows whose key both have, in the order of the data."""
-    names = [column.name for column in side]
-    mine, theirs = find(main.names, key), find(names, key)
+    mine, theirs = find(main.names, key), find(side.names, key)
     for found, where in ((mine, main.source), (theirs, uri)):
         if found is None:
             message = f"no column {quote(key)} in {quote(where)}"
             raise SpecError(Problem("joinsource_name_or_index", message))
     assert mine is not None
     assert theirs is not None
-    other = side[names.index(theirs)]
+    other = side.column(theirs)
     place: dict[str, int] = {}
     for row, code in enumerate(other.codes.tolist()):
         text = str(other.levels[code]) if code >= 0 else ""
@@ -102,26 +103,18 @@ def _by_key(
     if not kept.any():
         raise DataError(f"no join key of {quote(uri)} is in the data")
     if not kept.all():
-        main.notices.append(f"{int((~kept).sum()):,} rows without a match in {uri} are left out")
-    others = [c.take(wanted[kept]) for c in side if c.name != theirs]
-    return tuple(c.take(kept) for c in main.columns), others
-
-
-def _check_names(main: Dataset, others: Sequence[Column], uri: str) -> None:
-    twice = [column.name for column in others if column.name in main.names]
-    if twice:
-        raise DataError(f"the column {quote(twice[0])} of {quote(uri)} is also in the data")
+        main.notices.append(f"{int((~kept).sum()):,} rows without a match in {uri} are excluded")
+    return main.table.take(kept), side.without(theirs).take(wanted[kept])
 
 
 def _with_predicted(
-    config: AnalysisConfig, made: Dataset, side: list[Column], key: str | int | None
+    config: AnalysisConfig, made: Dataset, side: Table, key: str | int | None
 ) -> Dataset:
     """Find the predictions in their own file: by name or index, or its only column."""
-    names = [column.name for column in side]
-    known = None if key is None else find(names, key)
-    rest = [name for name in names if name != known]
+    known = None if key is None else find(side.names, key)
+    rest = [name for name in side.names if name != known]
     asked = PREDICTED if config.predicted_label is None else config.predicted_label
-    found = find(names, asked) or (rest[0] if len(rest) == 1 else None)
+    found = find(side.names, asked) or (rest[0] if len(rest) == 1 else None)
     if found is None:
         message = (
             f"no column {quote(asked)} in its file.{nearest(asked, rest)} It has {listing(rest)}"
@@ -136,5 +129,4 @@ def _without(made: Dataset, key: str | int) -> Dataset:
         what = "no column" if name is None else "not a key but the label or the prediction"
         message = f"{quote(key)} is {what} of the data"
         raise SpecError(Problem("joinsource_name_or_index", message))
-    columns = tuple(column for column in made.columns if column.name != name)
-    return replace(made, columns=columns)
+    return replace(made, table=made.table.without(name))

@@ -13,31 +13,52 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.analysis_files import Value
 
-CLOUDWATCH_INFINITY = 2.348543e108
-"""What the service sends for infinity, which CloudWatch does not take."""
+CLOUDWATCH_INFINITY = 2.0**360
+"""What stands for infinity: the largest number that CloudWatch takes, about 2.348543e108."""
+NAMESPACES = {
+    True: "aws/sagemaker/Endpoints/bias-metrics",
+    False: "aws/sagemaker/ModelMonitoring/bias-metrics",
+}
+"""The namespace of the metrics: of an endpoint, or of data without one."""
+_NOTHING = "(nothing)"
 
 
 def cloudwatch_value(value: float) -> float:
     """Return a value as CloudWatch takes it.
 
-    >>> cloudwatch_value(float("-inf"))
-    -2.348543e+108
+    >>> cloudwatch_value(float("-inf")) == -(2.0**360)
+    True
     """
-    return math.copysign(CLOUDWATCH_INFINITY, value) if math.isinf(value) else value
+    return max(-CLOUDWATCH_INFINITY, min(CLOUDWATCH_INFINITY, value))
 
 
-def to_cloudwatch(values: Iterable[Value]) -> str:
-    """Return the metric data of the service as JSON; metrics without a value are not sent."""
+def to_cloudwatch(
+    values: Iterable[Value], endpoint: str | None = None, schedule: str | None = None
+) -> str:
+    """Return the input of CloudWatch's PutMetricData; metrics without a value are not sent.
+
+    Parameters
+    ----------
+    values : iterable of Value
+    endpoint, schedule : str, optional
+        The names of the endpoint and of its monitoring schedule, as further dimensions.
+    """
+    more = {"Endpoint": endpoint, "MonitoringSchedule": schedule}
+    named = {name: text for name, text in more.items() if text}
     entries: list[dict[str, Any]] = [
         {
             "MetricName": f"bias_metric_{each.metric}",
-            "Dimensions": [{"Name": n, "Value": v} for n, v in _dimensions(each).items()],
+            "Dimensions": [
+                {"Name": name, "Value": text or _NOTHING}
+                for name, text in (named | _dimensions(each)).items()
+            ],
             "Value": cloudwatch_value(each.value),
         }
         for each in values
         if each.value is not None
     ]
-    return json.dumps({"MetricData": entries}, indent=2, ensure_ascii=False) + "\n"
+    found = {"Namespace": NAMESPACES[bool(endpoint)], "MetricData": entries}
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def to_openmetrics(values: Iterable[Value]) -> str:

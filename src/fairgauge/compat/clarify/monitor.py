@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     Values = Mapping[tuple[str, str, str, str], Value]
 
 _RATIOS = ("DI",)
+_INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
+_ROUNDING = 1e-12
+"""Sums of logarithms differ in their last digits from one program to the next."""
 
 
 class Check(StrEnum):
@@ -61,16 +65,35 @@ class Drift:
     evaluated: int
     check: Check
 
+    @property
+    def summary(self) -> str:
+        """Return the status as the service words it, the counts, and every violation."""
+        status = "CompletedWithViolations" if self.violations else "Completed"
+        lines = [
+            f"{status}: {self.evaluated} metrics compared",
+            f"  {len(self.violations)} drifted, {len(self.not_evaluated)} not evaluated",
+        ]
+        lines += [
+            f"  {each.metric_name}  {each.facet} {each.facet_value}: {each.description}"
+            for each in self.violations
+        ]
+        return "\n".join(lines)
+
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
         found: dict[str, Any] = {
             "version": "1.0",
             "violations": [violation.to_dict() for violation in self.violations],
-            "diagnostics": {
-                "check": str(self.check),
-                "evaluated": self.evaluated,
-                "not_evaluated": list(self.not_evaluated),
-            },
+        }
+        return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+    def additions_to_json(self) -> str:
+        """Return the text of ``fairgauge_drift.json``: what was compared, and what could not be."""
+        found = {
+            "schema": "fairgauge.clarify_drift/1",
+            "check": str(self.check),
+            "evaluated": self.evaluated,
+            "not_evaluated": list(self.not_evaluated),
         }
         return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
@@ -89,6 +112,7 @@ def compare(
         Measure ratios (DI) by their distance from 1, not from 0 as the service does: a DI that
         falls from 0.18 to 0.08 is then a violation.
     """
+    baseline = _aligned(current, baseline)
     violations = []
     open_questions = []
     evaluated = 0
@@ -105,16 +129,54 @@ def compare(
     return Drift(tuple(violations), tuple(open_questions), evaluated, check)
 
 
+def _aligned(current: Values, baseline: Values) -> Values:
+    """Name the intervals of the baseline as the current results name them.
+
+    A facet given by a threshold is called ``(100, 225]``, by the largest value of its column; it is
+    the same facet when that value moves. Only a facet of one block can be one of these.
+    """
+    facets: list[dict[tuple[str, str], list[str]]] = []
+    for values in (current, baseline):
+        blocks: dict[tuple[str, str], list[str]] = {}
+        for stage, facet, block, _ in values:
+            if block not in blocks.setdefault((stage, facet), []):
+                blocks[stage, facet].append(block)
+        facets.append(blocks)
+    now, before = facets
+    renamed = {
+        (*key, old[0]): now[key][0]
+        for key, old in before.items()
+        if len(old) == 1 and len(now.get(key, [])) == 1 and _threshold(old[0]) is not None
+        if _threshold(old[0]) == _threshold(now[key][0])
+    }
+    return {
+        (stage, facet, renamed.get((stage, facet, block), block), metric): value
+        for (stage, facet, block, metric), value in baseline.items()
+    }
+
+
+def _threshold(block: str) -> float | None:
+    """Return the threshold of a block that is an interval: ``(100, 225]`` is above 100."""
+    found = _INTERVAL.fullmatch(block)
+    try:
+        return None if found is None else float(found[1])
+    except ValueError:
+        return None
+
+
 def drifted(
     now: Value, before: Value, check: Check = Check.POINT, *, neutral: bool = False
 ) -> bool:
-    """Tell whether one value is farther from "no bias" than its baseline allows."""
+    """Return whether one value is farther from "no bias" than its baseline allows."""
     assert before.value is not None
     as_ratio = neutral and now.metric in _RATIOS
     limit = _distance(before.value, as_ratio=as_ratio)
     if check is Check.POINT:
         assert now.value is not None
-        return _distance(now.value, as_ratio=as_ratio) > limit
+        distance = _distance(now.value, as_ratio=as_ratio)
+        return distance > limit and not math.isclose(
+            distance, limit, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+        )
     assert now.interval is not None
     low, high = (_from_neutral(end, as_ratio=as_ratio) for end in now.interval)
     return low > limit or high < -limit

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import whole_tables
 from fairgauge.compat.clarify.dataset import PREDICTED
 from fairgauge.compat.columns import Column, Kind, from_values
+from fairgauge.compat.json_documents import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
@@ -28,20 +28,26 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
     Raises
     ------
     SpecError
-        The configuration does not say how to read the answers.
+        The configuration does not define how to read the answers.
     DataError
         The model fails, or answers something else.
     """
     asked = Request(config, made)
-    reading = Reading(config, made, model.outputs)
+    reading = Reading(config, made, model.outputs, each=asked.one_by_one)
     if model.outputs:
-        answers = model.answer(asked.features)
-    elif asked.one_by_one:
-        answers = [model.answer(record) for record in asked.payload()]
-        reading.one_by_one = True
-    else:
-        answers = model.answer(asked.payload())
-    return from_values(PREDICTED, reading.labels(answers, made.rows))
+        return from_values(PREDICTED, reading.labels(model.answer(asked.features), made.rows))
+    types = (asked.content_type, reading.accept_type)
+    rows = asked.rows
+    found: list[Any] = []
+    for start in range(0, len(rows), model.most):
+        part = rows[start : start + model.most]
+        payload = asked.payload(part)
+        if asked.one_by_one:
+            answers = [model.answer(record, *types) for record in payload]
+        else:
+            answers = model.answer(payload, *types)
+        found += reading.labels(answers, len(part))
+    return from_values(PREDICTED, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +66,15 @@ class Request:
     @property
     def content_type(self) -> str:
         """Return the form that the model is asked in."""
-        said = self.config.predictor.content_type if self.config.predictor else None
-        return said or self.config.dataset_type
+        predictor = self.config.predictor
+        return (predictor.content_type if predictor else None) or self.config.dataset_type
 
-    def payload(self) -> Any:
+    @property
+    def rows(self) -> list[list[Any]]:
+        """Return the values that the model sees, row by row."""
+        return [list(row) for row in zip(*(c.cells() for c in self.features), strict=True)]
+
+    def payload(self, rows: list[list[Any]]) -> Any:
         """Return rows (CSV), a list of objects (JSON lines) or one document (JSON).
 
         Raises
@@ -71,39 +82,26 @@ class Request:
         SpecError
             A template that does not make JSON.
         """
-        columns = self.features
-        cells = [[*c.levels, None] for c in columns]
-        rows = [
-            [cells[i][code] for i, code in enumerate(row)]
-            for row in zip(*(c.codes.tolist() for c in columns), strict=True)
-        ]
+        names = [column.name for column in self.features]
         if self.content_type == LINES:
             template = self._template() or '{"features":$features}'
-            return [_filled(template, {"features": row}, "content_template") for row in rows]
+            return [_filled(template, _sent(row, names), "content_template") for row in rows]
         if self.content_type == JSON:
-            return self._documents(rows, [column.name for column in columns])
+            return self._documents(rows, names)
         return rows
 
     def _documents(self, rows: list[list[Any]], names: list[str]) -> Any:
         """Return one document of all records, or a list of documents, one for each."""
         predictor = self.config.predictor
         record = (predictor.record_template if predictor else None) or "$features"
-        records = [
-            _filled(
-                record,
-                {
-                    "features": row,
-                    "feature_names": names,
-                    "features_kvp": dict(zip(names, row, strict=True)),
-                },
-                "record_template",
-            )
-            for row in rows
-        ]
+        records = [_filled(record, _sent(row, names), "record_template") for row in rows]
         template = self._template() or '{"instances":$records}'
+        every = {"feature_names": names, "feature_name": names}
         if self.one_by_one:
-            return [_filled(template, {"record": each}, "content_template") for each in records]
-        return _filled(template, {"records": records}, "content_template")
+            return [
+                _filled(template, every | {"record": each}, "content_template") for each in records
+            ]
+        return _filled(template, every | {"records": records}, "content_template")
 
     @property
     def one_by_one(self) -> bool:
@@ -112,13 +110,25 @@ class Request:
         return self.content_type == JSON and "record" in found
 
     def _template(self) -> str | None:
-        said = self.config.predictor.content_template if self.config.predictor else None
-        return json.dumps(said) if isinstance(said, dict) else said
+        template = self.config.predictor.content_template if self.config.predictor else None
+        return json.dumps(template) if isinstance(template, dict) else template
 
 
 _PLACE = re.compile(
-    r'"\$\{(?P<feature>[^}]+)\}"|\$(?P<word>features_kvp|feature_names|features|records|record)\b'
+    r'"\$\{(?P<feature>[^}]+)\}"|'
+    r"\$(?P<word>features_kvp|feature_names|feature_name|features|records|record)\b"
 )
+
+
+def _sent(row: list[Any], names: list[str]) -> dict[str, Any]:
+    """Return what the places of a template stand for, for one row."""
+    named = dict(zip(names, row, strict=True))
+    return {
+        "features": row,
+        "feature_names": names,
+        "feature_name": names,  # as the guide's example of JSON lines spells it
+        "features_kvp": named,
+    }
 
 
 def _filled(template: str, values: dict[str, Any], key: str) -> Any:
@@ -131,7 +141,7 @@ def _filled(template: str, values: dict[str, Any], key: str) -> Any:
     """
 
     def fill(place: re.Match[str]) -> str:
-        source = values["features_kvp"] if place["feature"] else values
+        source = values.get("features_kvp", {}) if place["feature"] else values
         return json.dumps(source[place["feature"] or place["word"]])
 
     try:
@@ -147,10 +157,15 @@ class Reading:
     """How labels are read out of a model's answers."""
 
     def __init__(
-        self, config: AnalysisConfig, made: Dataset, outputs: tuple[str, ...] = ()
+        self,
+        config: AnalysisConfig,
+        made: Dataset,
+        outputs: tuple[str, ...] = (),
+        *,
+        each: bool = False,
     ) -> None:
         predictor = config.predictor
-        self.one_by_one = False
+        self.one_by_one = each
         self._outputs = outputs
         self._truth = None if made.label is None else made.column(made.label)
         self._threshold = float(config.probability_threshold)
@@ -158,8 +173,8 @@ class Reading:
         self._headers = predictor.label_headers if predictor else None
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
-        said = (predictor.accept_type or predictor.content_type) if predictor else None
-        self._accept = said or config.dataset_type
+        accepted = (predictor.accept_type or predictor.content_type) if predictor else None
+        self.accept_type = accepted or config.dataset_type
 
     def labels(self, answers: Any, rows: int) -> list[Any]:
         """Return one predicted label for every row.
@@ -209,10 +224,10 @@ class Reading:
             return None
         if isinstance(where, int):
             found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
-        elif self._accept == JSON and not self.one_by_one:
-            found = whole_tables.search(where, f"predictor.{name}").search(answers)
+        elif self.accept_type == JSON and not self.one_by_one:
+            found = search(where, f"predictor.{name}").search(answers)
         else:
-            path = whole_tables.search(where, f"predictor.{name}")
+            path = search(where, f"predictor.{name}")
             found = [path.search(answer) for answer in answers]
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"
@@ -231,7 +246,7 @@ class Reading:
         return found
 
     def _is_regression(self) -> bool:
-        """Tell whether labels are numbers, more than two: a score is then the prediction."""
+        """Return whether labels are numbers, more than two: a score is then the prediction."""
         if self._truth is None or self._truth.kind not in (Kind.INTEGER, Kind.FLOAT):
             return False
         return len(self._truth.levels) > 2
@@ -251,7 +266,7 @@ class Reading:
         except (TypeError, ValueError):
             raise DataError(
                 f"the model's score {quote(value)} is no number. Could not convert string to "
-                "float. If it is a label, say where it is in predictor.label"
+                "float. If it is a label, predictor.label must name its place"
             ) from None
         if self._is_regression() and self._headers is None:
             return number

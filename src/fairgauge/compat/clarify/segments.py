@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,9 +46,7 @@ def segments_of(job: Job) -> list[dict[str, Any]]:
 
 
 def _measured(job: Job, mask: NDArray[np.bool_]) -> dict[str, Any]:
-    columns = tuple(column.take(mask) for column in job.made.columns)
-    part = replace(job.made, columns=columns)
-    again = type(job)(job.config, part, job.profile)
+    again = type(job)(job.config, job.made.take(mask), job.profile)
     return {f"{stage}_metrics": again.stage(stage) for stage in job.config.stages}
 
 

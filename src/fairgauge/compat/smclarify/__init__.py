@@ -4,3 +4,6 @@
 >>> report.StageType.PRE_TRAINING.value
 'pre_training'
 """
+
+__version__ = "0.5"
+"""The version of smclarify whose names these are."""

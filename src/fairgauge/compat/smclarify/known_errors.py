@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) -> Iterator[str]:
-    """Say what is doubtful in how a column was read."""
+    """Describe what is doubtful in how a column was read."""
     why = looks_misread(column, values, found)
     if why:
         yield why
@@ -24,7 +24,7 @@ def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) ->
 
 
 def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
-    """Say where missing labels or predictions count as negative."""
+    """Describe where missing labels or predictions count as negative."""
     for each in outcomes:
         if each is not None and (each.column.codes < 0).any():
             rows = int((each.column.codes < 0).sum())
@@ -32,7 +32,7 @@ def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
 
 
 def of_results(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Say where a distance drops a category that one side lacks."""
+    """Describe where a distance drops a category that one side lacks."""
     for block in blocks:
         value = {m["name"]: m["value"] for m in block["metrics"]}
         if isinstance(value.get("KL"), float) and value["KL"] < 0:

@@ -18,6 +18,7 @@ from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
 from fairgauge.pipeline import audit
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.values import canonical, matches, name_of
 
 if TYPE_CHECKING:
@@ -129,21 +130,25 @@ class _Evaluation:
             }
             for name in (SLICE_A, SLICE_B)
         }
-        return {"counts": counts, **_told(report, DATA_METRICS)}
+        return {"counts": counts, **_described(report, DATA_METRICS)}
 
     def _model(self, records: Records) -> list[dict[str, Any]]:
         rows, slices = self._slices(records)
         label = self._label(records, rows)
         scored = scores_of(records, self._asked)
         self._check_classes(scored)
+        if scored.are_classes and self._asked.thresholds != [0.5]:
+            self._notices.append(
+                "thresholds: have no effect, because the predictions are classes without scores"
+            )
         found = []
         for threshold in self._asked.thresholds:
             states = np.array(list(_predicted(scored, self._labels, threshold)))[rows]
             report = self._audit(slices, label, _outcome("prediction", states), MODEL_METRICS)
             groups = {group.group: group.counts for group in report.groups}
             confusion = {name: groups.get(name) for name in (SLICE_A, SLICE_B)}
-            told = _told(report, MODEL_METRICS)
-            found.append({"threshold": threshold, "confusion": confusion, **told})
+            described = _described(report, MODEL_METRICS)
+            found.append({"threshold": threshold, "confusion": confusion, **described})
         return found
 
     def _slices(self, records: Records) -> tuple[Codes, Blocks]:
@@ -164,7 +169,7 @@ class _Evaluation:
         return rows, Blocks("slice", (SLICE_A, SLICE_B), codes, DataType.CATEGORICAL)
 
     def _known(self, records: Records) -> Mask:
-        """Tell which rows have every feature of the slice: others are in neither."""
+        """Return which rows have every feature of the slice: others are in neither."""
         conditions = self._bias.slices[0].conditions
         columns = [records.column(each.feature, self._path) for each in conditions]
         known: Mask = np.logical_and.reduce([column.codes >= 0 for column in columns])
@@ -227,18 +232,18 @@ def _positive(report: Report, name: str) -> float | None:
     return None
 
 
-def _told(report: Report, metrics: Sequence[str]) -> dict[str, Any]:
+def _described(report: Report, metrics: Sequence[str]) -> dict[str, Any]:
     """Return values, reasons where there is none, intervals, and each comparison in words."""
     values: dict[str, Any] = {}
-    told: dict[str, dict[str, Any]] = {"reasons": {}, "intervals": {}, "says": {}}
+    texts: dict[str, dict[str, Any]] = {"reasons": {}, "intervals": {}, "says": {}}
     for metric in metrics:
         each = report[metric, "slice", SLICE_A]
         values[metric] = spelled(each.value)
         if each.value is None:
-            told["reasons"][metric] = each.reason
+            texts["reasons"][metric] = describe_reason(each.reason) if each.reason else "no value"
         else:
-            told["says"][metric] = each.says
+            texts["says"][metric] = each.says
         if each.low is not None and each.high is not None:
-            told["intervals"][metric] = [spelled(each.low), spelled(each.high)]
+            texts["intervals"][metric] = [spelled(each.low), spelled(each.high)]
     means = {metric: find_metric(metric).positive for metric in metrics}
-    return {"metrics": values, **told, "positive_means": means}
+    return {"metrics": values, **texts, "positive_means": means}

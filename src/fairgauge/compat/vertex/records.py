@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.compat import whole_tables
 from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.json_documents import json_lines
+from fairgauge.compat.tables import Table
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,15 +27,13 @@ _SHOWN = 8
 class Records:
     """Rows of a data set or of predictions."""
 
-    def __init__(self, source: str, columns: dict[str, Column] | None, rows: list[Any]) -> None:
+    def __init__(self, source: str, table: Table | None, rows: list[Any]) -> None:
         self.source = source
-        self._columns = columns
+        self._table = table
         self._rows = rows
 
     def __len__(self) -> int:
-        if self._columns is not None:
-            return len(next(iter(self._columns.values())))
-        return len(self._rows)
+        return len(self._rows) if self._table is None else self._table.rows
 
     def column(self, name: str, path: str) -> Column:
         """Return a column by its dotted name, under ``instance`` by default.
@@ -43,27 +43,25 @@ class Records:
         SpecError
             No row has it.
         """
-        if self._columns is not None:
-            if name in self._columns:
-                return self._columns[name]
-            raise SpecError(Problem(path, self._absent(name, list(self._columns))))
+        if self._table is not None:
+            if name in self._table.names:
+                return self._table.column(name)
+            raise SpecError(Problem(path, self._absent(name, self._table.names)))
         values = [_lookup(row, name) for row in self._rows]
         if all(value is None for value in values):
             raise SpecError(Problem(path, self._absent(name, _names(self._rows))))
         return from_values(name, (_plain(value) for value in values))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column of a name."""
-        if self._columns is not None:
-            return name in self._columns
+        """Return whether there is a column of a name."""
+        if self._table is not None:
+            return name in self._table.names
         return any(_lookup(row, name) is not None for row in self._rows)
 
     def raw(self, name: str) -> list[Any]:
         """Return the values of a field, whatever they are."""
-        if self._columns is not None:
-            column = self._columns[name]
-            cells = [*column.levels, None]
-            return [cells[code] for code in column.codes.tolist()]
+        if self._table is not None:
+            return self._table.column(name).cells()
         return [_lookup(row, name) for row in self._rows]
 
     def _absent(self, name: str, known: Sequence[str]) -> str:
@@ -75,9 +73,11 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a model said of every row: the score of each class."""
+    """What a model predicted for every row: the score of each class."""
 
     scores: list[dict[str, float] | None]
+    are_classes: bool = False
+    """Whether the predictions are classes without scores, which no threshold can change."""
 
     def of(self, classes: Sequence[str]) -> list[float | None]:
         """Return the summed score of some classes, None where nothing was predicted."""
@@ -131,12 +131,23 @@ def scores_of(records: Records, asked: Parameters) -> Scored:
         There are none, or they have another form.
     """
     target = asked.target_field_name.rpartition(".")[2]
-    names = (PREDICTION, f"predicted_{target}", "predicted_label", "predicted")
+    predicted = (f"predicted_{target}", "predicted_label", "predicted")
+    names = (PREDICTION, *(f"{name}_probs" for name in predicted), *predicted)
     name = next((name for name in names if records.has(name)), None)
     if name is None:
         raise DataError(f"{quote(records.source)} holds no predictions: no field {listing(names)}")
-    found = [_scores(value, records.source, row) for row, value in enumerate(records.raw(name), 1)]
-    return Scored(found)
+    values = records.raw(name)
+    found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
+    plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
+    alone = [_is_class(value) for value in plain]
+    return Scored(found, are_classes=bool(alone) and all(alone))
+
+
+def _is_class(value: Any) -> bool:
+    """Return whether a prediction is a class, not a structure of scores."""
+    if isinstance(value, str):
+        return value.lstrip()[:1] not in ("{", "[")
+    return not isinstance(value, (dict, list))
 
 
 def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
@@ -158,7 +169,8 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
                 }
             value = [value]
         if isinstance(value, list):
-            return {_text(_first(each, _CLASS_KEYS)): _score(each) for each in value}
+            parts = [each.get("tables", each) for each in value]
+            return {_text(_first(p, _CLASS_KEYS)): float(_first(p, _SCORE_KEYS)) for p in parts}
     except (KeyError, TypeError, ValueError, AttributeError):
         message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
         raise DataError(
@@ -168,18 +180,14 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
 
 
 def _first(found: dict[str, Any], keys: Sequence[str]) -> Any:
-    return next(found[key] for key in keys if key in found)
-
-
-def _score(found: dict[str, Any]) -> float:
-    nested = found.get("tables", found)
-    return float(_first(nested, _SCORE_KEYS))
+    """Return the value of the first key that there is; KeyError for none."""
+    return found[next((key for key in keys if key in found), keys[0])]
 
 
 def _lines(files: Sequence[Path]) -> Records:
     rows: list[Any] = []
     for path in files:
-        for record in whole_tables.json_lines(path):
+        for record in json_lines(path):
             if not isinstance(record, dict):
                 raise DataError(f"{quote(path)} must hold an object a line, not {quote(record)}")
             rows.append(record)
@@ -189,21 +197,28 @@ def _lines(files: Sequence[Path]) -> Records:
 
 
 def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
-    parts = []
-    for path in files:
-        rows = whole_tables.csv_rows(path)
-        names, body = (list(columns), rows) if columns else (rows[0], rows[1:])
-        if len(names) != len(rows[0]):
-            message = f"names {len(names)} columns, but {quote(path)} has {len(rows[0])}"
+    local = [local_copy(path) for path in files]
+    parts: list[tuple[Path, bool]] = []
+    names = list(columns)
+    for path, shown in zip(local, files, strict=True):
+        (first,) = first_rows(path, 1)
+        names = names or first
+        if len(names) != len(first):
+            message = f"names {len(names)} columns, but {quote(shown)} has {len(first)}"
             raise SpecError(Problem("columns", message))
-        parts.append(whole_tables.csv_columns(names, body))
-    made = {column.name: column for column in whole_tables.stack(parts)}
-    return Records(str(files[0]), made, [])
+        if not columns and first != names:
+            raise DataError(
+                f"the files have different columns: {listing(names)} in {quote(files[0])} and "
+                f"{listing(first)} in {quote(shown)}"
+            )
+        parts.append((path, first == names))
+    source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
+    return Records(str(files[0]), Table.of_files(source, names), [])
 
 
 def _parquet(files: Sequence[Path]) -> Records:
-    made = {column.name: column for column in whole_tables.parquet_columns(files)}
-    return Records(str(files[0]), made, [])
+    source, names = ordered_parquet([local_copy(path) for path in files], str(files[0]))
+    return Records(str(files[0]), Table.of_files(source, names), [])
 
 
 def _lookup(row: Any, name: str) -> Any:

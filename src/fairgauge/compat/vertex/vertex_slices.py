@@ -1,9 +1,10 @@
-"""Slices in the three shapes that are in use: the proto's, the pipeline helper's, the guide's."""
+"""Slices in the shapes that are in use: the proto's as JSON or text, the helper's, the guide's."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -20,9 +21,12 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _MOST_SLICES = 2
+_ENDS = 2
 _CONFIG_KEYS = {"biasSlices", "bias_slices", "slices", "labels"}
 _TEXT, _NUMBER = ("stringValue", "string_value"), ("floatValue", "float_value")
 _ALL = ("allValues", "all_values")
+_RANGE = ("range", "range_")
+"""A range, also as the client's ``BiasConfig.to_dict`` spells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Condition:
     high: float | None = None
 
     def holds(self, column: Column) -> Mask:
-        """Tell for every row whether it meets the condition; a missing value does not."""
+        """Return for every row whether it meets the condition; a missing value does not."""
         levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
         met: Mask = levels[column.codes]
         return met
@@ -55,7 +59,7 @@ class Slice:
     written: Any
 
     def holds(self, column: Callable[[str], Column]) -> Mask:
-        """Tell for every row whether it is in the slice."""
+        """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
         inside: Mask = np.logical_and.reduce(met)
         return inside
@@ -73,6 +77,9 @@ def read_bias_configs(found: Any) -> tuple[tuple[BiasConfig, ...], list[Problem]
     """Read bias configurations in any shape; return them and everything that is wrong."""
     problems: list[Problem] = []
     path = "bias_configs"
+    found = _from_text(found)
+    if isinstance(found, list):
+        found = [_from_text(each) for each in found]
     if isinstance(found, dict):
         found = [found]
     if not isinstance(found, list) or not found:
@@ -82,6 +89,16 @@ def read_bias_configs(found: Any) -> tuple[tuple[BiasConfig, ...], list[Problem]
         return (_config(found, [], path, problems),), problems
     made = [_read(each, f"{path}[{i}]", problems) for i, each in enumerate(found)]
     return tuple(made), problems
+
+
+def _from_text(found: Any) -> Any:
+    """Return the JSON that a text holds, as ``MessageToJson`` writes it; else what was given."""
+    if not isinstance(found, str):
+        return found
+    try:
+        return json.loads(found)
+    except ValueError:
+        return found
 
 
 def _read(found: Any, path: str, problems: list[Problem]) -> BiasConfig:
@@ -99,7 +116,7 @@ def _read(found: Any, path: str, problems: list[Problem]) -> BiasConfig:
     ]
     key = next((k for k in ("biasSlices", "bias_slices", "slices") if k in found), None)
     if key is None:
-        problems.append(Problem(path, "has no slices; say biasSlices or slices"))
+        problems.append(Problem(path, "has no slices; name biasSlices or slices"))
         return BiasConfig(())
     slices = found[key] if isinstance(found[key], list) else [found[key]]
     labels = found.get("labels", [])
@@ -133,8 +150,9 @@ def _condition(feature: str, wanted: Any, path: str, problems: list[Problem]) ->
     if isinstance(wanted, dict):
         if any(key in wanted for key in _ALL):
             message = "all_values is not for bias; name a value or a range"
-        elif "range" in wanted:
-            return _range(feature, wanted["range"], f"{path}.range", problems)
+        elif any(key in wanted for key in _RANGE):
+            key = next(key for key in _RANGE if key in wanted)
+            return _range(feature, wanted[key], f"{path}.{key}", problems)
         else:
             value = _value(wanted.get("value", wanted))
             if value is not None:
@@ -143,6 +161,10 @@ def _condition(feature: str, wanted: Any, path: str, problems: list[Problem]) ->
         problems.append(Problem(path, message))
         return None
     values = wanted if isinstance(wanted, list) else [wanted]
+    if len(values) == _ENDS and all(map(_is_number, values)):
+        # as the pipeline components' helper reads a list
+        ends = dict(zip(("low", "high"), values, strict=True))
+        return _range(feature, ends, path, problems)
     if not values or any(value is None or isinstance(value, (list, dict)) for value in values):
         problems.append(Problem(path, f"must be a value, not {quote(wanted)}"))
         return None
@@ -162,12 +184,16 @@ def _value(found: Any) -> Any:
 
 def _range(feature: str, found: Any, path: str, problems: list[Problem]) -> Condition | None:
     ends = [found.get(key) if isinstance(found, dict) else None for key in ("low", "high")]
-    numeric = [e for e in ends if isinstance(e, (int, float)) and not isinstance(e, bool)]
+    numeric = [end for end in ends if _is_number(end)]
     if len(numeric) != len(ends) or not numeric[0] < numeric[1]:
         message = f"must have a number low below a number high, not {quote(found)}"
         problems.append(Problem(path, message))
         return None
     return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _equal(wanted: Any, level: Any) -> bool:

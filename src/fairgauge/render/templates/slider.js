@@ -67,6 +67,8 @@
     if (!Number.isFinite(value)) return `${value < 0 ? "-" : sign(value, signed)}∞`;
     return value === 0 ? "0" : sign(value, signed) + value.toFixed(3);
   };
+  const asPoints = (value) => (value === null || Number.isNaN(value) ? "-"
+    : `${sign(value, true)}${(value * 100).toFixed(1)}`);
   const asPercent = (value) => (Number.isNaN(value) ? "-" : `${(value * 100).toFixed(1)}%`);
   const asCount = (n) => n.toLocaleString("en", { maximumFractionDigits: 1 });
   const asScore = (k) => String(Number(edge(k).toPrecision(6)));
@@ -108,7 +110,7 @@
     return row;
   };
 
-  const show = (said) => {
+  const show = (notice) => {
     const groups = feature.groups;
     const cells = groups.map((group, i) => cellsAt(group, thresholds[i]));
     const names = data.labelled ? ["TP", "FP", "FN", "TN"] : [];
@@ -122,15 +124,15 @@
       line("threshold", "", thresholds.map((k) => cell(asScore(k), edge(k)))), ...counted, ...rates);
     const compared = groups.map((group, i) => i).filter((i) => groups[i].compared);
     one("tool-metrics").tBodies[0].replaceChildren(...data.metrics.map((metric) => {
-      const row = line(metric.name, metric.link, compared.map((i) => {
+      const row = line(metric.title, metric.link, compared.map((i) => {
         const value = compare(metric, feature, cells, i);
-        return cell(asNumber(value, metric.signed), value);
+        return cell(metric.points ? asPoints(value) : asNumber(value, metric.signed), value);
       }));
-      if (metric.title) row.cells[0].append(make("small", metric.title));
+      row.dataset.name = metric.name;
       return row;
     }));
     const selected = data.rates.find((rate) => rate.name === "selection_rate");
-    one("tool-said").textContent = said || groups.map((group, i) =>
+    one("tool-status").textContent = notice || groups.map((group, i) =>
       `${group.name}: ${asPercent(valueOf(selected, cells[i]))} predicted positive`).join("; ");
   };
 
@@ -146,12 +148,12 @@
       type: "number", min: low, max: high, step: "any", inputmode: "decimal",
       "aria-label": `threshold of ${name}, as a number`,
     });
-    const take = (to, said) => {
+    const take = (to, notice) => {
       which.forEach((i) => { thresholds[i] = to; });
       range.value = to;
       range.setAttribute("aria-valuetext", asScore(to));
       box.value = asScore(to);
-      show(said);
+      show(notice);
     };
     range.addEventListener("input", () => take(Number(range.value)));
     box.addEventListener("change", () => {

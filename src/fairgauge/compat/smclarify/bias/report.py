@@ -11,8 +11,13 @@ from fairgauge.compat.facet_blocks import Blocks, Outcome, facet_blocks, outcome
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.flip_test import Features
 from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify import known_errors
-from fairgauge.compat.smclarify.bias.metrics import POSTTRAINING_METRICS, PRETRAINING_METRICS
+from fairgauge.compat.smclarify.bias.metrics import (
+    POSTTRAINING_METRICS,
+    PRETRAINING_METRICS,
+    call_metric,
+)
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 from fairgauge.compat.smclarify.bias.performance import performance
@@ -127,7 +132,7 @@ def bias_report(
     Raises
     ------
     ValueError
-        The whole report fails, as smclarify's does; the text says why.
+        The whole report fails, as smclarify's does; the message gives the reason.
 
     Examples
     --------
@@ -148,12 +153,16 @@ def bias_report(
     question = made.question(group_variable)
     cube = count_question(question, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(question, cube, made.features, problem)
+    measured = Measured(question, cube, [made.features], problem)
+    own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
+
+    def entry(name: str, block: int) -> dict[str, Any]:
+        if name in own:
+            return made.called(own[name], block, group_variable)
+        return measured.result(name, 0, block)
+
     found = [
-        {
-            "value_or_threshold": block,
-            "metrics": [measured.result(name, 0, i) for name in names],
-        }
+        {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]
     warn_once([*made.doubts(), *known_errors.of_results(found)])
@@ -190,7 +199,7 @@ def model_performance_report(
     Raises
     ------
     ValueError
-        The labels and predictions do not fit together; the text says why.
+        The labels and predictions do not fit together; the message gives the reason.
     """
     del df
     _require_positive(label_column.positive_label_values)
@@ -215,6 +224,7 @@ class _Asked:
     ) -> None:
         _check(df, facet_column, label_column, stage_type, predicted_label_column)
         self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
+        self._df = df
         self._column = from_series(df[facet_column.name])
         self.label: Outcome
         self.prediction: Outcome | None = None
@@ -241,7 +251,7 @@ class _Asked:
     @property
     def features(self) -> Features:
         """Return the columns that the flip test compares rows by."""
-        return Features(from_frame(self._others))
+        return Features(lambda: from_frame(self._others))
 
     def question(self, group_variable: pd.Series | None) -> Question:
         """Return what is counted."""
@@ -250,11 +260,42 @@ class _Asked:
             strata = from_series(group_variable, "group_variable")
         return Question((self.facet,), self.label, self.prediction, strata)
 
+    def called(
+        self, metric: Callable[..., Any], block: int, group_variable: pd.Series | None
+    ) -> dict[str, Any]:
+        """Call a metric that a user registered; an exception is the error of its entry."""
+        index = self._df.index
+        label = _flags(self.label.states == 1, index)
+        after = None if self.prediction is None else _flags(self.prediction.states == 1, index)
+        arguments = {
+            "df": self._others,
+            "feature": self._df[self.facet.name],
+            "sensitive_facet_index": _flags(self.facet.codes == block, index),
+            "label": label,
+            "positive_label_index": label,
+            "predicted_label": after,
+            "positive_predicted_label_index": after,
+            "group_variable": group_variable,
+        }
+        made = (metric.__name__, metric_description(metric))
+        try:
+            entry: MetricResult = MetricResult(*made, call_metric(metric, **arguments))
+        except Exception as error:
+            entry = MetricError(*made, error=error)
+        written: dict[str, Any] = entry.to_json()
+        return written
+
     def doubts(self) -> Iterator[str]:
-        """Say what is doubtful in how the columns were read."""
+        """Describe what is doubtful in how the columns were read."""
         yield from known_errors.of_reading(self._column, self._listed[0], self.facet.of)
         yield from known_errors.of_reading(self.label.column, self._listed[1], self.label.of)
         yield from known_errors.of_missing([self.label, self.prediction])
+
+
+def _flags(values: Any, index: Any) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values, index=index)
 
 
 def _check(

@@ -69,6 +69,10 @@ class MetricResult:
         self.description = description
         self.value = value
 
+    def to_json(self) -> Any:
+        """Return plain values, infinities as text."""
+        return plain(self)
+
 
 class MetricError(MetricResult):
     """A metric without a value, and why."""

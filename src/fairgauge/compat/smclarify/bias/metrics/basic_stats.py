@@ -123,7 +123,7 @@ def multicategory_confusion_matrix(
 ) -> dict[str, dict[str, float]] | None:
     """Return how often each label was predicted as each other: {true: {predicted: rows}}.
 
-    Predicted values that no label has are left out, as smclarify leaves them out; None where the
+    Predicted values that no label has are excluded, as smclarify excludes them; None where the
     predictions cannot be read as labels.
     """
     return class_matrix(from_series(label_series), from_series(predicted_label_series))
@@ -135,7 +135,7 @@ def class_matrix(label: Column, predicted: Column) -> dict[str, dict[str, float]
     Raises
     ------
     TypeError
-        Labels are missing; the text is what smclarify's libraries say of it.
+        Labels are missing; the message is that of smclarify's libraries.
     """
     missing = bool((label.codes < 0).any())
     order = sorted([*label.used, *([math.nan] if missing else [])])

@@ -48,7 +48,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def metric_description(metric: Callable[..., float]) -> str:
-    """Return what results say of a metric: its name, or the first line of its docstring."""
+    """Return a metric's description in results: its name, or the first line of its docstring."""
     line = (metric.__doc__ or "").lstrip().split("\n")[0]
     return DESCRIPTIONS.get(metric.__name__, line)
 

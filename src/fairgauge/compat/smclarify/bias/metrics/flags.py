@@ -58,7 +58,7 @@ def measure(
     Raises
     ------
     ValueError
-        A metric has no value; the text says why.
+        A metric has no value; the message gives the reason.
     """
     asked = Question((facet(sensitive_facet_index),), label, prediction, group(group_variable))
     cube = count_question(asked, Profile.CLARIFY)

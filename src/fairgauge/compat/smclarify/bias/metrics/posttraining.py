@@ -151,7 +151,7 @@ def FT(
     """Flip Test (FT)."""
     inside = facet(sensitive_facet_index)
     prediction = flag(positive_predicted_label_index, "positive_predicted_label_index")
-    return Features(from_frame(df)).flip(inside.codes == 0, prediction.states == 1)
+    return Features(lambda: from_frame(df)).flip(inside.codes == 0, prediction.states == 1)
 
 
 def GE(positive_label_index: pd.Series, positive_predicted_label_index: pd.Series) -> float:

@@ -1,23 +1,59 @@
-"""The registered metrics, in smclarify's order."""
+"""The registered metrics, in smclarify's order, and the decorators that register further ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairgauge.compat.service_texts import REGISTERED_POST, REGISTERED_PRE
-from fairgauge.compat.smclarify.bias.metrics import posttraining, pretraining
+from fairgauge.compat.smclarify.bias.metrics import posttraining as after
+from fairgauge.compat.smclarify.bias.metrics import pretraining as before
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Metric = TypeVar("Metric", bound=Callable[..., Any])
+
 PRETRAINING_METRIC_FUNCTIONS: list[Callable[..., Any]] = [
-    getattr(pretraining, name) for name in REGISTERED_PRE
+    getattr(before, name) for name in REGISTERED_PRE
 ]
 POSTTRAINING_METRIC_FUNCTIONS: list[Callable[..., Any]] = [
-    getattr(posttraining, name) for name in REGISTERED_POST
+    getattr(after, name) for name in REGISTERED_POST
 ]
+
+
+def pretraining(function: Metric) -> Metric:
+    """Register a metric of labels; it is called with those report arguments that it names.
+
+    Raises
+    ------
+    TypeError
+        It is not a function.
+    AssertionError
+        A metric of its name is registered.
+    ValueError
+        It has no docstring, whose first line describes it in reports.
+    """
+    return _registered(PRETRAINING_METRIC_FUNCTIONS, function)
+
+
+def posttraining(function: Metric) -> Metric:
+    """Register a metric of predictions, as `pretraining` does one of labels."""
+    return _registered(POSTTRAINING_METRIC_FUNCTIONS, function)
+
+
+def _registered(metrics: list[Callable[..., Any]], function: Metric) -> Metric:
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{function} is not a function")
+    if function.__name__ in all_metrics():
+        raise AssertionError(f"{function.__name__} is already registered")
+    if not function.__doc__:
+        raise ValueError("Metric function doesn't have a docstring")
+    metrics.append(function)
+    return function
 
 
 def all_metrics() -> list[str]:
     """Return the names of all metrics."""
-    return [*REGISTERED_PRE, *REGISTERED_POST]
+    every = [*PRETRAINING_METRIC_FUNCTIONS, *POSTTRAINING_METRIC_FUNCTIONS]
+    return [function.__name__ for function in every]

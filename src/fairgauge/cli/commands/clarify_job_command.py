@@ -1,0 +1,44 @@
+"""``fairgauge clarify-job``: the entry point of a container that runs as a processing job."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from fairgauge.cli.streams import complain, say
+
+
+@click.command("clarify-job", short_help="Run as a SageMaker processing job.")
+@click.option(
+    "--root",
+    metavar="DIR",
+    default="/opt/ml",
+    show_default=True,
+    help="Folder below which the service mounts the input and reads the output.",
+)
+def command(root: str) -> None:
+    """Run the bias part of a processing job, from the folders that the service mounts.
+
+    Reads processing/input/config/analysis_config.json and processing/input/data below the root, and
+    writes analysis.json, fairgauge.json and the report into processing/output. With the environment
+    variable baseline_constraints the job is one of a monitor, and constraint_violations.json is
+    written too. The exit code is 0 unless the job failed; output/message holds the reason.
+    """
+    from fairgauge.compat.clarify.processing_job import JobFolders, run_job, write_message
+    from fairgauge.errors import FairgaugeError
+    from fairgauge.render import render
+
+    folders = JobFolders(Path(root), os.environ)
+    try:
+        found, drift = run_job(folders)
+    except FairgaugeError as error:
+        write_message(folders, str(error))
+        raise
+    for notice in found.notices:
+        complain(notice, prefix="Note: ")
+    if found.report is not None:
+        say(render(found.report, "text"))
+    if drift is not None:
+        say(drift.summary)

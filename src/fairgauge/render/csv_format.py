@@ -1,0 +1,50 @@
+"""The CSV format: one table of a report or the changes of a comparison."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import TYPE_CHECKING
+
+from fairgauge.render.display_names import printable
+from fairgauge.render.flat_rows import changes_of, table_of
+from fairgauge.report.report import Report
+
+if TYPE_CHECKING:
+    from fairgauge.comparison.comparison import Comparison
+    from fairgauge.render.flat_rows import Cell
+
+_FORMULA = tuple("=+-@")
+_NEEDS_QUOTES = frozenset('",;|')
+
+
+def write(shown: Report | Comparison, *, table: str = "estimates") -> str:
+    """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
+    found = table_of(shown, table) if isinstance(shown, Report) else changes_of(shown)
+    lines = [",".join(found.columns)]
+    lines += [",".join(map(cell, row)) for row in found.rows]
+    return "\n".join(lines) + "\n"
+
+
+def cell(value: Cell) -> str:
+    """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
+
+    >>> cell("=1+1"), cell(-0.5), cell(None), cell("a;b")
+    ("'=1+1", '-0.5', '', '"a;b"')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return _number(value)
+    text = printable(value)
+    if unicodedata.normalize("NFKC", text).lstrip().startswith(_FORMULA):
+        text = f"'{text}"  # a spreadsheet shows it instead of computing it
+    if _NEEDS_QUOTES.intersection(text) or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _number(value: float) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)

@@ -1,0 +1,275 @@
+"""The document tree: what a report or a comparison shows, before it is text, Markdown or HTML.
+
+Documents are built once (`report_document`, `comparison_document`) and walked by every renderer.
+Texts are plain and hold users' names as they are; a walker makes them harmless in its own format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+
+class Tone(StrEnum):
+    """How a text is meant."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    BAD = "bad"
+    UNSURE = "unsure"
+    SOFT = "soft"
+
+
+class Unit(StrEnum):
+    """What the numbers of a chart are."""
+
+    PERCENT = "percent"
+    POINTS = "points"
+    RATIO = "ratio"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading between blocks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of sentences, numbered or not."""
+
+    items: tuple[str, ...]
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Pairs of a word and what it is."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text that is shown as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A number with its confidence interval, on the axis of a chart or of a table's column."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    sparse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes
+    ----------
+    text : what it shows.
+    below : what stands below it in small letters.
+    tone : how it is meant.
+    name : whether it is a user's name.
+    link : the anchor of the glossary that explains it.
+    mark : the number, for tables that draw it.
+    """
+
+    text: str
+    below: str = ""
+    tone: Tone = Tone.PLAIN
+    name: bool = False
+    link: str = ""
+    mark: Mark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    heading, link : what it holds, and where the glossary explains it.
+    numeric : whether it holds numbers.
+    joined : whether it belongs to the column before it.
+    """
+
+    heading: str
+    numeric: bool = True
+    link: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    caption : what it shows; renderers without captions may leave it to the heading above.
+    columns, rows : its columns and cells.
+    totals : rows below a rule: all rows together.
+    notes : what stands below it.
+    matrix : whether it is an overview whose marks are drawn on one axis for each column.
+    id : the anchor, of a table that can be searched.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    totals: tuple[tuple[Cell, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    matrix: bool = False
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """A row of a chart.
+
+    Attributes
+    ----------
+    label : whose number it is.
+    mark : the number; ``before`` is another that it is compared with.
+    text, below : the number in words, and what stands below it.
+    badge, tone : the outcome of a rule, and how it is meant.
+    emphasis : whether it stands out, as a total does.
+    """
+
+    label: str
+    mark: Mark
+    text: str
+    below: str = ""
+    badge: str = ""
+    tone: Tone = Tone.PLAIN
+    before: Mark | None = None
+    emphasis: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Numbers with their confidence intervals on one axis, a row each.
+
+    Attributes
+    ----------
+    caption, link : what it shows, and where the glossary explains it.
+    rows : the numbers.
+    unit : what they are.
+    neutral : the number that means "no difference", if there is one.
+    allowed : the range that a rule allows, open ends as infinities.
+    notes : what stands below it.
+    """
+
+    caption: str
+    rows: tuple[ChartRow, ...]
+    unit: Unit
+    neutral: float | None = None
+    allowed: tuple[float, float] | None = None
+    link: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the glossary."""
+
+    anchor: str
+    name: str
+    title: str
+    text: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """What every name in a document means."""
+
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCharts:
+    """Curves of scores and the threshold explorer: drawn where scripts or pictures can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """Room for names, dates and signatures, on paper."""
+
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document.
+
+    Attributes
+    ----------
+    id, title : its anchor and heading.
+    blocks : what it holds, in order.
+    folded : whether it opens on demand where a renderer can.
+    short : its name in a list of contents; without one it is not listed.
+    """
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+    folded: bool = False
+    short: str = ""
+
+
+Block: TypeAlias = (
+    Heading
+    | Paragraph
+    | Items
+    | Facts
+    | Code
+    | Table
+    | Chart
+    | Glossary
+    | ScoreCharts
+    | SignOff
+    | Section
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole document.
+
+    Attributes
+    ----------
+    title : what it is called.
+    beside : what stands beside the title in few words, such as the number of rows.
+    lead : what was asked, in one or two sentences.
+    cover : who made it, of what, for what.
+    verdict, tone : what all rules come to, in few words; empty without rules.
+    sections : its parts.
+    created, version : when and by which fairgauge it was made.
+    """
+
+    title: str
+    beside: str
+    lead: tuple[str, ...]
+    cover: tuple[tuple[str, str], ...]
+    verdict: str
+    tone: Tone
+    sections: tuple[Section, ...]
+    created: str
+    version: str

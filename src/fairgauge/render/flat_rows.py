@@ -1,0 +1,133 @@
+"""Results as flat rows: estimates, groups, verdicts, pairs and changes, for CSV and data frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairgauge.errors import DataError, nearest, quote
+from fairgauge.report.plain_values import (
+    number,
+    plain_estimate,
+    plain_group,
+    plain_pair,
+    plain_verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from fairgauge.comparison.comparison import Comparison
+    from fairgauge.report.report import Report
+
+Cell: TypeAlias = "str | float | None"
+Row: TypeAlias = "dict[str, Cell]"
+
+_SUBJECT = ("feature", "group", "reference", "reference_kind", "scope", "stratum", "class_scope",
+            "class", "average", "threshold")  # fmt: skip
+_INTERVAL = ("value", "low", "high", "confidence", "method")
+ESTIMATES = ("metric", "set", *_SUBJECT, *_INTERVAL, "p_value", "p_adjusted", "n_group",
+             "n_reference", "rate_group", "rate_reference", "status", "reason", "says")  # fmt: skip
+GROUPS = ("feature", "group", "reference_kind", "scope", "stratum", "class_scope", "class",
+          "average", "threshold", "n", "weight", "share", "tp", "fp", "fn", "tn", "rate", "value",
+          "low", "high", "status", "reason")  # fmt: skip
+VERDICTS = ("rule", "metric", "feature", "group", "class_scope", "class", "average", "threshold",
+            "outcome", "value", "low", "high", "reason")  # fmt: skip
+PAIRS = ("feature", "rate", "group", "other", "class_scope", "class", "average", "threshold",
+         "rate_group", "rate_other", "difference", "low", "high", "ratio", "ratio_low",
+         "ratio_high", "pairs", "p_adjusted", "status", "reason")  # fmt: skip
+TEXTS = frozenset(
+    ("metric", "set", "feature", "group", "other", "reference", "reference_kind", "scope",
+     "stratum", "class_scope", "class", "average", "method", "status", "reason", "says", "rule",
+     "rate", "outcome", "direction")
+)  # fmt: skip
+"""The columns that hold text; the others hold numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table of rows, all with the same columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def table_of(report: Report, name: str = "estimates") -> Rows:
+    """Return one table of a report: estimates, groups, verdicts or pairs.
+
+    Raises
+    ------
+    DataError
+        There is no such table.
+    """
+    if name not in TABLES:
+        allowed = ", ".join(TABLES)
+        raise DataError(f"no table {quote(name)}.{nearest(name, list(TABLES))} Allowed: {allowed}")
+    columns, make = TABLES[name]
+    return Rows(
+        columns, tuple(tuple(each.get(column) for column in columns) for each in make(report))
+    )
+
+
+def _flat(fields: Mapping[str, Any]) -> Row:
+    """Return plain values without what is nested: a reason as its message, methods joined."""
+    found: Row = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            message = value.get("message")
+            found[name] = str(message) if message is not None else None
+        elif isinstance(value, list):
+            found[name] = ", ".join(map(str, value)) or None
+        else:
+            found[name] = number(value)
+    return found
+
+
+def _estimates(report: Report) -> Iterator[Row]:
+    return (_flat(plain_estimate(each)) for each in report.estimates)
+
+
+def _groups(report: Report) -> Iterator[Row]:
+    """Yield a row for every rate of every group, and of all groups together."""
+    for group in (*report.groups, *report.totals):
+        fields = plain_group(group)
+        rates = fields.pop("rates")
+        own = _flat(fields) | _flat(fields["counts"] or {})
+        for name, rate in rates.items():
+            yield own | _flat(rate) | {"rate": name}
+        if not rates:
+            yield own
+
+
+def _verdicts(report: Report) -> Iterator[Row]:
+    return (_flat(plain_verdict(each)) for each in report.verdicts)
+
+
+def _pairs(report: Report) -> Iterator[Row]:
+    return (_flat(plain_pair(each)) for each in report.pairs)
+
+
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[Row]]]] = {
+    "estimates": (ESTIMATES, _estimates),
+    "groups": (GROUPS, _groups),
+    "verdicts": (VERDICTS, _verdicts),
+    "pairs": (PAIRS, _pairs),
+}
+"""The tables of a report, each with its columns."""
+
+CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
+           "threshold", "reference", "old_value", "old_low", "old_high", "new_value", "new_low",
+           "new_high", "by", "change", "low", "high", "confidence", "p_value", "p_adjusted",
+           "direction", "crossed", "significant", "reason")  # fmt: skip
+
+
+def changes_of(comparison: Comparison) -> Rows:
+    """Return one row for every disparity that two reports have in common."""
+    rows = []
+    for fields in comparison.to_dict()["changes"]:
+        old, new = _flat(fields["old"]), _flat(fields["new"])
+        row = {name: new.get(name) for name in CHANGES} | _flat(fields)
+        for key, side in (("old", old), ("new", new)):
+            row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
+        rows.append(tuple(row.get(name) for name in CHANGES))
+    return Rows(CHANGES, tuple(rows))

@@ -1,0 +1,408 @@
+"""Blocks of a report about its metrics: tables of groups, charts with intervals, pairs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    DiagnosticCode,
+    ReferenceKind,
+    Status,
+)
+from fairgauge.render import numbers
+from fairgauge.render.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.document import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.estimate_sentences import reference_name
+from fairgauge.render.glossary import anchor
+from fairgauge.render.metric_words import (
+    CENTRAL,
+    compared_rate,
+    is_share,
+    marked,
+    metric_words,
+    neutral,
+    rate_heading,
+    rate_value,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    significant,
+    unit,
+)
+from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fairgauge.render.outline import Finding
+    from fairgauge.render.outline import Section as Results
+    from fairgauge.report.estimates import Estimate, Group, GroupPair
+    from fairgauge.report.report import Report
+
+_LONGEST_TEXT = 400
+_MOST_FINDING_ROWS = 12
+_MOST_GROUPS = 200
+_MOST_CHART_ROWS = 24
+_MOST_PAIRS = 30
+_MOST_LINKED = 24
+_OVERALL = "overall"
+SIGNIFICANT = "* statistically significant after adjustment"
+INSUFFICIENT = "? insufficient data"
+
+
+def finding_chart(finding: Finding) -> Chart:
+    """Return the differences of all groups in the rate of a finding, its own group first."""
+    section, metric = finding.section, finding.difference.metric
+    ranked = sorted(
+        (e for e in section.estimates if e.metric == metric),
+        key=lambda e: (
+            e.group != finding.difference.group,
+            e.status is Status.TOO_FEW,
+            -size_of(e),
+        ),
+    )
+    rows = [
+        chart_row(each, _group_and_rates(each), emphasis=each.group == finding.difference.group)
+        for each in ranked[:_MOST_FINDING_ROWS]
+    ]
+    return Chart(
+        f"{capitalised(metric_words(metric))}, groups of {called(section.name)}",
+        tuple(rows),
+        unit(metric),
+        neutral(metric),
+        link=anchor("metric", metric),
+    )
+
+
+def _group_and_rates(each: Estimate) -> str:
+    rate = compared_rate(each.metric)
+    if rate is None or each.rate_group is None or each.rate_reference is None:
+        return called(each.group)
+    show = numbers.percent if is_share(rate) else numbers.amount
+    return f"{called(each.group)}: {show(each.rate_group)} vs {show(each.rate_reference)}"
+
+
+def metric_chart(section: Results, metric: str) -> Chart:
+    """Return a metric of every group of a section, on one axis."""
+    found = [each for each in section.estimates if each.metric == metric]
+    kept = found
+    if len(found) > _MOST_CHART_ROWS:
+        far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
+        kept = [each for each in found if id(each) in far]
+    more = len(found) - len(kept)
+    return Chart(
+        capitalised(metric_words(metric)),
+        tuple(chart_row(each, called(each.group)) for each in kept),
+        unit(metric),
+        neutral(metric),
+        link=anchor("metric", metric),
+        notes=(f"The {len(kept)} furthest from no difference of {len(found):,} groups.",)
+        if more else (),
+    )  # fmt: skip
+
+
+def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
+    """Return an estimate as a row of a chart."""
+    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
+    kind = "adjusted p" if each.p_adjusted is not None else "p"
+    below = [numbers.probability(p_value, kind)]
+    if each.status is Status.TOO_FEW:
+        below.append("insufficient data")
+    kind_of, sign = unit(each.metric), signed(each.metric)
+    ends = shown_range(each.low, each.high, kind_of, sign=sign)
+    pp = " pp" if kind_of is Unit.POINTS else ""
+    text = shown(each.value, kind_of, sign=sign) + pp
+    return ChartRow(
+        label,
+        Mark(each.value, each.low, each.high, sparse=each.status is Status.TOO_FEW),
+        f"{text} ({ends})" if ends else text,
+        below=", ".join(filter(None, below)),
+        emphasis=emphasis,
+    )
+
+
+def size_of(each: Estimate) -> float:
+    """Return how far a point estimate is from "no difference"; a ratio as far as its inverse."""
+    value, middle = each.value or 0.0, neutral(each.metric)
+    if math.isinf(value):
+        return -1.0
+    if middle == 1:
+        return abs(math.log(value)) if value > 0 else math.inf
+    return abs(value - middle)
+
+
+def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bool) -> Table:
+    """Return the rates of the groups of a section, each with its difference from the reference."""
+    largest = sorted(section.groups, key=lambda group: -group.n)[:most]
+    groups = [group for group in section.groups if group in largest]
+    columns = [Column(called(section.name), numeric=False), Column("n")]
+    against = _heading_of_reference(section)
+    compared: list[tuple[str, bool, bool]] = []
+    for rate in rates:
+        has = [
+            any(section.find(f"{rate}.{by}", group.group) for group in groups)
+            for by in ("difference", "ratio")
+        ]
+        has[1] = has[1] and (ratios or not has[0])
+        compared.append((rate, has[0], has[1]))
+        columns.append(Column(rate_heading(rate), link=anchor("rate", rate)))
+        columns += [Column(against, joined=True)] if has[0] else []
+        columns += [Column("ratio", joined=True)] if has[1] else []
+    rows = [_group_cells(section, group, compared) for group in groups]
+    totals = [_group_cells(section, section.total, compared)] if section.total else []
+    cells = [cell.text for row in rows for cell in row]
+    shares = any(map(is_share, rates))
+    notes = list(legend(cells, shares=shares)) if ratios else []
+    if len(section.groups) > len(groups):
+        more = len(section.groups) - len(groups)
+        notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
+    return Table(
+        f"Groups of {called(section.name)}",
+        tuple(columns),
+        tuple(rows),
+        tuple(totals),
+        notes=("   ".join(notes),) if notes else (),
+    )
+
+
+def legend(cells: Iterable[str], *, shares: bool) -> Iterator[str]:
+    """Yield what the marks of a table mean, those that it has."""
+    endings = {text[-1:] for text in cells}
+    if "*" in endings:
+        yield SIGNIFICANT
+    if "?" in endings:
+        yield INSUFFICIENT
+    if shares:
+        yield "rates in %, differences in pp"
+
+
+def _heading_of_reference(section: Results) -> str:
+    kinds = {each.reference for each in section.estimates if each.reference}
+    if len(kinds) == 1:
+        return f"vs {shorten(called(reference_name(next(iter(kinds)))), 20)}"
+    return "vs reference"
+
+
+def reference_of(section: Results) -> str:
+    """Return what the groups of a section are compared with, in words."""
+    kinds = {each.reference for each in section.estimates if each.reference}
+    if len(kinds) != 1:
+        return "the reference"
+    only = next(iter(kinds))
+    named = {ReferenceKind.OTHERS: "all other groups", ReferenceKind.OVERALL: "all rows"}
+    return named.get(only.kind) or called(reference_name(only))
+
+
+def _group_cells(
+    section: Results, group: Group, compared: Sequence[tuple[str, bool, bool]]
+) -> tuple[Cell, ...]:
+    total = group.reference_kind is ReferenceKind.OVERALL
+    cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
+    cells.append(Cell(numbers.count(group.n)))
+    for rate, difference, ratio in compared:
+        cells.append(Cell(rate_value(rate, group.rates.get(rate))))
+        for by, has in (("difference", difference), ("ratio", ratio)):
+            if has:
+                each = None if total else section.find(f"{rate}.{by}", group.group)
+                cells.append(Cell(_marked_value(each) if each else ""))
+    return tuple(cells)
+
+
+def _marked_value(each: Estimate) -> str:
+    text = shown(each.value, unit(each.metric), sign=signed(each.metric))
+    return marked(text, each)
+
+
+def other_metrics(section: Results) -> list[str]:
+    """Return the metrics that the table of rates does not hold."""
+    found = []
+    for metric in section.metrics:
+        row = metric_row(metric)
+        rate = compared_rate(metric)
+        ours = row is not None and row.set in ("native", "own")
+        if not ours or rate is None or metric.rpartition(".")[0] != rate:
+            found.append(metric)
+    return found
+
+
+def metric_table(section: Results, metrics: Sequence[str], most: int) -> Table:
+    """Return the values of metrics for every group, with a vendor's names and signs."""
+    groups = list(dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics))
+    rows = []
+    for group in groups[:most]:
+        found = (section.find(metric, group) for metric in metrics)
+        values = [Cell(_marked_value(each) if each else "-") for each in found]
+        rows.append((Cell(called(group), name=True), *values))
+    columns = [Column(called(section.name), numeric=False)]
+    columns += [Column(_code(metric), link=anchor("metric", metric)) for metric in metrics]
+    sets = {row.set for metric in metrics if (row := metric_row(metric))}
+    vendors = [name for key, name in (("clarify", "Clarify"), ("vertex", "Vertex")) if key in sets]
+    caption = f"{' and '.join(vendors)} metrics" if vendors else "Other metrics"
+    return Table(f"{caption} of {called(section.name)}", tuple(columns), tuple(rows))
+
+
+def _code(metric: str) -> str:
+    row = metric_row(metric)
+    if row is not None and row.set == "native":
+        return metric_words(metric)
+    return metric
+
+
+def metric_sentence(each: Estimate) -> str:
+    """Return an estimate as a sentence, or why it has no value."""
+    words = capitalised(metric_words(each.metric))
+    if each.value is None:
+        reason = describe_reason(each.reason) if each.reason else str(each.status)
+        return f"{words}: no value, because {reason}."
+    return shorten(printable(f"{capitalised(each.says)}."), _LONGEST_TEXT)
+
+
+def overview_row(section: Results, group: Group, rates: Sequence[str], at: int) -> tuple[Cell, ...]:
+    """Return a group as a row of the overview: each rate with its difference, drawn."""
+    link = f"feature-{at}" if at < _MOST_LINKED else ""
+    cells = [
+        Cell(called(section.name), name=True, link=link),
+        Cell(called(group.group), name=True),
+        Cell(numbers.count(group.n)),
+    ]
+    for rate in rates:
+        found = next((e for e in section.differences(rate) if e.group == group.group), None)
+        value = rate_value(rate, group.rates.get(rate))
+        if found is None:
+            cells.append(Cell(value))
+            continue
+        tone = Tone.SOFT if not significant(found) else Tone.PLAIN
+        mark = Mark(found.value, found.low, found.high, sparse=found.status is Status.TOO_FEW)
+        cells.append(Cell(value, below=_marked_value(found), tone=tone, mark=mark))
+    return tuple(cells)
+
+
+def confusion_table(section: Results) -> Table:
+    """Return the confusion matrices of the groups of a section."""
+    having = [group for group in section.groups if group.counts][:_MOST_GROUPS]
+    names = ("tp", "fp", "fn", "tn")
+    return Table(
+        f"Confusion matrices of {called(section.name)}",
+        (Column("group", numeric=False), *(Column(name.upper()) for name in names), Column("n")),
+        tuple(
+            (
+                Cell(called(group.group), name=True),
+                *(Cell(numbers.count((group.counts or {}).get(name))) for name in names),
+                Cell(numbers.count(group.n)),
+            )
+            for group in having
+        ),
+        notes=("TP, FP, FN, TN: true and false positives, false and true negatives.",),
+    )
+
+
+def pairs_section(section: Results, i: int, most: int, report: Report) -> Section:
+    """Return every pair of groups in the central rates, folded."""
+    by_rate: dict[str, list[GroupPair]] = {}
+    for pair in section.pairs:
+        by_rate.setdefault(pair.rate, []).append(pair)
+    blocks: list[Block] = []
+    level = 100 * section.pairs[0].difference_interval.level
+    notes = [
+        capitalised(describe_diagnostic(each)) + "."
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.HOMOGENEITY and each.feature == section.feature
+    ]
+    if notes:
+        blocks.append(Items(tuple(notes)))
+    blocks.append(
+        Paragraph(
+            f"The group with the lower rate stands first. All confidence intervals of a rate hold "
+            f"simultaneously at {level:.4g}%, and the p-values are adjusted for all pairs."
+        )
+    )
+    for rate, pairs in by_rate.items():
+        shown_pairs = pairs[: min(most, _MOST_PAIRS)]
+        more = pairs[0].pairs - len(shown_pairs)
+        blocks.append(
+            Chart(
+                f"{capitalised(rate_words(rate))}: {pairs_words(pairs)}",
+                tuple(map(_pair_row, shown_pairs)),
+                Unit.POINTS,
+                0.0,
+                link=anchor("rate", rate),
+                notes=(f"{more:,} more pairs, which differ less.",) if more > 0 else (),
+            )
+        )
+    return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
+
+
+def pairs_words(pairs: Sequence[GroupPair]) -> str:
+    """Return how many pairs of a rate differ significantly."""
+    count, of = sum(each.significant for each in pairs), pairs[0].pairs
+    verb = "differs" if count == 1 else "differ"
+    many = f"{count:,} or more" if count == len(pairs) < of else f"{count:,}" if count else "none"
+    return f"{many} of {of:,} pairs {verb} statistically significantly"
+
+
+def _pair_row(pair: GroupPair) -> ChartRow:
+    low, high = pair.difference_interval
+    below = numbers.probability(pair.p_adjusted, "adjusted p")
+    sparse = pair.status is not Status.OK
+    return ChartRow(
+        f"{called(pair.group)} vs {called(pair.other)}",
+        Mark(pair.difference, low, high, sparse=sparse),
+        f"{numbers.points(pair.difference)} pp ({shown_range(low, high, Unit.POINTS, sign=True)})",
+        below=f"{below}, insufficient data" if sparse else below,
+        emphasis=pair.significant,
+    )
+
+
+def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
+    """Return an estimate as a row of the table of all numbers."""
+    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
+    sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
+    at = f", threshold {each.threshold:g}" if each.threshold is not None else ""
+    of = f", class {called(each.class_)}" if each.class_ is not None else ""
+    of = of or (f", {each.class_scope.average} average" if each.class_scope.average else "")
+    where = (
+        called(each.stratum)
+        if each.stratum is not None
+        else ("" if each.scope.kind == "overall" else "adjusted")
+    )
+    kind, sign = unit(each.metric), signed(each.metric)
+    cells = [
+        Cell(each.metric, link=anchor("metric", each.metric) if metric_row(each.metric) else ""),
+        Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
+        Cell(called(each.group) if each.group is not None else "", name=True),
+        Cell(called(reference_name(each.reference)) if each.reference else ""),
+        *([Cell(where, name=True)] if strata else []),
+        Cell(
+            shown(each.value, kind, sign=sign)
+            + (" pp" if kind is Unit.POINTS and each.value is not None else "")
+        ),
+        Cell(shown(each.low, kind, sign=sign) if each.low is not None else ""),
+        Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
+        Cell(numbers.probability(p_value, "")),
+        Cell(" / ".join(sizes)),
+        Cell(str(each.status).replace("_", " ")),
+    ]
+    return tuple(cells)
+
+
+def place_of(metric: str) -> int:
+    """Return the place of a metric among the central rates."""
+    rate = compared_rate(metric)
+    return CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)

@@ -1,0 +1,250 @@
+"""Metrics and rates in words: their names, units, signs, and how their values are written."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.enums import Better, Status
+from fairgauge.render import numbers
+from fairgauge.render.document import Unit
+from fairgauge.render.names_in_use import metric_row, rate_row
+
+if TYPE_CHECKING:
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.report.estimates import Estimate, RateValue
+
+_CODE = re.compile(r"\s*\([A-Za-z]+\)$")
+_VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
+_SHORT = {
+    "selection_rate": "selected",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "true_negative_rate": "TNR",
+    "false_negative_rate": "FNR",
+    "positive_predictive_value": "PPV",
+    "negative_predictive_value": "NPV",
+    "accuracy": "acc.",
+    "roc_auc": "AUC",
+    "mean_absolute_error": "MAE",
+    "root_mean_squared_error": "RMSE",
+    "expected_calibration_error": "ECE",
+}
+CRITERIA = {
+    "selection_rate": "demographic parity",
+    "true_positive_rate": "equalized odds, equal opportunity",
+    "false_positive_rate": "equalized odds",
+    "positive_predictive_value": "predictive parity",
+    "accuracy": "accuracy equality",
+    "base_rate": "labels",
+    "calibration_gap": "calibration",
+}
+"""The criterion of fairness that a rate is compared for."""
+
+CENTRAL = (
+    "selection_rate", "true_positive_rate", "false_positive_rate", "positive_predictive_value",
+    "accuracy", "base_rate", "roc_auc", "calibration_gap", "mean_error", "mean_absolute_error",
+)  # fmt: skip
+"""The rates of the standard metrics, in the order in which they are shown."""
+
+
+def rate_words(name: str) -> str:
+    """Return a rate's name as words."""
+    row = rate_row(name)
+    return row.title if row else name.replace("_", " ")
+
+
+def rate_heading(name: str) -> str:
+    """Return a rate's name for the head of a column.
+
+    >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
+    ('TPR', 'acc.')
+    """
+    return _SHORT.get(name) or rate_words(name)
+
+
+def metric_words(name: str) -> str:
+    """Return a metric's name as words, with the vendor's own name in brackets.
+
+    >>> metric_words("selection_rate.ratio"), metric_words("RD")
+    ('selection rate ratio', 'recall difference (Clarify RD)')
+    >>> metric_words("vertex.recall_difference")
+    'recall difference (Vertex)'
+    """
+    row = metric_row(name)
+    if row is None:
+        return name
+    if row.set in _VENDORS:
+        title = _lower(_CODE.sub("", row.title))
+        code = "" if name.startswith(f"{row.set}.") else f" {row.name}"
+        return f"{title} ({_VENDORS[row.set]}{code})"
+    if isinstance(row, Contrast) and row.name == f"{row.of.name}.{row.by}":
+        return f"{row.of.title} {row.by}"
+    return _lower(row.title.replace(", ", " "))
+
+
+def _lower(text: str) -> str:
+    """Return a title as it stands within a sentence: lower case but for acronyms and names."""
+    first = text.split(" ", 1)[0]
+    kept = first.isupper() or "-" in first
+    return text if kept else " ".join(w if w.isupper() else w.lower() for w in text.split(" "))
+
+
+def equivalents(row: Metric | None) -> str:
+    """Return what vendors call a native metric, and whether their sign is the opposite.
+
+    >>> equivalents(metric_row("true_positive_rate.difference"))
+    'Clarify RD with the opposite sign; Vertex recall difference'
+    """
+    if not isinstance(row, Contrast) or row.set != "native":
+        return ""
+    same = (
+        other
+        for other in METRICS
+        if other.set in _VENDORS
+        and isinstance(other, Contrast)
+        and (other.of, other.by) == (row.of, row.by)
+    )
+    return "; ".join(
+        f"{_vendor_name(other)}{'' if other.order == row.order else ' with the opposite sign'}"
+        for other in same
+    )
+
+
+def _vendor_name(row: Metric) -> str:
+    code = row.name if row.set == "clarify" else _lower(re.sub(r"\s*\(.*\)$", "", row.title))
+    return f"{_VENDORS[row.set]} {code}"
+
+
+def is_share(rate: str) -> bool:
+    """Return whether a rate is a share of rows, shown in per cent."""
+    row = rate_row(rate)
+    return row is not None and row.is_share
+
+
+def better(rate: str) -> Better:
+    """Return which direction of a rate favours a group."""
+    row = rate_row(rate)
+    return row.better if row else Better.NEITHER
+
+
+def compared_rate(metric: str) -> str | None:
+    """Return the rate that a metric compares, if it compares one."""
+    row = metric_row(metric)
+    return row.of.name if isinstance(row, Contrast) else None
+
+
+def neutral(metric: str) -> float:
+    """Return the value of a metric that means "no difference"."""
+    row = metric_row(metric)
+    return row.neutral if row else 0.0
+
+
+def unit(metric: str) -> Unit:
+    """Return what the values of a metric are; a vendor's stay the numbers of the vendor."""
+    row = metric_row(metric)
+    if row is None or row.set in _VENDORS:
+        return Unit.NUMBER
+    if isinstance(row, Contrast):
+        if row.by == "ratio":
+            return Unit.RATIO
+        return Unit.POINTS if row.of.is_share else Unit.NUMBER
+    if isinstance(row, Combined):
+        return Unit.POINTS if all(part.of.is_share for part in row.of) else Unit.NUMBER
+    if isinstance(row, Spread) and row.of.is_share:
+        return {
+            "largest_gap": Unit.POINTS,
+            "smallest_ratio": Unit.RATIO,
+            "minimum": Unit.PERCENT,
+            "maximum": Unit.PERCENT,
+        }.get(row.by, Unit.NUMBER)
+    return Unit.NUMBER
+
+
+def signed(metric: str) -> bool:
+    """Return whether a metric can be negative, so that its sign is shown."""
+    row = metric_row(metric)
+    return row is None or row.range[0] < 0
+
+
+def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
+    """Write a value in its unit, without the unit's name.
+
+    >>> shown(-0.17, Unit.POINTS, sign=True), shown(0.676, Unit.RATIO), shown(None, Unit.NUMBER)
+    ('−17.0', '0.68', '-')
+    >>> shown(0.03163, Unit.NUMBER, sign=True), shown(12_610.4, Unit.NUMBER)
+    ('+0.032', '12,610')
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    if kind is Unit.PERCENT:
+        return numbers.percent(value)
+    if kind is Unit.POINTS:
+        return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
+    if kind is Unit.RATIO:
+        return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+    if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
+        return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
+    return numbers.amount(value, signed=sign)
+
+
+def shown_range(low: float | None, high: float | None, kind: Unit, *, sign: bool = False) -> str:
+    """Write a confidence interval in the unit of its value; nothing where there is none."""
+    if low is None or high is None:
+        return ""
+    return f"{shown(low, kind, sign=sign)} to {shown(high, kind, sign=sign)}"
+
+
+def value_text(each: Estimate, *, interval: bool = True) -> str:
+    """Write an estimate: ``−17.0 pp (95% CI −19.6 to −14.3)``."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    text = shown(each.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
+    if not interval or each.interval is None:
+        return text
+    ends = shown_range(each.low, each.high, kind, sign=sign)
+    return f"{text} ({100 * each.interval.level:.4g}% CI {ends})"
+
+
+def rate_value(rate: str, found: RateValue | None) -> str:
+    """Write a rate of a group: shares in per cent, without the sign."""
+    if found is None or found.value is None:
+        return "-"
+    if math.isinf(found.value):
+        return "∞"
+    return f"{100 * found.value:.1f}" if is_share(rate) else numbers.amount(found.value)
+
+
+def marked(text: str, each: Estimate | None) -> str:
+    """Mark a number: ``*`` where it is statistically significant, ``?`` on insufficient data."""
+    if each is None or each.value is None:
+        return text
+    if each.status is Status.TOO_FEW:
+        return f"{text}?"
+    return f"{text}*" if significant(each) else text
+
+
+def significant(each: Estimate) -> bool:
+    """Return whether an estimate on enough data differs significantly from "no difference".
+
+    The adjusted p-value decides where there is one, then the p-value, then the interval.
+    """
+    if each.status is not Status.OK or each.value is None:
+        return False
+    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
+    if p_value is not None and each.confidence is not None:
+        return p_value <= 1 - each.confidence
+    return each.interval is not None and neutral(each.metric) not in each.interval
+
+
+def gap(each: Estimate) -> float:
+    """Return a difference as group minus reference, whatever the sign of its metric."""
+    row = metric_row(each.metric)
+    value = each.value or 0.0
+    turned = isinstance(row, Contrast) and row.order == "reference - group"
+    return -value if turned else value

@@ -1,0 +1,641 @@
+"""The document of a report: one screen by default, the whole record on demand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    Average,
+    ClassKind,
+    DiagnosticCode,
+    Level,
+    Profile,
+    Status,
+)
+from fairgauge.render import numbers, question
+from fairgauge.render.command_line import command
+from fairgauge.render.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.document import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Glossary,
+    Heading,
+    Items,
+    Paragraph,
+    ScoreCharts,
+    Section,
+    SignOff,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.finding_sentences import (
+    adjusted_sentence,
+    describe_finding,
+    group_words,
+    no_finding_sentence,
+    uncertainty,
+)
+from fairgauge.render.glossary import anchor, metric_entries, rate_entries
+from fairgauge.render.method_descriptions import described_methods
+from fairgauge.render.metric_blocks import (
+    INSUFFICIENT,
+    SIGNIFICANT,
+    chart_row,
+    confusion_table,
+    finding_chart,
+    group_table,
+    legend,
+    listed_row,
+    metric_chart,
+    metric_sentence,
+    metric_table,
+    other_metrics,
+    overview_row,
+    pairs_section,
+    place_of,
+    reference_of,
+    size_of,
+)
+from fairgauge.render.metric_words import (
+    CENTRAL,
+    compared_rate,
+    is_share,
+    metric_words,
+    neutral,
+    rate_heading,
+    rate_value,
+    rate_words,
+    unit,
+    value_text,
+)
+from fairgauge.render.names_in_use import all_rates, metric_row
+from fairgauge.render.outline import (
+    adjustments,
+    conditional,
+    findings,
+    gravest,
+    insignificant,
+    reverses,
+    sections_of,
+    verdicts_by_rule,
+)
+from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.rule_blocks import (
+    TONES,
+    outcome_word,
+    outcome_words,
+    rule_chart,
+    rule_words,
+    rules_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fairgauge.render.outline import Section as Results
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.report import Report
+    from fairgauge.report.results import ClassScope
+
+_LONGEST_TEXT = 400
+_LONGEST_SPEC = 20_000
+_MOST_GROUPS = 12
+_MOST_GROUPS_FULL = 200
+_MOST_SECTIONS = 6
+_MOST_SECTIONS_FULL = 24
+_MOST_RATES = 8
+_MOST_METRICS = 40
+_MOST_CHART_ROWS = 24
+_CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
+_MOST_PAIRS = 30
+_MOST_STRATA = 30
+_MOST_LISTED, _MOST_LISTED_BESIDE_SCORES = 1_000, 500
+_MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
+_MOST_NAMED = 3
+_MOST_DECIDING = 2
+_MOST_NOTES = 60
+
+LIMITS = (
+    (
+        "It does not state that a model is fair or unfair. Disparities are measured facts; "
+        "whether one is acceptable depends on context, law and causes that the table does not "
+        "hold."
+    ),
+    (
+        "Demographic parity, equalized odds, predictive parity and calibration cannot in "
+        "general hold together when base rates differ. Which of them matters is a decision "
+        "about people."
+    ),
+    (
+        "It compares and does not explain: a disparity can come from the model, the data, the "
+        "world that the data describe, or sampling variation."
+    ),
+    (
+        "Labels are taken as they are. Where labels are biased (arrests for crimes, past "
+        "hirings for ability), error rates measured against them are biased too."
+    ),
+    (
+        "Groups are as recorded. People who are missing, misrecorded or never asked are not "
+        "seen, and groups below the minimum size carry no verdict."
+    ),
+    "It describes these rows. Other people, places and times need an audit of their own.",
+    "A limit in a rule is a convention that somebody chose. Meeting it is no legal opinion.",
+)
+"""What no report can show."""
+
+
+def report_document(report: Report, *, full: bool = False) -> Document:
+    """Build the document of a report.
+
+    Parameters
+    ----------
+    full : bool
+        Whether it is the whole record, with charts, pairs, strata, methods and every number, or
+        what fits one screen.
+    """
+    results = sections_of(report)
+    builder = _Full(report, results) if full else _Summary(report, results)
+    fields = question.document(report)
+    rows = report.data.rows
+    used = "all used" if report.data.used == rows else f"{numbers.count(report.data.used)} used"
+    cases = report.data.cases
+    cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
+    return Document(
+        title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
+        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, {used}",
+        lead=question.lead(report),
+        cover=tuple((key, called(fields[key])) for key in question.COVER if key in fields),
+        verdict=_verdict(report),
+        tone=TONES[report.verdict],
+        sections=tuple(builder.sections()),
+        created=report.created,
+        version=report.version,
+    )
+
+
+def _verdict(report: Report) -> str:
+    """Return what all rules come to: ``FAIL: 1 of 2 rules``."""
+    rules = verdicts_by_rule(report)
+    if not rules:
+        return ""
+    outcomes = [gravest(verdicts) for _, verdicts in rules]
+    count = outcomes.count(report.verdict)
+    noun = numbers.plural(len(rules), "rule", "rules")
+    return f"{outcome_word(report.verdict).upper()}: {count:,} of {len(rules):,} {noun}"
+
+
+class _Summary:
+    """The parts that fit one screen."""
+
+    whole = False
+    most_findings = 4
+
+    def __init__(self, report: Report, results: list[Results]) -> None:
+        self.report = report
+        self.results = results
+        self.findings = findings(results)[: self.most_findings]
+        self.rules = rules_of(report)
+        self.column = called(report.spec.get("strata") or "the strata")
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the rules, the findings, a table for each feature, and the notes."""
+        if self.report.verdicts:
+            yield Section("rules", "Rules", (Facts(tuple(self._rule_lines())),), short="Rules")
+        yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
+        cells: list[str] = []
+        having = [each for each in self.results if each.groups]
+        shown = [each for each in having if _in_summary(each.class_scope)][:_MOST_SECTIONS]
+        for i, each in enumerate(shown):
+            blocks = tuple(self._tables(each, _MOST_GROUPS, _MOST_RATES))
+            cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
+            yield Section(f"feature-{i}", called(each.name), blocks)
+        whole = [each for each in self.report.estimates if each.feature is None]
+        if whole:
+            yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
+        more = len(having) - len(shown)
+        yield Section("notes", "Notes", tuple(self._closing(cells, more)))
+
+    def _rule_lines(self) -> Iterator[tuple[str, str]]:
+        for rule, verdicts in verdicts_by_rule(self.report):
+            metric = verdicts[0].metric
+            yield rule_words(self.rules.get(rule), rule, metric), outcome_words(verdicts)
+
+    def _finding_sentences(self) -> Iterator[Block]:
+        if self.findings:
+            told = tuple(describe_finding(each, self.column) for each in self.findings)
+            yield Items(told, numbered=True)
+        rest = [no_finding_sentence(*each) for each in insignificant(self.results)]
+        rest += self._adjustment_sentences()
+        rest += self._insufficient()
+        if not self.findings and not rest:
+            rest = ["No difference could be tested for statistical significance."]
+        yield from map(Paragraph, rest[:_MOST_NAMED])
+
+    def _adjustment_sentences(self) -> Iterator[str]:
+        """Yield reversals that no finding states."""
+        told = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
+        for section in self.results:
+            for overall, adjusted in adjustments(section):
+                known = (section.feature, overall.metric) in told
+                if not known and compared_rate(overall.metric) and reverses(overall, adjusted):
+                    words = metric_words(overall.metric)
+                    yield (
+                        f"{group_words(overall, section)}, {words} {value_text(overall)}. "
+                        f"{adjusted_sentence(overall, adjusted, self.column)}"
+                    )
+
+    def _insufficient(self) -> Iterator[str]:
+        """Yield the groups about which the data are insufficient."""
+        sparse: dict[str, str] = {}
+        for section in self.results:
+            if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
+                for group in section.groups:
+                    own = [e for e in section.estimates if e.group == group.group]
+                    if own and all(
+                        e.status is Status.TOO_FEW for e in own if compared_rate(e.metric)
+                    ):
+                        name = f"{called(group.group)} ({called(section.feature)})"
+                        sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+        if sparse:
+            yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
+
+    def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
+        yield group_table(section, most, section.rates[:rates], ratios=self.whole)
+        other = other_metrics(section)
+        if other:
+            yield metric_table(section, other[:_MOST_METRICS], most)
+        if section.across:
+            yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
+
+    def _closing(self, cells: list[str], more: int) -> Iterator[Block]:
+        report = self.report
+        shares = any(is_share(rate) for section in self.results for rate in section.rates)
+        marks = "; ".join(legend(cells, shares=shares))
+        if marks:
+            yield Paragraph(f"{marks}.", Tone.SOFT)
+        parts = []
+        if more > 0:
+            noun = numbers.plural(more, "table", "tables")
+            parts.append(f"{more:,} more {noun} of features, classes or thresholds")
+        notes = len(_notes(report))
+        if notes:
+            parts.append(f"{notes:,} {numbers.plural(notes, 'note', 'notes')}")
+        excluded = question.excluded(report)
+        if excluded:
+            yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
+        yield Paragraph(f"{' and '.join(parts)} in the full report." if parts else "", Tone.SOFT)
+
+
+class _Full(_Summary):
+    """The whole record."""
+
+    whole = True
+    most_findings = 5
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the rules, findings, overview, features, scores, data, methods and every number."""
+        report = self.report
+        if report.verdicts:
+            yield Section("rules", "Rules", tuple(self._rule_charts()), short="Rules")
+        yield Section("findings", "Findings", tuple(self._finding_charts()), short="Findings")
+        yield from self._overview()
+        shown = self.results[:_MOST_SECTIONS_FULL]
+        rows = _CHART_ROWS_BESIDE_SCORES if report.scores else _CHART_ROWS_IN_ALL
+        room = rows // max(1, len(shown))
+        details = [self._detail(i, each, room) for i, each in enumerate(shown)]
+        more = len(self.results) - len(shown)
+        left = [Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)] if more > 0 else []
+        whole = [each for each in report.estimates if each.feature is None]
+        if whole:
+            details.append(
+                Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
+            )
+        yield Section("details", "Details", (*details, *left), short="Details")
+        if report.scores:
+            yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
+        yield Section("data", "Data", tuple(self._data()), short="Data")
+        yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
+        yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
+        yield Section("all", "All numbers", tuple(self._all_numbers()), short="All numbers")
+        yield Section("glossary", "Glossary", (self._glossary(),), short="Glossary")
+        yield Section("provenance", "Provenance", tuple(self._provenance()), short="Provenance")
+
+    def _rule_charts(self) -> Iterator[Block]:
+        for rule, verdicts in verdicts_by_rule(self.report):
+            yield rule_chart(self.rules.get(rule), rule, verdicts)
+
+    def _finding_charts(self) -> Iterator[Block]:
+        for i, finding in enumerate(self.findings):
+            yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
+            yield finding_chart(finding)
+        numbered = [b for b in self._finding_sentences() if not isinstance(b, Items)]
+        yield from numbered
+
+    def _overview(self) -> Iterator[Section]:
+        rates = [
+            rate
+            for rate in CENTRAL
+            if any(rate in section.rates and section.differences(rate) for section in self.results)
+        ]
+        kinds = (ClassKind.NONE, ClassKind.CLASS)
+        rows = [
+            overview_row(section, group, rates, i)
+            for i, section in enumerate(self.results)
+            if section.class_scope.kind in kinds
+            for group in section.groups
+            if group.reference_kind is None
+        ]
+        if not rates or not rows:
+            return
+        columns = [
+            Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
+            *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
+        ]  # fmt: skip
+        notes = [
+            "Rates in %, differences in percentage points (pp) with confidence intervals.",
+            f"{SIGNIFICANT}. {INSUFFICIENT}.",
+        ]
+        if len(rows) > _MOST_MATRIX_ROWS:
+            notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
+        table = Table(
+            "Every group and rate, with its difference from the reference",
+            tuple(columns),
+            tuple(rows[:_MOST_MATRIX_ROWS]),
+            notes=tuple(notes),
+            matrix=len(rows) <= _MOST_DRAWN_MATRIX_ROWS,
+        )
+        yield Section("overview", "Overview", (table,), short="Overview")
+
+    def _detail(self, i: int, section: Results, room: int) -> Section:
+        blocks: list[Block] = []
+        if section.groups:
+            blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
+        charts = list(self._charts(section, room))
+        if charts:
+            reference = reference_of(section)
+            blocks.append(Heading(f"Differences from {reference}"))
+            blocks += charts
+        blocks += self._strata(section)
+        if section.pairs:
+            blocks.append(pairs_section(section, i, max(3, room // 10), self.report))
+        if any(group.counts for group in section.groups):
+            blocks.append(
+                Section(
+                    f"matrices-{i}", "Confusion matrices", (confusion_table(section),), folded=True
+                )
+            )
+        missing = _missing(section.missing)
+        if missing:
+            blocks.append(Heading("No value"))
+            blocks.append(Items(tuple(missing)))
+        folded = not _in_summary(section.class_scope)
+        return Section(f"feature-{i}", called(section.name), tuple(blocks), folded=folded)
+
+    def _charts(self, section: Results, room: int) -> Iterator[Chart]:
+        rows = min(len(section.groups) or 1, _MOST_CHART_ROWS)
+        metrics = [m for m in section.metrics if metric_row(m) is not None]
+        metrics.sort(key=lambda m: (place_of(m), metric_row(m).set != "native"))  # type: ignore[union-attr]
+        most = max(4, room // rows)
+        for metric in metrics[:most]:
+            yield metric_chart(section, metric)
+
+    def _strata(self, section: Results) -> Iterator[Block]:
+        if not section.strata and not section.adjusted:
+            return
+        column = self.column
+        yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
+        pairs = [p for p in adjustments(section) if unit(p[0].metric) is not Unit.RATIO]
+        chosen: dict[str, tuple[Estimate, Estimate]] = {}
+        for overall, _ in pairs:
+            rate = compared_rate(overall.metric)
+            if rate and rate not in chosen:
+                ours = [p for p in pairs if compared_rate(p[0].metric) == rate]
+                chosen[rate] = max(ours, key=lambda p: size_of(p[0]))
+        for rate, (overall, adjusted) in chosen.items():
+            words = f"{group_words(overall, section)}, {rate_words(rate)}: "
+            sentence = adjusted_sentence(overall, adjusted, column)
+            yield Paragraph(f"{words}{uncertainty(overall)} overall. {sentence}")
+            if len(chosen) <= 2 or reverses(overall, adjusted):
+                yield from self._in_strata(section, rate, overall, adjusted)
+        others = conditional(section)
+        if others:
+            yield Items(tuple(map(metric_sentence, others[:_MOST_METRICS])))
+
+    def _in_strata(
+        self, section: Results, rate: str, overall: Estimate, adjusted: Estimate
+    ) -> Iterator[Block]:
+        inside = [e for e in section.inside
+                  if (e.metric, e.group) == (overall.metric, overall.group)]  # fmt: skip
+        names = section.strata[:_MOST_STRATA]
+        shown_inside = [each for each in inside if str(each.stratum) in names]
+        rows = [
+            chart_row(overall, "all rows", emphasis=True),
+            *(chart_row(each, called(each.stratum)) for each in shown_inside),
+            chart_row(adjusted, f"adjusted for {self.column}", emphasis=True),
+        ]
+        more = len(section.strata) - len(names)
+        words = capitalised(metric_words(overall.metric))
+        yield Chart(
+            f"{words} of {called(overall.group)} by {self.column}",
+            tuple(rows),
+            unit(overall.metric),
+            neutral(overall.metric),
+            link=anchor("metric", overall.metric),
+            notes=(f"{more:,} more strata in the JSON report.",) if more > 0 else (),
+        )
+        by_key = {(g.stratum, g.group): g for g in section.groups_inside}
+        groups = [group.group for group in section.groups[:_MOST_RATES]]
+        columns = [Column(self.column, numeric=False)]
+        for group in groups:
+            columns += [Column(f"{called(group)}, n"), Column(rate_heading(rate))]
+        table_rows = []
+        for name in names:
+            cells = [Cell(called(name), name=True)]
+            for group in groups:
+                found = by_key.get((name, group))
+                cells += [
+                    Cell(numbers.count(found.n) if found else "0"),
+                    Cell(rate_value(rate, found.rates.get(rate)) if found else "-"),
+                ]
+            table_rows.append(tuple(cells))
+        yield Table(
+            f"{capitalised(rate_words(rate))} by {self.column}", tuple(columns), tuple(table_rows)
+        )
+
+    def _data(self) -> Iterator[Block]:
+        report = self.report
+        yield Facts(tuple(question.question(report)))
+        excluded = question.excluded(report)
+        if excluded:
+            yield Table(
+                "Excluded rows",
+                (Column("reason", numeric=False), Column("rows")),
+                tuple((Cell(why), Cell(numbers.count(rows))) for why, rows in excluded),
+            )
+        else:
+            yield Paragraph("No row was excluded.")
+        notes = _notes(report)
+        if notes:
+            yield Heading("Notes")
+            yield Items(tuple(notes[:_MOST_NOTES]))
+
+    def _methods(self) -> Iterator[Block]:
+        report, spec = self.report, self.report.spec
+        yield Paragraph(
+            "Rows were counted once, by group, label and prediction; every number comes from these "
+            "counts. A rate is a share or ratio of counts within one group; a disparity compares "
+            "the rate of a group with that of its reference."
+        )
+        if report.profile is Profile.CLARIFY:
+            yield Paragraph(
+                "Profile clarify: the numbers are those of smclarify, edge cases included."
+            )
+        else:
+            yield Paragraph(
+                "Profile documented: every metric is computed as its source defines it. Where a "
+                "formula divides by zero the result is undefined, or infinite, and never replaced."
+            )
+        found = described_methods(report)
+        if not found:
+            yield Paragraph(
+                "No confidence intervals were computed, so nothing here states how much of a "
+                "disparity is sampling variation."
+            )
+            return
+        yield Paragraph(
+            "Confidence intervals state which values are compatible with these rows. They do not "
+            "cover errors in labels or groups, nor who is missing from the data. p-values are of "
+            "“no difference”, adjusted for the number of groups that are compared. "
+            f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
+            "where random numbers are drawn."
+        )
+        yield Table(
+            "How the confidence intervals were made",
+            (
+                Column("method", numeric=False),
+                Column("what it is", numeric=False),
+                Column("used for", numeric=False),
+            ),
+            tuple(
+                (Cell(each.name), Cell(each.text), Cell(numbers.listing(each.used_for)))
+                for each in found
+            ),
+        )
+
+    def _all_numbers(self) -> Iterator[Block]:
+        estimates = self.report.estimates
+        listed = estimates
+        most = _MOST_LISTED_BESIDE_SCORES if self.report.scores else _MOST_LISTED
+        if len(estimates) > most:
+            whole = [e for e in estimates if e.stratum is None]
+            listed = tuple((whole + [e for e in estimates if e.stratum is not None])[:most])
+        strata = any(each.stratum is not None or each.scope.kind != "overall" for each in listed)
+        columns = [
+            Column("metric", numeric=False), Column("feature", numeric=False),
+            Column("group", numeric=False), Column("compared with", numeric=False),
+            *([Column("stratum", numeric=False)] if strata else []),
+            Column("value"), Column("low"), Column("high"), Column("p (adjusted)"),
+            Column("n"), Column("status", numeric=False),
+        ]  # fmt: skip
+        more = len(estimates) - len(listed)
+        yield Table(
+            "Every comparison" + (f"; {more:,} more in the JSON and CSV reports" if more else ""),
+            tuple(columns),
+            tuple(listed_row(each, strata=strata) for each in listed),
+            id="estimates",
+        )
+
+    def _glossary(self) -> Glossary:
+        metrics = dict.fromkeys(each.metric for each in self.report.estimates)
+        rates = {name for group in self.report.groups for name in group.rates}
+        rates |= {rate for name in metrics if (rate := compared_rate(name))}
+        return Glossary(
+            (
+                *metric_entries(metrics),
+                *rate_entries(r.name for r in all_rates() if r.name in rates),
+            )
+        )
+
+    def _provenance(self) -> Iterator[Block]:
+        report = self.report
+        yield Facts(
+            (
+                ("source", called(report.data.source)),
+                ("digest of the counts", report.data.fingerprint),
+                ("made by", f"fairgauge {report.version}"),
+                ("made at", report.created),
+            )
+        )
+        repeat = command(report)
+        if repeat:
+            yield Heading("The command that repeats this audit")
+            yield Code(printable(repeat))
+        else:
+            yield Paragraph(
+                "To repeat this audit, save the specification as audit.json and run "
+                "fairgauge audit DATA -c audit.json."
+            )
+        yield Heading("The specification, defaults included")
+        text = json.dumps(report.to_dict()["spec"], indent=2, ensure_ascii=False)
+        lines = "\n".join(printable(line) for line in text.split("\n"))
+        yield Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
+        yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+
+
+def _in_summary(scope: ClassScope) -> bool:
+    """Return whether a section is of all classes at once: those of single ones are many."""
+    return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
+
+
+def _missing(estimates: Iterable[Estimate]) -> list[str]:
+    """Return why estimates have no value, one line for each reason."""
+    folded: dict[tuple[Status, str], list[Estimate]] = {}
+    for each in estimates:
+        reason = describe_reason(each.reason) if each.reason else str(each.status)
+        folded.setdefault((each.status, reason), []).append(each)
+    lines = []
+    for (status, reason), found in folded.items():
+        metrics = numbers.listing(list(dict.fromkeys(metric_words(e.metric) for e in found)))
+        groups = list(dict.fromkeys(called(e.group) for e in found if e.group is not None))
+        whom = (
+            ""
+            if status is Status.NOT_APPLICABLE or not groups
+            else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
+        )
+        words = str(status).replace("_", " ")
+        lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
+    return lines
+
+
+def _notes(report: Report) -> list[str]:
+    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere."""
+    paired = {pair.feature for pair in report.pairs}
+    kept = [
+        each
+        for each in report.diagnostics
+        if each.code is not DiagnosticCode.EXCLUDED
+        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in paired)
+    ]
+    kept.sort(key=lambda each: each.level is not Level.WARNING)
+    found = []
+    for each in kept:
+        warning = "Warning: " if each.level is Level.WARNING else ""
+        where = f"{called(each.feature)}: " if each.feature else ""
+        message = shorten(printable(describe_diagnostic(each)), _LONGEST_TEXT)
+        found.append(f"{capitalised(f'{warning}{where}{message}')}.")
+    return found
+
+
+def _exclusions(excluded: Sequence[tuple[str, int]]) -> str:
+    return "; ".join(
+        f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')} ({why})"
+        for why, rows in excluded
+    )

@@ -1,0 +1,154 @@
+"""Blocks of a report about its rules: every verdict, with the range that the rule allows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    Outcome,
+)
+from fairgauge.render import numbers
+from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.document import (
+    Chart,
+    ChartRow,
+    Mark,
+    Tone,
+    Unit,
+)
+from fairgauge.render.glossary import anchor
+from fairgauge.render.metric_words import (
+    metric_words,
+    neutral,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.verdict_sentences import describe_evidence
+from fairgauge.spec.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import Verdict
+
+TONES = {
+    Outcome.PASS: Tone.GOOD,
+    Outcome.FAIL: Tone.BAD,
+    Outcome.INCONCLUSIVE: Tone.UNSURE,
+    Outcome.NOT_EVALUATED: Tone.UNSURE,
+    Outcome.NONE: Tone.SOFT,
+}
+"""How an outcome is meant."""
+_LONGEST_TEXT = 400
+_MOST_DECIDING = 2
+_MOST_VERDICTS = 200
+
+
+def rules_of(report: Report) -> dict[str, Rule]:
+    """Return the rules of a report by their text."""
+    every = (
+        Rule(each["metric"], each.get("at_least", -math.inf), each.get("at_most", math.inf))
+        for each in report.spec.get("rules", ())
+    )
+    return {str(rule): rule for rule in every}
+
+
+def rule_words(rule: Rule | None, text: str, metric: str) -> str:
+    """Return a rule with its metric and limits in words: ``selection rate ratio >= 0.8``."""
+    words = metric_words(metric)
+    if rule is None:
+        return called(text)
+    low, high = (_limit(end, metric) for end in (rule.low, rule.high))
+    if math.isinf(rule.high):
+        return f"{words} >= {low}"
+    return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
+
+
+def _limit(value: float, metric: str) -> str:
+    if unit(metric) is Unit.POINTS:
+        return numbers.minus(f"{100 * value:g} pp")
+    return numbers.minus(f"{value:g}")
+
+
+def outcome_words(verdicts: Sequence[Verdict]) -> str:
+    """Return what a rule comes to: which groups decide, and how many there are of the others."""
+    worst = verdicts[0].outcome
+    word = outcome_word(worst).upper()
+    deciding = [each for each in verdicts if each.outcome is worst]
+    if worst is Outcome.PASS:
+        return f"PASS for {_groups(len(deciding))}"
+    named = [_verdict_group(each) for each in deciding[:_MOST_DECIDING]]
+    text = f"{word} for {', '.join(named)}"
+    if len(deciding) > len(named):
+        text += f" and {len(deciding) - len(named):,} more"
+    outcomes = [each.outcome for each in verdicts if each.outcome is not worst]
+    rest = [f"{outcomes.count(each):,} {outcome_word(each)}" for each in dict.fromkeys(outcomes)]
+    return "; ".join([text, ", ".join(rest)]) if rest else text
+
+
+def outcome_word(outcome: Outcome) -> str:
+    """Return an outcome as words."""
+    return str(outcome).replace("_", " ")
+
+
+def _groups(count: int) -> str:
+    return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
+
+
+def _verdict_group(verdict: Verdict) -> str:
+    if verdict.group is None:
+        return called(verdict.feature or "no group")
+    held = _held(verdict) if verdict.value is not None else ""
+    return f"{called(verdict.group)} ({held})" if held else called(verdict.group)
+
+
+def _held(verdict: Verdict) -> str:
+    """Return the value that a rule was held against, with its interval."""
+    kind, sign = unit(verdict.metric), signed(verdict.metric)
+    text = shown(verdict.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
+    if verdict.interval is None:
+        return text
+    return f"{text}, CI {shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)}"
+
+
+def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict]) -> Chart:
+    """Return every verdict of a rule, the gravest first, with the range that the rule allows."""
+    metric = verdicts[0].metric
+    rows = [
+        ChartRow(
+            _verdict_name(each),
+            Mark(
+                each.value,
+                each.interval.low if each.interval else None,
+                each.interval.high if each.interval else None,
+                sparse=each.outcome is Outcome.NOT_EVALUATED,
+            ),
+            _held(each) if each.value is not None else "-",
+            below=shorten(printable(capitalised(describe_evidence(each))), _LONGEST_TEXT),
+            badge=outcome_word(each.outcome),
+            tone=TONES[each.outcome],
+        )
+        for each in verdicts[:_MOST_VERDICTS]
+    ]
+    more = len(verdicts) - len(rows)
+    return Chart(
+        capitalised(rule_words(rule, text, metric)),
+        tuple(rows),
+        unit(metric),
+        neutral(metric) if metric_row(metric) else None,
+        allowed=(rule.low, rule.high) if rule else None,
+        link=anchor("metric", metric) if metric_row(metric) else "",
+        notes=(f"{more:,} more verdicts in the JSON report.",) if more > 0 else (),
+    )
+
+
+def _verdict_name(verdict: Verdict) -> str:
+    if verdict.group is None:
+        return called(verdict.feature or "no group")
+    name = called(verdict.group)
+    return f"{name} ({called(verdict.feature)})" if verdict.feature else name

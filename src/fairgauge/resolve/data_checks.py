@@ -1,0 +1,181 @@
+"""What the values of the data say about the question: assumptions, likely mistakes, absent names.
+
+Nothing here changes a number. An audit would go on in silence, with another meaning than was meant.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
+from fairgauge.errors import DataError, closest, quote
+from fairgauge.report.results import Diagnostic
+from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.values import matches, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.spec.specification import Spec
+
+_FAVOURABLE = re.compile(
+    r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
+    r"invit|offer|graduat|employ|favou?r|repa(y|id)|good|recommend|shortlist",
+    re.IGNORECASE,
+)
+"""Parts of the names of columns in which 1 is the favourable outcome."""
+
+_MISSING_MARKERS = {
+    *("na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "nat", "missing"),
+    *("unknown", "not stated", "not available", "?", "-", "--", ".", ""),
+}
+_FEWEST_ROWS = 20
+"""Rows below which a prediction may well equal the label in each."""
+_MANY_SINGLE = 20
+"""Groups of one row, from which a feature looks like an identifier."""
+
+
+def check_known(cube: Cube, spec: Spec) -> None:
+    """Refuse a column that is asked for and has a value in no row.
+
+    Without a cluster values stay, and intervals have their reason; so clusters may be missing.
+
+    Raises
+    ------
+    DataError
+        A column has none; the message names it.
+    """
+    if not cube.rows:
+        return  # counts of nobody
+    grouped = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+    for axis in cube.plan.axes:
+        if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):
+            continue  # rows without a group are a group of their own
+        if not (cube.marginal([axis]).codes >= 0).any():
+            role = Role.SCORE if axis.bounds else axis.role
+            what = "number" if axis.bins else "value"
+            raise DataError(f"column {quote(axis.column)} ({role}) holds no {what} in any row")
+
+
+def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
+    """Report which value is taken for the favourable outcome, where the question does not say.
+
+    A warning, unless the name of the column speaks of something favourable: of labels such as
+    ``recidivism`` or ``default``, 1 is the outcome that people fear.
+    """
+    if spec.positive != () or task is not Task.BINARY:
+        return
+    axis = cube.plan.axis(Role.LABEL) or cube.plan.axis(Role.PREDICTION)
+    if axis is None or axis.bins:
+        return
+    levels = cube.levels[axis]
+    value = next((name_of(level) for level in levels if matches(1, level)), None)
+    others = tuple(name_of(level) for level in levels if not matches(1, level))
+    made = Diagnostic.note if _FAVOURABLE.search(axis.column) else Diagnostic.warning
+    yield made(
+        DiagnosticCode.ASSUMED_POSITIVE, column=axis.column, value=value or "1", others=others
+    )
+
+
+def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of a prediction that is the label column, or equals it in every row."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or label.cuts or prediction.bins:
+        return
+    table = cube.marginal([label, prediction])
+    rows = table.sums["rows"]
+    labels, predictions = cube.levels[label], cube.levels[prediction]
+    known = (table.codes >= 0).all(axis=1)
+    equal = [
+        i >= 0 and j >= 0 and matches(labels[i], predictions[j]) for i, j in table.codes.tolist()
+    ]
+    counted = int(rows[known].sum())
+    constant = len(labels) == 1
+    alike = counted >= _FEWEST_ROWS and not constant and not rows[known & ~np.array(equal)].any()
+    if alike or spec.label == spec.prediction:
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_IS_LABEL,
+            column=spec.prediction,
+            label=spec.label,
+            rows=counted,
+        )
+
+
+def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of features most of whose many groups are of one row, as names and numbers are."""
+    axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
+    for columns in [*((feature.column,) for feature in spec.sensitive), *spec.intersections]:
+        table = cube.marginal([axes[column] for column in columns])
+        rows = table.sums["rows"][(table.codes >= 0).all(axis=1)]
+        single = int((rows == 1).sum())
+        if single >= _MANY_SINGLE and single > len(rows) / 2:
+            yield Diagnostic.warning(
+                DiagnosticCode.SINGLE_ROW_GROUPS,
+                "*".join(columns),
+                groups=len(rows),
+                single=single,
+            )
+
+
+def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of groups whose names usually mean a missing value, where they are counted as groups."""
+    for axis in cube.plan.axes:
+        if axis.role is not Role.FEATURE or axis.cuts:
+            continue
+        levels = cube.levels[axis]
+        table = cube.marginal([axis])
+        rows = dict(zip(table.codes[:, 0].tolist(), table.sums["rows"].tolist(), strict=True))
+        unknown = unknown_levels(axis, levels, spec)
+        for i, level in enumerate(levels):
+            if unknown[i] or name_of(level) in spec.exclude_groups:
+                continue
+            if isinstance(level, str) and level.strip().casefold() in _MISSING_MARKERS:
+                yield Diagnostic.warning(
+                    DiagnosticCode.MISSING_MARKER,
+                    axis.column,
+                    value=level,
+                    rows=int(rows.get(i, 0)),
+                )
+
+
+def unmatched_groups(
+    cube: Cube, spec: Spec, groups: Mapping[str, Collection[str]]
+) -> Iterator[Diagnostic]:
+    """Warn of excluded groups and unknown values that the data do not have.
+
+    Parameters
+    ----------
+    groups : mapping
+        The names of the groups of every feature.
+    """
+    names = {name for each in groups.values() for name in each}
+    for i, name in enumerate(spec.exclude_groups):
+        if name not in names:
+            yield _unmatched(f"exclude_groups[{i}]", name, names)
+    axes = [a for a in cube.plan.axes if a.role is Role.FEATURE and not a.cuts]
+    levels = [level for axis in axes for level in cube.levels[axis]]
+    for i, value in enumerate(spec.unknown):
+        if not any(matches(value, level) for level in levels):
+            yield _unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+
+
+def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterator[Diagnostic]:
+    """Warn of the groups of rules that the data do not have: such a rule is not evaluated."""
+    for i, rule in enumerate(spec.rules):
+        held = {
+            name for feature, names in groups.items()
+            if not rule.features or feature in rule.features
+            for name in names
+        }  # fmt: skip
+        for j, name in enumerate(rule.groups):
+            if name not in held:
+                yield _unmatched(f"rules[{i}].groups[{j}]", name, held)
+
+
+def _unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:
+    near = closest(name, sorted(known))
+    return Diagnostic.warning(DiagnosticCode.UNMATCHED, path=path, name=name, nearest=near)

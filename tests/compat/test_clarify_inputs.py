@@ -1,0 +1,146 @@
+"""Where a job's data start, which columns it reads, and what it says of what is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from clarify_cases import MONITORED, after, both, cases, config, values
+
+from fairgauge.compat.columns import Column, Kind
+from fairgauge.compat.smclarify.bias.report import (
+    FacetColumn,
+    LabelColumn,
+    StageType,
+    bias_report,
+)
+
+ROWS = cases(MONITORED)
+HEADERS = ["facet", "label", "predicted"]
+
+
+@pytest.mark.parametrize("first", [("Facet", "Label", "Predicted"), ("sex", "y", "score")])
+def test_a_header_spelled_differently_is_not_data(folder: Any, first: tuple[str, ...]) -> None:
+    folder.csv("data.csv", [first, *ROWS])
+    asked = config(headers=HEADERS, predicted_label="predicted", methods=both())
+    folder.json("bad.json", asked)
+    for more in ([], ["--check"]):
+        message = folder.fails("clarify", "bad.json", *more)
+        assert f"looks like a header that is spelled differently: '{first[0]}' for" in message
+        assert "--first-row header or --first-row data" in message
+    stated = folder.clarify(asked, "--first-row", "header")
+    folder.csv("data.csv", [HEADERS, *ROWS])
+    assert folder.clarify(asked) == stated
+
+
+def test_a_first_row_of_texts_is_data_when_it_is_stated(folder: Any) -> None:
+    rows = [("d", "unknown", 1), *((f, f"{i}", y) for i, (f, y, _) in enumerate(ROWS))]
+    folder.csv("data.csv", [(f, x, "no" if y else "yes") for f, x, y in rows])
+    asked = config(headers=["facet", "income", "label"], label_values_or_threshold=["yes"])
+    folder.json("bad.json", asked)
+    assert "looks like a header" in folder.fails("clarify", "bad.json")
+    folder.clarify(asked, "--first-row", "data")
+    assert folder.ours()["rows"] == len(rows)
+
+
+def test_a_first_row_with_a_number_is_data(folder: Any) -> None:
+    folder.csv("data.csv", [("d", 1, "?"), *ROWS])
+    asked = config(headers=HEADERS, predicted_label="predicted")
+    folder.clarify(asked)
+    assert folder.ours()["rows"] == len(ROWS) + 1
+
+
+def test_the_flip_test_leaves_out_its_own_facet_alone(folder: Any) -> None:
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.integers(0, 2, 400),
+            "education": rng.integers(1, 5, 400),
+            "income": rng.normal(50, 10, 400).round(6),
+            "label": rng.integers(0, 2, 400),
+        }
+    )
+    frame["predicted"] = (frame["income"] + 4 * frame["education"] > 60).astype(int)
+    frame.to_csv(folder.path / "data.csv", index=False)
+    facets = [
+        {"name_or_index": "sex", "value_or_threshold": [1]},
+        {"name_or_index": "education", "value_or_threshold": [3]},
+    ]
+    found = folder.clarify(config(facet=facets, predicted_label="predicted", methods=after()))
+    for name, value in (("sex", 1), ("education", 3)):
+        (alone,) = bias_report(
+            frame,
+            FacetColumn(name, [value]),
+            LabelColumn("label", frame["label"], [1]),
+            StageType.POST_TRAINING,
+            LabelColumn("predicted", frame["predicted"], [1]),
+            metrics=["FT"],
+        )
+        assert values(found, facet=name)["FT"] == alone["metrics"][0]["value"] != 0.0
+
+
+def test_without_predictions_the_first_stage_is_measured(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
+    found = folder.clarify(config(methods=both(), predictor={"endpoint_name": "live"}))
+    assert list(found) == ["version", "pre_training_bias_metrics"]
+    (note,) = [each for each in folder.ours()["notices"] if "post_training_bias" in each]
+    assert "not computed, because there are no predictions" in note
+
+
+def test_a_facet_value_that_no_row_has_is_noticed(folder: Any) -> None:
+    folder.csv("data.csv", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
+    folder.clarify(config(facet=[{"name_or_index": "facet", "value_or_threshold": ["d", "D"]}]))
+    assert "facet facet: no row has 'D'; it has 'a', 'd'" in folder.ours()["notices"]
+
+
+def test_a_threshold_that_no_row_exceeds_is_noticed(folder: Any) -> None:
+    folder.csv(
+        "data.csv", [("facet", "x", "label"), *((f, i / 3, y) for i, (f, y, _) in enumerate(ROWS))]
+    )
+    folder.clarify(config(facet=[{"name_or_index": "x", "value_or_threshold": [1000]}]))
+    assert "facet x: no row lies above '1000'" in folder.ours()["notices"]
+
+
+@pytest.mark.parametrize("name", ["2024-report", "my.report", "loans 2026"])
+def test_report_names(folder: Any, monitored: dict[str, Any], name: str) -> None:
+    monitored["methods"]["report"] = {"name": name, "title": "Analysis Report"}
+    folder.clarify(monitored)
+    assert (folder.path / "out" / f"{name}.html").exists()
+
+
+def test_an_explanation_alone_is_one_line(folder: Any) -> None:
+    asked = {"version": "1.0", "dataset_type": "text/csv", "methods": {"shap": {"num_samples": 5}}}
+    folder.json("bad.json", asked)
+    message = folder.fails("clarify", "bad.json")
+    lines = [line for line in message.splitlines() if line and "schema validation" not in line]
+    assert len(lines) == 1
+    assert "shap explain a model, which fairgauge does not" in lines[0]
+
+
+def test_the_data_beside_are_found_from_the_current_folder(folder: Any) -> None:
+    (folder.path / "configs").mkdir()
+    (folder.path / "in").mkdir()
+    folder.csv("in/data", [("facet", "label"), *((f, y) for f, y, _ in ROWS)])
+    folder.json("configs/c.json", config(dataset_uri=None))
+    result = folder.run("clarify", "configs/c.json", "--dataset", "in/data", "-o", "out")
+    assert result.exit_code == 0, result.output
+
+
+class Counted(int):
+    """A number that counts how often it is hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return int.__hash__(self)
+
+
+def test_relabelling_is_linear_in_the_levels() -> None:
+    levels = [Counted(i) for i in range(2_000)]
+    column = Column("x", Kind.INTEGER, np.arange(2_000), tuple(range(2_000)))
+    Counted.hashed = 0
+    column.relabel(levels, Kind.FLOAT)
+    assert Counted.hashed <= 4 * len(levels)

@@ -1,0 +1,240 @@
+"""Configurations that the SageMaker SDK makes give smclarify's numbers, in files the SDK reads."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from client_libraries import SCRIPTS, ask
+from folders import Folder
+
+from fairgauge.cli import main
+
+sys.path.insert(0, str(SCRIPTS))
+from loans import loans
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMERIC = ["gender", "age", "income", "education", "label", "predicted"]
+MODEL = """
+import math
+
+def score(rows):
+    return [1 / (1 + math.exp(-(row[2] - 52) / 8)) for row in rows]
+
+def label_and_score(rows):
+    return [[int(s > 0.6), s] for s in score(rows)]
+"""
+FEWEST = 48
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return loans()
+
+
+@pytest.fixture(scope="module")
+def made(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the configurations and the monitors' that the SDK makes."""
+    found = ask("sagemaker", "sagemaker_configs.py", ",".join(table.columns))
+    return {"configurations": dict(found["configurations"]), "monitors": dict(found["monitors"])}
+
+
+def written(folder: Any, table: pd.DataFrame, config: dict[str, Any]) -> str:
+    """Write the table as a configuration reads it; return the name of the file."""
+    kind, path = config["dataset_type"], folder.path
+    if kind == "application/x-parquet":
+        pl.from_pandas(table).write_parquet(path / "loans.parquet")
+        return "loans.parquet"
+    if kind == "text/csv":
+        table[config["headers"]].to_csv(path / "loans.csv", index=False, header=False)
+        return "loans.csv"
+    features = config["headers"][:-2]
+    rows = [
+        {"features": row[:-2], "label": row[-2], "predicted": row[-1]}
+        for row in table[config["headers"]].astype(object).to_numpy().tolist()
+    ]
+    assert features
+    if kind == "application/json":
+        return folder.json("loans.json", {"rows": rows})  # type: ignore[no-any-return]
+    return folder.lines("loans.jsonl", rows)  # type: ignore[no-any-return]
+
+
+def jobs(config: dict[str, Any], name: str, path: str) -> list[dict[str, Any]]:
+    """Return what smclarify must be asked for the same numbers, a job for every facet and stage."""
+    headers = config["headers"]
+    predicted = config.get("predicted_label", "predicted_label").rpartition(".")[2]
+    columns = headers if predicted in headers or "model" not in config else [*headers, predicted]
+    common = {
+        "table": path,
+        "columns": columns,
+        "label": config["label"].rpartition(".")[2],
+        "positive": config["label_values_or_threshold"],
+        "predicted": predicted,
+        "group": config.get("group_variable"),
+    }
+    return [
+        common
+        | {
+            "facet": facet["name_or_index"],
+            "values": facet.get("value_or_threshold"),
+            "stage": stage,
+            "name": name,
+        }
+        for facet in config["facet"]
+        for stage in ("pre", "post")
+        if f"{stage}_training_bias" in config["methods"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def runs(
+    table: pd.DataFrame, made: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Run every configuration; return where the results of each are."""
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        folder = Folder(tmp_path_factory.mktemp("sdk"))
+        patch.chdir(folder.path)
+        patch.syspath_prepend(str(folder.path))
+        folder.text("loan_models.py", MODEL)
+        for i, (name, config) in enumerate(made["configurations"].items()):
+            args = ["--dataset", written(folder, table, config)]
+            if "predictor" in config:
+                function = "score" if name == "a model's scores" else "label_and_score"
+                args += ["--model", f"loan_models:{function}"]
+            folder.clarify(config, *args, into=f"out{i}")
+            found[name] = folder.path / f"out{i}" / "analysis.json"
+    return found
+
+
+def test_every_configuration_gives_smclarifys_numbers(
+    table: pd.DataFrame, made: dict[str, Any], runs: dict[str, Path], tmp_path: Path
+) -> None:
+    score = 1 / (1 + (-(table["income"] - 52) / 8).map(math.exp))
+    whole = table.assign(predicted_label=(score > 0.6).astype(int))
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    asked = []
+    for name, config in made["configurations"].items():
+        modelled = {"model": True} if "predictor" in config else {}
+        asked += jobs(config | modelled, name, str(tmp_path / "whole.csv"))
+    ours = {name: json.loads(path.read_text()) for name, path in runs.items()}
+    assert len(ours) >= FEWEST
+    theirs = ask("smclarify", "smclarify_numbers.py", given=asked)
+    compared = 0
+    for job, reports in zip(asked, theirs, strict=True):
+        section = ours[job["name"]][f"{job['stage']}_training_bias_metrics"]
+        compared += same(section["facets"][job["facet"]], reports, job["name"])
+    print(f"\n{len(ours)} configurations, {compared} values compared with smclarify")
+    assert compared > 1_500
+
+
+def same(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], name: str) -> int:
+    """Compare blocks; return how many values were compared."""
+    assert [b["value_or_threshold"] for b in ours] == [b["value_or_threshold"] for b in theirs], (
+        name
+    )
+    compared = 0
+    for block, other in zip(ours, theirs, strict=True):
+        expected = {metric["name"]: metric for metric in other["metrics"]}
+        for metric in block["metrics"]:
+            one, two = metric, expected[metric["name"]]
+            where = f"{name}, {block['value_or_threshold']}: {one} {two}"
+            assert one["description"] == two["description"], where
+            assert one.get("error") == two.get("error"), where
+            if isinstance(two["value"], float) and isinstance(one["value"], (int, float)):
+                assert math.isclose(one["value"], two["value"], rel_tol=1e-9, abs_tol=1e-12), where
+            else:
+                assert one["value"] == two["value"], where
+            compared += 1
+    return compared
+
+
+def test_the_sdks_readers_take_our_files(runs: dict[str, Path], tmp_path: Path) -> None:
+    paths = [str(path) for path in runs.values()]
+    check = ["clarify-monitor", paths[0], "--baseline", paths[1], "-o", str(tmp_path)]
+    assert CliRunner().invoke(main, check).exit_code == 0
+    violations = str(tmp_path / "constraint_violations.json")
+    found = ask("sagemaker", "sagemaker_readers.py", *paths, violations)
+    assert found.pop(violations) == json.loads(Path(violations).read_text())
+    for path in paths:
+        results = json.loads(Path(path).read_text())
+        assert found[path]["constraints"] == results
+        values = [
+            [metric["name"], metric["value"]]
+            for stage in list(results)[1:]
+            for blocks in results[stage]["facets"].values()
+            for block in blocks
+            for metric in block["metrics"]
+            if metric["value"] is not None
+        ]
+        assert [value for _, group in found[path]["card"] for value in group] == values
+
+
+def test_a_monitors_configuration_runs_on_captured_traffic(
+    folder: Any, table: pd.DataFrame, made: dict[str, Any]
+) -> None:
+    names = ["gender", "age", "income", "education"]
+    lines = [
+        {
+            "captureData": {
+                "endpointInput": {
+                    "observedContentType": "text/csv",
+                    "mode": "INPUT",
+                    "data": ",".join(map(str, row[:-2])),
+                    "encoding": "CSV",
+                },
+                "endpointOutput": {
+                    "observedContentType": "text/csv; charset=utf-8",
+                    "mode": "OUTPUT",
+                    "data": str(row[-1]),
+                    "encoding": "CSV",
+                },
+            },
+            "groundTruthData": {"data": str(row[-2]), "encoding": "CSV"},
+            "eventMetadata": {"eventId": f"e{i}"},
+            "eventVersion": "0",
+        }
+        for i, row in enumerate(
+            table[[*names, "label", "predicted"]].astype(object).to_numpy().tolist()
+        )
+    ]
+    folder.lines("merged.jsonl", lines)
+    monitor = made["monitors"]["monitor"]
+    folder.json("monitor.json", monitor)
+    table[NUMERIC].to_csv(folder.path / "loans.csv", index=False)
+    folder.clarify(
+        monitor
+        | {
+            "dataset_type": "text/csv",
+            "dataset_uri": "loans.csv",
+            "headers": NUMERIC,
+            "predicted_label": "predicted",
+            "methods": {
+                "pre_training_bias": {"methods": "all"},
+                "post_training_bias": {"methods": "all"},
+            },
+        },
+        into="base",
+    )
+    result = folder.run(
+        "clarify-monitor",
+        "monitor.json",
+        "--baseline",
+        "base/analysis.json",
+        "--dataset",
+        "merged.jsonl",
+        "--fail-on-violation",
+        "-o",
+        "now",
+    )
+    assert result.exit_code == 0, result.output
+    assert "0 drifted, 0 not evaluated" in result.stdout
+    assert json.loads(Path("now/constraint_violations.json").read_text())["violations"] == []

@@ -1,0 +1,137 @@
+"""The language of reports: the field's standard terms, and none of the words that replace them.
+
+Run this file as a script to list the places elsewhere that still use such words.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairgauge.catalogue.catalogue import METRICS, RATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fairgauge"
+
+INSTEAD = {
+    r"beyond doubt": "statistically significant",
+    r"(?<!percentage )\bpoints (lower|higher|or more)\b": "percentage points, pp",
+    r"\bturns? around\b|\bturned around\b|\bsigns? turns?\b": "reverses (Simpson's paradox)",
+    r"\bheld fixed\b|\bholds? \w+ fixed\b": "adjusted for, stratified by",
+    r"\bthe rest\b": "all other groups",
+    r"\beverybody\b|\beveryone\b": "overall, all rows",
+    r"\bpulled\b": "partially pooled",
+    r"\bties rows together\b": "clustered observations",
+    r"\btoo few rows\b|\brests? on too few\b": "insufficient data",
+    r"\bhonest (limits?|intervals?)\b": "confidence interval",
+    r"\bthe good label\b": "the favourable outcome",
+    r"\bchance alone\b|\bby chance\b|\bnoise alone\b": "sampling variation",
+    r"\bleft out\b|\bdropped\b": "excluded",
+    r"\btells?\b|\btold\b|\bsays?\b|\bsaid\b|\bsaying\b": "reports, describes, states",
+    r"\bis worth\b|\bare worth\b|\bhow many it is worth\b": "effective sample size",
+}
+"""Words that reports never use, and what they write instead."""
+
+CODE = frozenset({"says"})
+"""Names in code and data that are such words and stay."""
+
+
+def offences(text: str) -> list[str]:
+    """Return what a text has that it should not, each with what to write instead."""
+    return [
+        f"{match[0]!r}: write {instead}"
+        for word, instead in INSTEAD.items()
+        for match in re.finditer(word, text, re.IGNORECASE)
+    ]
+
+
+def strings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a module, docstrings included, each with its line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value not in CODE
+        ):
+            yield node.lineno, node.value
+
+
+def template_text(path: Path) -> str:
+    """Return what a template or script shows: no tags, no code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        return " ".join(re.findall(r'"([^"]{4,})"', text))
+    return re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<[^>]*>", " ", text)
+
+
+OWN = sorted((SOURCE / "render").rglob("*.py"))
+TEMPLATES = sorted((SOURCE / "render" / "templates").glob("*.j2")) + sorted(
+    (SOURCE / "render" / "templates").glob("*.js")
+)
+GOLDEN = sorted(
+    path
+    for path in (ROOT / "tests" / "golden").iterdir()
+    if path.suffix in (".txt", ".md", ".xml", ".html")
+)
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+def test_renderers_use_the_standard_terms(path):
+    found = [(line, each) for line, text in strings(path) for each in offences(text)]
+    assert not found
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_templates_use_the_standard_terms(path):
+    shown = template_text(path)
+    assert not offences(re.sub(r"\bsays\b", "", shown))
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_approved_reports_use_the_standard_terms(path):
+    text = re.sub(r"(?s)<(style|script).*?</\1>", "", path.read_text(encoding="utf-8"))
+    assert not offences(text)
+
+
+def test_the_example_of_the_readme_uses_the_standard_terms():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"(?s)```console\n(.*?)```", readme):
+        assert not offences(block)
+
+
+def test_a_word_that_is_never_used_is_found():
+    assert offences("differs beyond doubt from the rest, 3.1 points lower") == [
+        "'beyond doubt': write statistically significant",
+        "'points lower': write percentage points, pp",
+        "'the rest': write all other groups",
+    ]
+    assert not offences("3.1 percentage points lower than other groups")
+
+
+def elsewhere() -> Iterator[str]:
+    """Yield the offences of catalogue texts, messages, help and documentation."""
+    for row in (*RATES, *METRICS):
+        texts = (row.says, getattr(row, "positive", ""), getattr(row, "edges", ""))
+        for each in (found for text in texts for found in offences(str(text))):
+            yield f"catalogue {row.name}: {each}"
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path not in OWN:
+            for line, text in strings(path):
+                for each in offences(text):
+                    yield f"{path.relative_to(ROOT)}:{line}: {each}"
+    for path in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]):
+        for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for each in offences(text):
+                yield f"{path.relative_to(ROOT)}:{number}: {each}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(elsewhere()) + "\n")

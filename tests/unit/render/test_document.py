@@ -1,0 +1,306 @@
+"""What a report shows first: the group that fares worst, reversals, sparse groups, rules."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.enums import IntervalMethod, Status
+from fairgauge.render import question, render
+from fairgauge.render.document import Chart, Items, Paragraph, Section, Table
+from fairgauge.render.finding_sentences import adjusted_sentence, describe_finding
+from fairgauge.render.metric_words import equivalents, metric_words, significant
+from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.outline import adjustments, findings, reverses, sections_of
+from fairgauge.render.report_document import report_document
+from fairgauge.report.results import Interval
+
+NEWCOMBE = (IntervalMethod.NEWCOMBE,)
+
+
+def audit(groups, **options):
+    cells = {name: {"tp": x, "fn": n - x} for name, (x, n) in groups.items()}
+    return fg.audit(fg.confusion("g", cells), **options)
+
+
+def blocks(section):
+    for each in section.blocks:
+        if isinstance(each, Section):
+            yield from blocks(each)
+        else:
+            yield each
+
+
+def every_block(document):
+    return [block for section in document.sections for block in blocks(section)]
+
+
+def test_the_group_that_fares_worst_is_named_not_the_largest_or_the_surest():
+    report = audit({"large": (9_000, 20_000), "better": (180, 200), "worst": (40, 400)})
+    first = findings(sections_of(report))[0]
+    assert (first.rate, first.difference.group) == ("selection_rate", "worst")
+
+
+def test_groups_are_ranked_by_the_point_estimate_never_by_the_interval():
+    """The narrower interval of the large group does not lift it above a larger difference."""
+    report = audit({"a": (4_500, 10_000), "b": (12, 40), "c": (5_600, 10_000)})
+    first = findings(sections_of(report))[0]
+    assert first.difference.group == "b"
+    assert first.difference.high > report["selection_rate.difference", "g", "a"].high
+
+
+def test_of_a_rate_that_should_be_low_the_highest_is_worst():
+    cells = {
+        "a": {"fp": 10, "tn": 190, "tp": 50, "fn": 50},
+        "b": {"fp": 90, "tn": 110, "tp": 50, "fn": 50},
+    }
+    found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
+    by_rate = {each.rate: each.difference.group for each in found}
+    assert by_rate["false_positive_rate"] == "b"
+
+
+def test_what_is_not_significant_is_no_finding():
+    report = audit({"a": (50, 100), "b": (54, 100)})
+    assert findings(sections_of(report)) == []
+    text = " ".join(render(report, "text").split())
+    assert "No statistically significant difference in selection rate" in text
+    assert "This does not show" in text
+
+
+def test_sparse_groups_are_no_finding_and_are_named_apart():
+    report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
+    assert "tiny" not in {each.difference.group for each in findings(sections_of(report))}
+    assert "Insufficient data for any conclusion: tiny (g), n = 6." in render(report, "text")
+
+
+def test_at_most_five_findings_and_one_of_each_feature_and_rate():
+    rng = np.random.default_rng(0)
+    n = 4_000
+    rows = {"y": rng.integers(0, 2, n), "p": rng.integers(0, 2, n)}
+    for i in range(6):
+        rows[f"f{i}"] = np.where(rng.random(n) < 0.2 + 0.6 * rows["p"], "x", "z")
+    report = fg.audit(pl.DataFrame(rows), label="y", prediction="p",
+                      sensitive=[f"f{i}" for i in range(6)])  # fmt: skip
+    found = findings(sections_of(report))
+    assert len(found) > 5
+    assert len({(each.section.feature, each.rate) for each in found}) == len(found)
+    for full, most in ((False, 4), (True, 5)):
+        section = next(s for s in report_document(report, full=full).sections if s.id == "findings")
+        told = [
+            text
+            for block in section.blocks
+            for text in (block.items if isinstance(block, Items) else [getattr(block, "text", "")])
+            if " than " in text
+        ]
+        assert len(told) == most
+
+
+def test_a_finding_reads_as_english():
+    (first, *_) = findings(sections_of(audit({"Women": (362, 1_000), "Men": (532, 1_000)})))
+    assert describe_finding(first) == (
+        "Women (g) is selected less often than others: 36.2% vs 53.2% "
+        "(−17.0 pp, 95% CI −21.2 to −12.7; ratio 0.68, CI 0.62 to 0.75)."
+    )
+
+
+def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_table():
+    report = audit({"Women": (362, 1_000), "Men": (532, 1_000)}, metrics="clarify")
+    first = next(f for f in findings(sections_of(report)) if f.rate == "selection_rate")
+    assert first.difference.value == pytest.approx(0.17)
+    assert (
+        "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
+        in (describe_finding(first))
+    )
+    assert "+0.170*" in render(report, "text")
+
+
+def estimate_pair(overall, adjusted):
+    """Return an estimate of all rows and its counterpart with given values and intervals."""
+    section = sections_of(sample_reports.berkeley())[0]
+    pair = next(p for p in adjustments(section) if p[0].metric == "base_rate.difference")
+    return tuple(
+        dataclasses.replace(
+            each, value=value, interval=Interval(low, high, 0.95, NEWCOMBE), p_value=None,
+            p_adjusted=None, status=Status.OK,
+        )
+        for each, (value, low, high) in zip(pair, (overall, adjusted), strict=True)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("overall", "adjusted", "words", "reversed_"),
+    [
+        ((-0.2, -0.3, -0.1), (0.1, 0.05, 0.15), "reverses (Simpson's paradox)", True),
+        ((-0.2, -0.3, -0.1), (0.1, -0.05, 0.25), "disappears after adjusting", False),
+        ((-0.2, -0.3, -0.1), (-0.1, -0.15, -0.05), "remains", False),
+        ((-0.2, -0.5, 0.1), (0.1, -0.05, 0.25), "not statistically significant", False),
+    ],
+)
+def test_a_reversal_is_announced_only_where_both_directions_are_significant(
+    overall, adjusted, words, reversed_
+):
+    pair = estimate_pair(overall, adjusted)
+    assert reverses(*pair) is reversed_
+    sentence = adjusted_sentence(*pair)
+    assert words in sentence
+    assert ("Simpson" in sentence) is reversed_
+
+
+def test_berkeleys_difference_disappears():
+    text = " ".join(render(sample_reports.berkeley(), "text").split())
+    assert "Female (Gender) has a lower base rate than others: 30.4% vs 44.5% (−14.2 pp" in text
+    assert "The difference disappears after adjusting for" in text
+    assert "Simpson" not in text
+
+
+@pytest.mark.parametrize("sample", ["small", "several", "crossed", "berkeley", "scored"])
+def test_marks_follow_one_rule_in_every_table(sample):
+    """``?`` stands on insufficient data alone, ``*`` on significance alone, wherever shown."""
+    report = getattr(sample_reports, sample)()
+    expected = {
+        (each.value, each.low, each.high): (
+            "?" if each.status is Status.TOO_FEW else "*" if significant(each) else ""
+        )
+        for each in report.estimates
+        if each.value is not None
+    }
+    for full in (False, True):
+        tables = [
+            b for b in every_block(report_document(report, full=full)) if isinstance(b, Table)
+        ]
+        marked = [
+            cell for table in tables for row in table.rows for cell in row if cell.mark is not None
+        ]
+        for cell in marked:
+            mark = expected[cell.mark.value, cell.mark.low, cell.mark.high]
+            assert cell.below.endswith(mark or tuple("0123456789"))
+            assert cell.mark.sparse == cell.below.endswith("?")
+
+
+def test_renderers_never_change_a_verdict():
+    report = sample_reports.several()
+    (chart,) = [
+        block
+        for block in every_block(report_document(report, full=True))
+        if isinstance(block, Chart) and any(row.badge for row in block.rows)
+    ]
+    shown = sorted((row.label, row.badge) for row in chart.rows)
+    assert shown == sorted(
+        (f"{v.group} ({v.feature})", str(v.outcome).replace("_", " ")) for v in report.verdicts
+    )
+
+
+def test_rules_are_in_words_and_the_gravest_verdict_decides():
+    text = render(sample_reports.several(), "text")
+    assert "0.8" in text
+    report = audit({"a": (100, 1_000), "b": (500, 1_000), "c": (3, 8)},
+                   rules=[fg.rule("selection_rate.ratio", at_least=0.8)])  # fmt: skip
+    text = " ".join(render(report, "text").split())
+    assert "FAIL: 1 of 1 rule" in text
+    assert "selection rate ratio >= 0.8 FAIL for a (0.20, CI 0.16 to 0.24)" in text
+
+
+def test_a_group_table_ends_with_all_rows():
+    table = next(
+        b for b in every_block(report_document(sample_reports.several())) if isinstance(b, Table)
+    )
+    (total,) = table.totals
+    assert [cell.text for cell in total[:3]] == ["overall", "1,005", "42.8"]
+
+
+def test_names_of_metrics_in_words_and_their_equivalents():
+    assert metric_words("DI") == "disparate impact (Clarify DI)"
+    assert metric_words("false_positive_rate.difference") == "false positive rate difference"
+    assert metric_words("something.else") == "something.else"
+    row = metric_row("false_positive_rate.difference")
+    assert equivalents(row) == ""
+    assert "Clarify DI" in equivalents(metric_row("selection_rate.ratio"))
+
+
+def test_the_favourable_outcome_is_stated_or_assumed():
+    rows = pl.DataFrame({"y": [1, 0, 1, 0], "g": ["a", "a", "b", "b"]})
+    stated = fg.audit(rows, label="y", sensitive="g", positive=1)
+    assumed = fg.audit(rows, label="y", sensitive="g")
+    assert "favourable: 1, stated" in question.lead(stated)[0]
+    assert "favourable: 1 or true, assumed" in question.lead(assumed)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("others", "all other groups"),
+        ("best", "the group with the most favourable rate"),
+        ({"race": "White", "sex": True}, "race = White, sex = true; elsewhere all other groups"),
+    ],
+)
+def test_references_in_words(given, words):
+    assert question.reference_words(given) == words
+
+
+def test_positive_values_in_words():
+    assert question.positive_words({"above": 50_000.0}) == "above 50000"
+    assert question.positive_words([1.0, "yes", True]) == "1, yes or true"
+    assert question.positive_words(list(range(20))).endswith("7 and 12 more")
+
+
+def test_the_cover_shows_what_the_document_table_states():
+    rows = pl.DataFrame({"y": [1, 0, 1, 0], "g": ["a", "a", "b", "b"]})
+    report = fg.audit(rows, label="y", sensitive="g",
+                      document={"title": "Loans 2025", "author": "A. Auditor"})  # fmt: skip
+    document = report_document(report)
+    assert document.title == "Loans 2025"
+    assert document.cover == (("author", "A. Auditor"),)
+    for format_ in ("text", "markdown", "html"):
+        assert "A. Auditor" in render(report, format_)
+
+
+def test_excluded_rows_are_counted_in_the_singular_too():
+    rows = pl.DataFrame({"y": [1, 0, None, 1], "p": [1, 1, 0, 0], "g": ["a", "b", "a", None]})
+    text = render(fg.audit(rows, label="y", prediction="p", sensitive="g"), "text")
+    assert "1 row (missing label)" in text
+
+
+def test_a_metric_without_a_value_has_its_reason():
+    items = [
+        text
+        for block in every_block(report_document(sample_reports.several(), full=True))
+        if isinstance(block, Items)
+        for text in block.items
+    ]
+    assert any(
+        "undefined for Other, because the group has no predicted positives" in t for t in items
+    )
+
+
+def test_two_groups_have_no_pairs_and_three_have():
+    def titles(report):
+        document = report_document(report, full=True)
+        details = next(s for s in document.sections if s.id == "details")
+        return [b.title for s in details.blocks for b in s.blocks if isinstance(b, Section)]
+
+    assert "Every pair of groups" not in titles(sample_reports.small())
+    assert "Every pair of groups" in titles(sample_reports.several())
+
+
+def test_a_report_without_intervals_describes_no_methods():
+    table = pl.DataFrame({"p": [1, 0], "g": ["a", "a"]})
+    found = fg.audit(table, prediction="p", sensitive="g", metrics="DPPL")
+    for each in every_block(report_document(found, full=True)):
+        assert not isinstance(each, Paragraph) or "nan" not in each.text
+
+
+def test_what_adjusting_does_is_stated_of_differences_never_of_ratios():
+    texts = [
+        block.text
+        for block in every_block(report_document(sample_reports.berkeley(), full=True))
+        if isinstance(block, Paragraph) and block.text.startswith("Female (Gender), base rate")
+    ]
+    assert len(texts) == 1
+    assert texts[0].startswith(
+        "Female (Gender), base rate: −14.2 pp, 95% CI −17.0 to −11.3 overall."
+    )

@@ -1,0 +1,216 @@
+"""The registry of formats: names, suffixes, options and errors, and what derives from it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+import yaml
+
+import compared_reports
+import fairgauge as fg
+import sample_reports
+from fairgauge.cli.commands import audit_command, compare_command, render_command
+from fairgauge.errors import DataError, MissingExtra
+from fairgauge.render import data_frames, formats, names, render, save, suffixes
+from fairgauge.render.flat_rows import ESTIMATES, TABLES, table_of
+
+
+@pytest.fixture(scope="module")
+def small():
+    return sample_reports.small()
+
+
+@pytest.fixture(scope="module")
+def months():
+    return fg.compare(*compared_reports.months())
+
+
+def choices(command):
+    (option,) = (p for p in command.params if p.name == "format_")
+    return tuple(option.type.choices)
+
+
+def test_the_formats():
+    assert names() == ("text", "json", "csv", "markdown", "html", "junit", "notebook")
+    assert set(names("comparison")) == set(names()) - {"junit"}
+    assert set(suffixes().values()) <= set(names())
+
+
+def test_the_command_line_offers_the_formats_of_the_registry():
+    for command, of in (
+        (audit_command.command, "report"),
+        (render_command.command, "report"),
+        (compare_command.command, "comparison"),
+    ):
+        assert choices(command) == names(of, files=True)
+        (output,) = (p for p in command.params if p.name == "outputs")
+        assert all(suffix in output.help for suffix in suffixes(of))
+
+
+def test_one_row_and_one_file_add_a_format(small, tmp_path, monkeypatch):
+    """A format that is added to the table can be rendered, saved, and is named in errors."""
+    added = formats.Format("plain", "json_format", (".plain",), of=("report",))
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, added))
+    assert "plain" in names()
+    save(small, tmp_path / "report.plain")
+    assert (tmp_path / "report.plain").read_text(encoding="utf-8") == render(small, "json")
+    with pytest.raises(DataError, match=r"use \.txt.*\.plain"):
+        save(small, tmp_path / "report.unknown")
+
+
+@pytest.mark.parametrize("format_", names())
+@pytest.mark.parametrize("sample", ["small", "several", "berkeley", "crossed"])
+def test_every_format_shows_every_report_with_and_without_intervals(format_, sample):
+    report = getattr(sample_reports, sample)()
+    for shown in (report, sample_reports.sure(report)):
+        text = render(shown, format_)
+        assert text.endswith("\n")
+        assert "None" not in text
+        assert "nan" not in re.sub(r"(?s)<script>.*", "", text).casefold().split()
+
+
+@pytest.mark.parametrize("format_", names("comparison"))
+def test_every_format_shows_every_comparison(format_):
+    for pair in (compared_reports.months, compared_reports.models, compared_reports.hostile):
+        text = render(fg.compare(*pair()), format_)
+        assert text.endswith("\n")
+        assert "None" not in re.sub(r"(?s)<script>.*", "", text)
+
+
+def test_an_unknown_format_names_the_nearest(small):
+    with pytest.raises(DataError, match=r"no format 'htm' of a report\. Did you mean 'html'\?"):
+        render(small, "htm")
+
+
+def test_a_format_that_cannot_show_a_comparison_is_refused(months, tmp_path):
+    with pytest.raises(DataError, match="no format 'junit' of a comparison"):
+        render(months, "junit")
+    with pytest.raises(DataError, match="names no format of a comparison"):
+        save(months, tmp_path / "diff.xml")
+
+
+def test_an_option_of_another_format_is_refused(small):
+    with pytest.raises(DataError, match="format json has no option 'width'; it takes indent"):
+        render(small, "json", width=80)
+
+
+@pytest.mark.parametrize("suffix", suffixes())
+def test_the_suffix_of_a_file_chooses_its_format(small, tmp_path, suffix):
+    path = tmp_path / f"report{suffix.upper()}"
+    save(small, path)
+    assert path.read_text(encoding="utf-8") == render(small, suffixes()[suffix])
+
+
+def test_an_unknown_suffix_is_refused_and_nothing_written(small, tmp_path):
+    with pytest.raises(DataError, match=r"names no format of a report; use \.txt, \.json"):
+        save(small, tmp_path / "report.docx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_saves_itself(small, tmp_path):
+    small.save(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["verdict"] == str(small.verdict)
+
+
+def test_junit_counts_its_cases():
+    report = sample_reports.several()
+    suite = ET.fromstring(render(report, "junit"))[0]
+    cases = list(suite)
+    assert len(cases) == int(suite.get("tests")) == len(report.verdicts)
+    failed = [case for case in cases if case.find("failure") is not None]
+    assert len(failed) == int(suite.get("failures"))
+    assert len(failed) == sum(each.outcome == "fail" for each in report.verdicts)
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    assert len(skipped) == int(suite.get("skipped"))
+
+
+def test_the_metadata_of_a_model_card_is_yaml():
+    report = sample_reports.several()
+    text = render(report, "markdown", card=True)
+    _, front, body = text.split("---\n", 2)
+    results = yaml.safe_load(front)["model-index"][0]["results"][0]
+    values = {each["type"]: each["value"] for each in results["metrics"]}
+    metric = "selection_rate.ratio"
+    assert values[metric] in {e.value for e in report.estimates if e.metric == metric}
+    assert all(math.isfinite(value) for value in values.values())
+    assert body.lstrip() == render(report, "markdown")
+
+
+def test_csv_writes_every_estimate_and_leaves_the_undefined_empty():
+    report = sample_reports.several()
+    lines = render(report, "csv").splitlines()
+    assert lines[0] == ",".join(ESTIMATES)
+    assert len(lines) == len(report.estimates) + 1
+    undefined = [line for line in lines if ",undefined," in line]
+    assert undefined
+    at = ESTIMATES.index("value")
+    assert all(line.split(",")[at] == "" for line in undefined)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_has_its_columns_in_csv_and_frames(table):
+    report = sample_reports.several()
+    found = table_of(report, table)
+    lines = render(report, "csv", table=table).splitlines()
+    assert lines[0] == ",".join(found.columns)
+    for frame in (report.to_pandas(table), report.to_polars(table)):
+        assert tuple(frame.columns) == found.columns
+        assert len(frame) == len(found.rows) == len(lines) - 1 > 0
+
+
+def test_an_unknown_table_names_the_nearest():
+    with pytest.raises(DataError, match=r"no table 'group'\. Did you mean 'groups'\?"):
+        sample_reports.small().to_pandas("group")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_have_a_row_for_every_estimate_and_fixed_types(library):
+    to_frame = getattr(data_frames, f"to_{library}")
+    full, empty = to_frame(sample_reports.several()), to_frame(sample_reports.berkeley())
+    assert list(full.columns) == list(ESTIMATES)
+    kinds = [list(frame.dtypes) for frame in (full, empty)]
+    assert kinds[0] == kinds[1]
+    first = sample_reports.several().estimates[0]
+    assert full["metric"].to_list()[0] == first.metric
+    assert full["value"].to_list()[0] == first.value
+
+
+def test_rates_of_groups_and_overall_are_frames():
+    report = sample_reports.several()
+    rates = report.by_group
+    assert rates.loc[("race", "Black"), "selection_rate"] == pytest.approx(70 / 200)
+    assert rates.loc[("race", "White"), "n"] == 800
+    assert report.overall.loc["race", "selection_rate"].item() == pytest.approx(430 / 1005)
+    others = (360 + 0) / (800 + 5)
+    difference = report.difference().loc[("race", "Black"), "selection_rate"]
+    assert difference == pytest.approx(70 / 200 - others)
+    ratio = report.ratio().loc[("race", "Black"), "selection_rate"]
+    assert ratio == pytest.approx(70 / 200 / others)
+
+
+def test_rates_of_several_thresholds_are_apart():
+    report = sample_reports.scored(threshold=[0.3, 0.7], rules=[])
+    rates = report.by_group
+    assert rates.index.names == ["feature", "group", "threshold"]
+    assert rates.index.is_unique
+
+
+def test_differences_of_a_vendors_metrics_are_refused():
+    counts = fg.confusion("g", {"a": {"tp": 3, "fn": 1}, "b": {"tp": 1, "fn": 3}})
+    with pytest.raises(DataError, match="no native differences"):
+        fg.audit(counts, metrics="clarify").difference()
+
+
+def test_frames_need_their_library(small, monkeypatch):
+    def refuse(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(data_frames, "import_module", refuse)
+    with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[pandas\]'"):
+        data_frames.to_pandas(small)
+    with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
+        data_frames.to_polars(small)

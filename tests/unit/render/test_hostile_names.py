@@ -1,0 +1,117 @@
+"""Names of the user, in every format: nothing that they hold does harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import sample_reports
+from fairgauge.render import render
+from fairgauge.render.display_names import printable, shorten, width
+
+OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return sample_reports.hostile()
+
+
+@pytest.mark.parametrize("format_", ["text", "csv", "markdown", "html", "junit", "notebook"])
+def test_no_control_character_or_override_gets_out(hostile, format_):
+    text = render(hostile, format_)
+    assert not OVERRIDES.search(text)
+    assert {c for c in text if unicodedata.category(c) == "Cc"} <= {"\n"}
+
+
+def test_json_keeps_names_as_they_are(hostile):
+    groups = {each["group"] for each in json.loads(render(hostile, "json"))["groups"]}
+    assert groups == set(sample_reports.HOSTILE)
+
+
+def test_html_holds_no_markup_of_names(hostile):
+    for format_ in ("html", "notebook"):
+        text = render(hostile, format_)
+        assert "<script>alert" not in text
+        assert "<b onmouseover" not in text
+        assert text.count("<script>") == text.count("</script>") == (format_ == "html")
+
+
+def test_html_stays_below_a_megabyte_with_long_names(hostile):
+    assert len(render(hostile, "html").encode()) < 1_000_000
+
+
+def test_markdown_holds_no_markup_links_or_mentions_of_names(hostile):
+    text = render(hostile, "markdown")
+    assert "<script" not in text
+    assert "<b " not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+    assert "https://" not in text
+    assert "@user" not in text
+    tables = re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    assert any("a\\|b" in table for table in tables)
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+
+
+def test_csv_is_safe_in_a_spreadsheet(hostile):
+    rows = list(csv.reader(io.StringIO(render(hostile, "csv"))))
+    assert len({len(row) for row in rows}) == 1
+    numbers = ("value", "threshold", "low", "high", "p_value", "p_adjusted", "rate_group")
+    at = [i for i, name in enumerate(rows[0]) if name not in numbers]
+    texts = {row[i] for row in rows[1:] for i in at}
+    assert any(text.startswith("'=cmd") for text in texts)
+    assert not any(text.lstrip().startswith(("=", "+", "-", "@")) for text in texts)
+
+
+def test_a_full_width_formula_is_disarmed_too():
+    from fairgauge.render.csv_format import cell
+
+    assert cell("＝1+1") == "'＝1+1"
+    assert cell("  +1") == "'  +1"
+    assert cell(-0.5) == "-0.5"
+
+
+def test_junit_is_well_formed(hostile):
+    report = sample_reports.hostile()
+    text = render(report, "junit")
+    assert ET.fromstring(text).tag == "testsuites"
+
+
+def test_lines_of_the_text_fit_the_terminal(hostile):
+    for columns in (80, 100):
+        text = render(hostile, "text", width=columns)
+        assert max(width(line) for line in text.splitlines()) <= columns
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("evil\u202elive", "evil\\u202elive"),
+        ("a\nb\tc", "a\\x0ab\\x09c"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("lone \udc80", "lone \\udc80"),
+        ("👩‍👩‍👧", "👩‍👩‍👧"),
+        ("שלום", "שלום\u200e"),
+        (12, "12"),
+    ],
+)
+def test_printable(raw, shown):
+    assert printable(raw) == shown
+
+
+def test_shortening_keeps_both_ends_and_the_width():
+    name = "a" * 5_000 + "b" * 5_000
+    short = shorten(name, 30)
+    assert short[0] == "a"
+    assert short[-1] == "b"
+    assert width(short) == 30
+    assert width(shorten("漢字" * 50, 21)) <= 21
+    assert shorten("short", 30) == "short"

@@ -1,0 +1,90 @@
+"""Every method that made a confidence interval is described where the interval is shown."""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.enums import IntervalMethod, Method
+from fairgauge.render import render
+from fairgauge.render.method_descriptions import DESCRIPTIONS, described_methods
+
+BINARY = {"label": "y", "prediction": "p", "score": "s", "task": "binary"}
+CLASSES = {"label": "y3", "prediction": "p3", "task": "multiclass"}
+NUMBERS = {"label": "r", "prediction": "q", "task": "regression"}
+POPULATION = {"g": {"a": 0.3, "b": 0.3, "c": 0.4}}
+ASKED = {
+    **{
+        f"{task}, {method}": {**options, "strata": "k", "method": str(method), "features": ["f"]}
+        for task, options in (("binary", BINARY), ("classes", CLASSES), ("numbers", NUMBERS))
+        for method in (Method.DEFAULT, Method.BAYES, Method.EXACT)
+    },
+    "population": {**BINARY, "population": POPULATION},
+    "weights": {**BINARY, "weight": "w"},
+    "clusters": {**BINARY, "cluster": "c", "strata": "k"},
+}
+
+
+@functools.cache
+def table():
+    rng = np.random.default_rng(0)
+    n = 500
+    group, label = rng.choice(["a", "b", "c"], n), rng.integers(0, 2, n)
+    return pl.DataFrame(
+        {
+            "g": group,
+            "y": label,
+            "p": np.where(group == "a", label, rng.integers(0, 2, n)),
+            "s": rng.uniform(0.01, 0.99, n).round(3),
+            "k": rng.choice(["u", "v"], n),
+            "w": rng.lognormal(0, 0.5, n),
+            "c": rng.integers(0, 80, n),
+            "f": rng.normal(size=n),
+            "y3": rng.choice(["x", "y", "z"], n),
+            "p3": rng.choice(["x", "y", "z"], n),
+            "r": rng.normal(size=n),
+            "q": rng.normal(size=n),
+        }
+    )
+
+
+def test_every_method_of_the_enum_is_described():
+    """Whoever adds a method adds what it is to `DESCRIPTIONS`."""
+    assert set(DESCRIPTIONS) == set(IntervalMethod) - {IntervalMethod.OTHER}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_method_of_a_report_is_described_once(name):
+    report = fg.audit(table(), sensitive="g", metrics="all", replicates=60, **ASKED[name])
+    used = {m for e in report.estimates if e.interval for m in e.interval.methods}
+    assert used
+    described = [each.name for each in described_methods(report)]
+    assert len(described) == len(set(described))
+    assert {str(method).replace("_", " ") for method in used} <= set(described)
+
+
+@pytest.mark.parametrize("options", [("html", {}), ("markdown", {"full": True}),
+                                     ("text", {"full": True})])  # fmt: skip
+def test_the_whole_record_describes_its_methods(options):
+    report = sample_reports.several()
+    format_, more = options
+    bare = re.sub(r"[\s\\]+", " ", html.unescape(render(report, format_, **more)))
+    found = described_methods(report)
+    assert len(found) > 2
+    for each in found:
+        assert each.name in bare
+        assert each.text.split(".")[0] in bare or format_ == "text"
+
+
+def test_a_description_is_a_sentence():
+    for method, text in DESCRIPTIONS.items():
+        assert text[0].isupper(), method
+        assert text.endswith("."), method
+        assert len(text) < 200, method

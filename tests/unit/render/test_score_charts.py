@@ -1,0 +1,188 @@
+"""Scores in the page: curves, their tables, and the data of the threshold slider."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.catalogue.catalogue import RATES
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import Profile
+from fairgauge.render import render
+from fairgauge.render.line_charts import labels, path
+from fairgauge.render.score_sections import scored
+from fairgauge.render.threshold_slider import quotients, slider
+from fairgauge.report.curves import at_threshold
+
+NEEDS = {
+    "both": frozenset({"label", "prediction"}),
+    "label": frozenset({"label"}),
+    "prediction": frozenset({"prediction"}),
+}
+
+
+def audit_of(groups, rows=200, **options):
+    chance = random.Random(1)
+    table = pl.DataFrame(
+        {
+            "y": [chance.randrange(2) for _ in range(rows)],
+            "s": [round(chance.random(), 3) for _ in range(rows)],
+            "g": [groups[i % len(groups)] for i in range(rows)],
+        }
+    )
+    options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"} | options
+    return fg.audit(table, **options)
+
+
+def test_a_path_goes_through_its_corners_and_no_others():
+    assert path([(0, 0), (0, 0.2), (0, 1), (0.5, 1), (1, 1)]) == "M0 400v-400h400"
+    assert path([(0, 0), (0.5, 0.5), (1, 1)]) == "M0 400l400-400"
+    assert path([(0, 0), (0.5, 0.25), (1, 1)]) == "M0 400l200-100l200-300"
+    assert path([(0, 1), (0.5, 0.5), (0.5, 0.75)]) == "M0 0l200 200v-100"
+    assert path([]) == ""
+
+
+def test_names_stand_on_their_curves_and_apart():
+    flat = [[(k / 20, 0.3 + i / 12) for k in range(21)] for i in range(5)]
+    found = labels([(f"group number {i}", points) for i, points in enumerate(flat)])
+    assert [spot.shape for _, spot in found] == [0, 1, 2, 3, 4]
+    boxes = [(label.x, label.y) for label, _ in found]
+    for i, (x, y) in enumerate(boxes):
+        assert all(abs(x - a) > 20 or abs(y - b) >= 5 for a, b in boxes[:i])
+
+
+def test_curves_and_tables_hold_the_numbers_of_the_report():
+    report = sample_reports.scored()
+    (found,) = scored(report)
+    assert [curve.name for curve in found.roc] == ["North", "South", "a <b> c"]
+    for sweep in found.sweeps:
+        shown = dict(sweep.table.rows)["0.5"]
+        for (text, _), group in zip(shown, report.groups, strict=True):
+            assert text == f"{group.rates[sweep.rate].value:.1%}"
+    for curve, group in zip(found.roc, report.groups, strict=True):
+        auc = group.rates["roc_auc"]
+        notes = [note.replace("\N{NO-BREAK SPACE}", " ") for note in curve.notes[:2]]
+        assert notes == [f"AUC {auc.value:.3f}", f"95% CI {auc.low:.3f} to {auc.high:.3f}"]
+    total = sum(
+        int(below.split("n ")[1].replace(",", ""))
+        for _, cells in found.bins.rows
+        for _, below in cells
+        if "n " in below and below != "no rows"
+    )
+    known = sample_reports.scores().drop_nulls(["s", "y"])
+    assert total == len(known)
+
+
+def test_a_few_groups_are_drawn_and_more_are_listed():
+    report = audit_of([f"group {i:02}" for i in range(30)], rows=900)
+    (found,) = scored(report)
+    assert len(found.roc) == len(found.calibration) == 6
+    assert len(found.bins.groups) == 24
+    text = render(report, "html")
+    assert "The 6 largest of 30 groups are drawn, the 24 largest listed." in text
+
+
+def test_a_group_of_one_label_has_no_roc_curve_and_says_so():
+    rows = sample_reports.scores().with_columns(
+        y=pl.when(pl.col("g") == "North").then(0).otherwise(pl.col("y"))
+    )
+    (found,) = scored(fg.audit(rows, label="y", score="s", positive=1, sensitive="g"))
+    assert found.roc[0].notes == ["no curve: there are not both positive and negative labels"]
+    assert found.roc[0].path == ""
+    assert all(curve.path for curve in found.roc[1:])
+
+
+def test_scores_of_another_range_are_not_calibrated():
+    rows = sample_reports.scores().with_columns(pl.col("s") * 10)
+    options = {"label": "y", "score": "s", "positive": 1, "sensitive": "g"}
+    report = fg.audit(rows, score_range=(0, 10), threshold=5, **options)
+    (found,) = scored(report)
+    assert (found.bins, list(found.calibration)) == (None, [])
+    assert len(found.roc) == 3
+    assert list(found.ticks) == ["0", "5", "10"]
+
+
+def test_without_labels_only_the_selection_rate_is_swept():
+    rows = sample_reports.scores()
+    report = fg.audit(rows, score="s", positive=1, sensitive="g")
+    (found,) = scored(report)
+    assert [sweep.rate for sweep in found.sweeps] == ["selection_rate"]
+    assert (list(found.roc), list(found.calibration), found.bins) == ([], [], None)
+    data = json.loads(slider(report))
+    assert [rate["name"] for rate in data["rates"]] == ["selection_rate", "rejection_share"]
+
+
+def test_a_report_without_scores_has_no_part_for_them():
+    text = render(sample_reports.small(), "html")
+    for part in ('id="scores"', 'href="#scores"', 'id="counts"', "tool-rates", "cellsAt"):
+        assert part not in text
+
+
+def test_the_sliders_coefficients_are_the_catalogues_formulas():
+    chance = np.random.default_rng(5)
+    tp, fp, fn, tn, selected, rejected = cells = chance.integers(1, 90, 6).astype(float)
+    zero = 0.0
+    side = ConfusionCounts(
+        size=np.array([cells.sum()]),
+        cells={
+            NEEDS["both"]: np.array([[tp, fp, fn, tn]]),
+            NEEDS["label"]: np.array([[tp + fn, zero, zero, fp + tn]]),
+            NEEDS["prediction"]: np.array([[tp + fp + selected, zero, zero, fn + tn + rejected]]),
+        },
+    )
+    data = json.loads(slider(sample_reports.scored()))
+    rows = {row.name: row for row in RATES}
+    assert len(data["rates"]) >= 19
+    for rate in data["rates"]:
+        shares = [np.dot(over, cells) / np.dot(under, cells) for over, under in rate["of"]]
+        expected = rows[rate["name"]].value(side, Profile.DOCUMENTED)[0]
+        assert np.mean(shares) == pytest.approx(expected, abs=1e-15), rate["name"]
+        assert [list(map(list, pair)) for pair in quotients(rows[rate["name"]])] == rate["of"]
+
+
+def test_the_sliders_counts_are_those_of_the_report():
+    report = sample_reports.scored()
+    (feature,) = json.loads(slider(report))["features"]
+    for group, counts in zip(feature["groups"], report.scores, strict=True):
+        places = np.cumsum(group["places"])
+        above = places >= 2 * 300 + 1
+        found = at_threshold(counts, 0.3)
+        assert np.array(group["positive"])[above].sum() == found.tp
+        assert np.array(group["negative"])[above].sum() == found.fp
+        assert np.array(group["unlabelled"])[above].sum() == found.selected
+
+
+def test_names_do_no_harm_in_the_data_of_the_slider():
+    names = ["</script><script>alert(1)</script>", "a & b", "line\u2028break"]
+    text = render(audit_of(names), "html")
+    block = re.search(r'(?s)<script type="application/json" id="counts">(.*?)</script>', text)[1]
+    shown = [group["name"] for group in json.loads(block)["features"][0]["groups"]]
+    assert any("<" in name for name in shown)
+    assert "<" not in block
+    assert text.count("</script>") == 2
+
+
+def test_the_best_group_of_very_many_is_not_guessed():
+    groups = [f"group {i:02}" for i in range(30)]
+    assert slider(audit_of(groups, rows=900, reference="best")) is None
+    assert slider(audit_of(groups, rows=900)) is not None
+
+
+def test_a_page_of_many_features_with_scores_stays_below_a_megabyte():
+    chance = random.Random(2)
+    rows = 4_000
+    table = {"y": [chance.randrange(2) for _ in range(rows)]}
+    table["s"] = [chance.random() for _ in range(rows)]
+    names = [f"f{i}" for i in range(10)]
+    table |= {name: [chance.randrange(12) for _ in range(rows)] for name in names}
+    options = {"label": "y", "score": "s", "positive": 1, "sensitive": names}
+    text = render(fg.audit(pl.DataFrame(table), **options), "html")
+    assert len(text.encode()) < 1_000_000
+    assert "The scores of 6 more features are in the JSON report." in text

@@ -1,0 +1,110 @@
+"""The report on a terminal: one screen, plain in pipes, never wider than asked."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.render import render
+from fairgauge.render.display_names import width as columns_of
+from fairgauge.render.terminal import wants_colour
+
+
+def test_two_features_fit_one_screen(shared):
+    report = fg.audit(
+        shared.data("compas_pred.csv"), label="two_year_recid", prediction="prediction",
+        positive=0, sensitive=["race", "sex"],
+        rules=[fg.rule("selection_rate.ratio", at_least=0.8)],
+    )  # fmt: skip
+    lines = render(report, "text", width=100).splitlines()
+    assert len(lines) <= 40
+    assert max(map(columns_of, lines)) <= 100
+
+
+def test_full_prints_the_whole_record():
+    report = sample_reports.several()
+    brief, full = render(report, "text"), render(report, "text", full=True)
+    assert len(full.splitlines()) > 2 * len(brief.splitlines())
+    for heading in ("Methods", "Provenance", "Confusion matrices", "Every pair of groups"):
+        assert heading in full
+        assert heading not in brief
+    assert "--full" in brief
+    assert "--full" not in full
+
+
+def test_quiet_prints_one_line_with_the_verdict():
+    assert render(sample_reports.several(), "text", quiet=True) == (
+        "INCONCLUSIVE: 1 of 1 rule  Fairness audit: counts\n"
+    )
+    assert render(sample_reports.berkeley(), "text", quiet=True).startswith("NONE: no rules")
+
+
+def test_columns_that_do_not_fit_are_named():
+    text = render(sample_reports.small(), "text", width=80)
+    assert re.search(r"--full \(also .*base rate\)", text)
+    assert "base" in render(sample_reports.small(), "text", width=80, full=True)
+
+
+def test_a_rate_and_its_difference_stay_together():
+    text = render(sample_reports.several(), "text", width=80, full=True)
+    table = text.split("Details")[1].split("Differences")[0]
+    for line in table.splitlines():
+        if line.startswith("race"):
+            heads = line.split()
+            assert heads[1] not in ("others", "ratio")
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_no_line_is_wider_than_asked(columns, full):
+    for sample in ("small", "several", "berkeley", "crossed", "hostile"):
+        report = sample_reports.sure(getattr(sample_reports, sample)())
+        lines = render(report, "text", width=columns, full=full).splitlines()
+        assert max(map(columns_of, lines)) <= columns, sample
+
+
+def test_colours_only_where_asked():
+    report = sample_reports.small()
+    plain, painted = render(report, "text"), render(report, "text", colour=True)
+    assert "\x1b" not in plain
+    assert "\x1b" in painted
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == plain
+
+
+def test_a_terminal_wants_colour_unless_its_user_does_not(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert wants_colour(Terminal())
+    assert not wants_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(Terminal())
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert not wants_colour(Terminal())
+
+
+def test_two_thousand_strata_and_many_groups_stay_on_a_few_screens():
+    n = 8_000
+    rows = pl.DataFrame(
+        {
+            "y": [(i * i) % 3 == 0 for i in range(n)],
+            "g": ["a" if i % 3 else "b" for i in range(n)],
+            "s": [f"s{(i * 7) % 2_000:04}" for i in range(n)],
+        }
+    )
+    report = fg.audit(rows, label="y", sensitive="g", strata="s", max_groups=5_000)
+    assert len(render(report, "text").splitlines()) < 40
+    assert "1,970 more strata in the JSON report." in render(report, "text", full=True)
+    assert len(render(report, "html")) < 1_000_000
+    counts = {f"g{i:03}": {"tp": i + 1, "fn": 5, "fp": 3, "tn": 9} for i in range(50)}
+    text = " ".join(render(fg.audit(fg.confusion("group", counts)), "text").split())
+    assert "the 12 largest groups, 38 more in the JSON report" in text

@@ -1,0 +1,63 @@
+"""Verdicts that decide nothing, counted as a pass or a fail: every output shows the same."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairgauge.enums import Outcome
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.verdicts import Verdict, counted_as, overall
+
+REASONS = {
+    Outcome.PASS: [ReasonCode.INSIDE],
+    Outcome.FAIL: [ReasonCode.POINT_OUTSIDE],
+    Outcome.INCONCLUSIVE: [ReasonCode.NO_INTERVAL],
+    Outcome.NOT_EVALUATED: [ReasonCode.NO_VALUE, ReasonCode.NO_ESTIMATE],
+}
+UNMATCHED = {"what": "group", "name": "female"}
+
+
+@st.composite
+def verdicts(draw):
+    outcome = draw(st.sampled_from([*REASONS]))
+    code = draw(st.sampled_from(REASONS[outcome]))
+    of = Reason.of(code, **(UNMATCHED if code is ReasonCode.NO_ESTIMATE else {}))
+    return Verdict(
+        rule="DI >= 0.8", metric="DI", feature="sex", group="F", outcome=outcome, reason=of
+    )
+
+
+several = st.lists(verdicts(), min_size=1, max_size=6)
+
+
+@given(several)
+def test_what_counts_as_a_fail_leaves_nothing_undecided(before):
+    after = counted_as(before, Outcome.FAIL)
+    passed = {verdict.outcome for verdict in before} == {Outcome.PASS}
+    assert {verdict.outcome for verdict in after} <= {Outcome.PASS, Outcome.FAIL}
+    assert overall(after) is (Outcome.PASS if passed else Outcome.FAIL)
+
+
+@given(several)
+def test_a_rule_that_matches_nothing_never_passes(before):
+    after = counted_as(before, Outcome.PASS)
+    for one, other in zip(before, after, strict=True):
+        unmatched = one.reason.code is ReasonCode.NO_ESTIMATE
+        kept = unmatched or one.outcome is Outcome.FAIL
+        assert other.outcome is (one.outcome if kept else Outcome.PASS)
+    codes = {verdict.reason.code for verdict in before}
+    assert (overall(after) is Outcome.PASS) is not bool(
+        codes & {ReasonCode.NO_ESTIMATE, ReasonCode.POINT_OUTSIDE}
+    )
+
+
+@given(several, st.sampled_from([Outcome.PASS, Outcome.FAIL]))
+def test_decided_verdicts_stay_and_the_others_say_why(before, outcome):
+    after = counted_as(before, outcome)
+    assert counted_as(after, outcome) == after
+    for one, other in zip(before, after, strict=True):
+        if other != one:
+            assert other.says.startswith(f"{one.says}; ")
+            assert other.says.endswith(f" counts as {outcome}")
+            assert other.reason["reasons"] == (one.reason,)
