@@ -47,6 +47,7 @@ from fairgauge.report.estimates import RateValue, as_number
 from fairgauge.report.results import Interval
 from fairgauge.stats.contrasts import fold
 from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import simultaneous_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
     from fairgauge.inference.interval import MappedProportion
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+_PAIR = 2
 
 
 class Uncertainty:
@@ -177,6 +181,8 @@ class Uncertainty:
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
             made = self._whichever_is_chosen(made)
+        elif metric.scope != "table":
+            made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -243,11 +249,32 @@ class Uncertainty:
             return no_intervals(len(value), refused.reason)
         return made.containing(value, metric.range)
 
+    def _of_all_groups(
+        self, metric: ComparisonMetric, compared: Comparisons, alone: Intervals
+    ) -> Limits | None:
+        """Return limits that hold together for the groups of a feature, over all rows.
+
+        Those of a single comparison are its own. None where the method has no limits at other
+        levels.
+        """
+        margin = compared.margin
+        p = alone.p[margin & ~np.isnan(alone.p)]
+        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
+        comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
+        wider = alone
+        if len(p) > 1 and not mirrored:
+            if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
+                return None
+            strict = replace(self.spec, confidence=simultaneous_level(len(p), self.spec.confidence))
+            wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
+        return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
     def _whichever_is_chosen(self, intervals: Intervals) -> Intervals:
         """Return intervals made at Tukey's level, with the p-values that agree with them."""
         p = tukey_adjusted(intervals.p, self._candidates)
         methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
-        return replace(intervals, p=p, methods=methods)
+        limits = (intervals.low, intervals.high)
+        return replace(intervals, p=p, methods=methods, simultaneous=limits)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
         """Return intervals of which one may be singled out, for several hold at once."""
