@@ -441,6 +441,7 @@ class ClustersBySide:
         self._seed = seed
         self._measure: Measure = "w" if counted.weighted else "n"
         self._sums: dict[frozenset[Need], ClusterSums] = {}
+        self._last: tuple[object, ConfusionCounts] | None = None
         self._shares: dict[tuple[frozenset[Need], Cells, Cells], _Shares] = {}
 
     @property
@@ -503,7 +504,16 @@ class ClustersBySide:
         return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
     def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
-        """Return sides with no block left out, then without each."""
+        """Return sides with no block left out, then without each.
+
+        The last ones are kept: values and sizes of one metric are both read off them.
+        """
+        key = (which.tobytes(), slots.tobytes(), pooled)
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._without(which, slots, pooled=pooled)
+        return self._last[1]
+
+    def _without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
         each = len(self._counted.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:
