@@ -85,7 +85,8 @@ class ReasonCode(StrEnum):
     INSIDE = "inside"
     BELOW = "below"  # limit
     ABOVE = "above"  # limit
-    CROSSES = "crosses"  # limits, needed, rows, detectable, detectable_ratio
+    CROSSES = "crosses"
+    # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
     MISSING_GROUPS = "missing_groups"  # rows, low, high, alone

@@ -421,17 +421,21 @@ def test_rare_outcomes_in_strata_are_movers_and_odds_too():
     assert pooled.low < pooled.value < pooled.high
 
 
-def test_thin_strata_give_no_interval():
-    options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": ["CDDL", "DPL"]}
+def test_disparity_within_thin_strata_has_the_interval_of_its_score():
+    options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
     thick = fg.audit(stratified(), **options)["CDDL", "g", "a"]
-    assert thick.interval.methods == (M.DIRICHLET_POSTERIOR,)
+    assert thick.interval.methods == (M.STRATIFIED_SCORE,)
     assert thick.low < thick.value < thick.high
-    rare = stratified().with_columns(
-        st=pl.when(pl.col("st") == "y").then(pl.int_range(pl.len()).cast(pl.String)).otherwise("st")
-    )
-    found = fg.audit(rare, **options)["CDDL", "g", "a"]
-    assert (found.status, found.interval) == (Status.TOO_FEW, None)
-    assert (found.reason.code, found.reason["minimum"]) == (ReasonCode.THIN_STRATA, 5)
+    third = pl.concat_str("st", pl.lit(" "), (pl.int_range(pl.len()) % 20).cast(pl.String))
+    thin = fg.audit(stratified().with_columns(st=third), **options)["CDDL", "g", "a"]
+    assert thin.status is Status.OK
+    assert thin.low < thick.value < thin.high
+
+
+def test_disparity_within_strata_against_all_rows_has_no_interval():
+    options = {"label": "y", "sensitive": "g", "strata": "st", "metrics": "CDDL"}
+    found = fg.audit(stratified(), reference="overall", **options)["CDDL", "g", "a"]
+    assert (found.interval, found.reason.code) == (None, ReasonCode.POOLED_WITH_WHOLE)
 
 
 def five_groups(metrics="selection_rate"):

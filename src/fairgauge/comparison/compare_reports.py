@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
-from fairgauge.comparison.verdict_changes import flips, turned
+from fairgauge.comparison.verdict_changes import flips, overall_turn
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
@@ -50,7 +50,8 @@ def compare(
     -------
     Comparison
         What was asked differently, the verdicts that changed, what became of every disparity, and
-        what changed in the data; ``.worse`` tells whether anything got worse beyond doubt.
+        what changed in the data; ``.worse`` states whether anything got statistically
+        significantly worse.
 
     Raises
     ------
@@ -78,8 +79,9 @@ def compare(
     if asked:
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
     pairs, lonely = _paired(before.estimates, after.estimates)
-    turns, stayed, rules = flips(before, after)
     own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
+    changed = changes(pairs, refused, Catalogue(own))
+    turns, stayed, rules = flips(before, after, changed)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -87,10 +89,10 @@ def compare(
         same_rows=same,
         refused=refused,
         differences=differences,
-        turn=turned(before.verdict, after.verdict),
+        turn=overall_turn(before.verdict, after.verdict, turns),
         flips=turns,
         stayed=stayed,
-        changes=changes(pairs, refused, Catalogue(own)),
+        changes=changed,
         alone=(*lonely, *rules),
         groups=tuple(_groups(before, after)),
         own=own,

@@ -98,7 +98,7 @@ class Evidence:
         shared = self.clusters.share(
             among.needs, of.cells, among.cells, self._rows_per_weight(among)
         )
-        rate, n = quotient(of(self.side), among(self.side)), shared.effective.n
+        rate, n = quotient(of(self.side), among(self.side)), shared.n
         return Proportion(np.nan_to_num(rate) * n, n, rate, shared)
 
     def rows(self, count: Count) -> Array:

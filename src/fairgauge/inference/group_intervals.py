@@ -21,7 +21,6 @@ from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.evidence import CellCount
 from fairgauge.inference.interval import (
-    FEWEST_CLUSTERS,
     Formula,
     MappedProportion,
     NoInterval,
@@ -135,15 +134,16 @@ def of_share(
             shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,)
         )
 
-    enough = shared.n_clusters >= FEWEST_CLUSTERS
+    degrees = shared.of.degrees
 
     def at(z: Array) -> Limits:
-        low, high = wilson(x, n, as_critical_t(z, shared.effective.degrees))
-        return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
+        low, high = wilson(x, n, as_critical_t(z, degrees))
+        known = degrees > 0
+        return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
     methods = (IntervalMethod.CLUSTER_ROBUST, method)
     return StatisticInterval(
-        shape(rate), n, at, methods, (share,), clusters=shared.n_clusters, dependence=shared
+        shape(rate), n, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
     )
 
 

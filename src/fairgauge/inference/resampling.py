@@ -355,15 +355,6 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
     return CellLayout(read, write)
 
 
-def strata_table(of: Need) -> CellLayout:
-    """Return the positive and negative rows of every stratum."""
-
-    def write(drawn: Array) -> ConfusionCounts:
-        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
-
-    return CellLayout(lambda side: side.strata[of], write)
-
-
 def _classes(outcome_masks: Sequence[OutcomeMasks]) -> CellLayout:
     """Return rows by label and prediction, and each class against the rest made of them."""
 

@@ -46,7 +46,8 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import RateValue, as_number
 from fairgauge.report.results import Interval
 from fairgauge.stats.contrasts import fold
-from fairgauge.stats.many import shrunken_rates
+from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import simultaneous_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
     from fairgauge.inference.interval import MappedProportion
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+_PAIR = 2
 
 
 class Uncertainty:
@@ -74,15 +78,26 @@ class Uncertainty:
     ----------
     outcome_masks : of each class, where a metric is of all classes.
     simultaneous : how many intervals hold at once (Bonferroni), of which one may be singled out.
+    candidates : of how many groups the data choose the reference. Comparisons with it then hold
+        simultaneously for all pairs of them (Tukey), whichever is chosen.
     """
 
     def __init__(
-        self, spec: Spec, outcome_masks: Sequence[OutcomeMasks] = (), simultaneous: int = 1
+        self,
+        spec: Spec,
+        outcome_masks: Sequence[OutcomeMasks] = (),
+        simultaneous: int = 1,
+        candidates: int = 1,
     ) -> None:
         level = 1 - (1 - spec.confidence) / simultaneous
         self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
         self.outcome_masks = outcome_masks
         self._number = simultaneous
+        self._candidates = candidates
+        self._with_reference = self
+        if candidates >= FEWEST_GROUPS:
+            strict = replace(spec, confidence=tukey_level(candidates, level))
+            self._with_reference = Uncertainty(strict, outcome_masks)
         self._compared: dict[Statistic, StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
         self.resampled: dict[str, Array] = {}
@@ -151,18 +166,23 @@ class Uncertainty:
     def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
         """Return the interval of a metric for every comparison."""
         robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
+        how = self if metric.scope == "table" else self._with_reference
         try:
             if compared.group.clusters is None or robust:
-                made = interval(metric, compared, self)
+                made = interval(metric, compared, how)
             else:
                 from fairgauge.inference.cluster_jackknife import jackknife_interval
 
-                made = jackknife_interval(metric, compared, self.spec)
+                made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
+        if how is not self:
+            made = self._whichever_is_chosen(made)
+        elif metric.scope != "table":
+            made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
@@ -171,15 +191,18 @@ class Uncertainty:
         """Return the interval of a contrast adjusted for strata, for every group."""
         if is_resampled(metric.of) and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
+        how = self._with_reference
         try:
             if compared.group.clusters is None:
-                made = pooled_interval(metric, compared, weights, self.spec)
+                made = pooled_interval(metric, compared, weights, how.spec)
             else:
                 from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
 
-                made = pooled_jackknife_interval(metric, compared, weights, value, self.spec)
+                made = pooled_jackknife_interval(metric, compared, weights, value, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
+        if how is not self:
+            made = self._whichever_is_chosen(made)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_feature(
@@ -195,13 +218,13 @@ class Uncertainty:
         rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
-        if groups.clusters is not None and "score" not in metric.needs:
-            clusters = clusters_per_group(metric, groups.clusters)
-            known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
-            few_clusters = insufficient_clusters(known.min(axis=1))
-            too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
         none = np.full(slots, np.nan)
         try:
+            if groups.clusters is not None and "score" not in metric.needs:
+                clusters = clusters_per_group(metric, groups.clusters)
+                known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
+                few_clusters = insufficient_clusters(known.min(axis=1))
+                too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
@@ -225,6 +248,33 @@ class Uncertainty:
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         return made.containing(value, metric.range)
+
+    def _of_all_groups(
+        self, metric: ComparisonMetric, compared: Comparisons, alone: Intervals
+    ) -> Limits | None:
+        """Return limits that hold together for the groups of a feature, over all rows.
+
+        Those of a single comparison are its own. None where the method has no limits at other
+        levels.
+        """
+        margin = compared.margin
+        p = alone.p[margin & ~np.isnan(alone.p)]
+        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
+        comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
+        wider = alone
+        if len(p) > 1 and not mirrored:
+            if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
+                return None
+            strict = replace(self.spec, confidence=simultaneous_level(len(p), self.spec.confidence))
+            wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
+        return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
+    def _whichever_is_chosen(self, intervals: Intervals) -> Intervals:
+        """Return intervals made at Tukey's level, with the p-values that agree with them."""
+        p = tukey_adjusted(intervals.p, self._candidates)
+        methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
+        limits = (intervals.low, intervals.high)
+        return replace(intervals, p=p, methods=methods, simultaneous=limits)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
         """Return intervals of which one may be singled out, for several hold at once."""

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
 from fairgauge.catalogue.pooling import pool
-from fairgauge.enums import Profile, ReferenceKind, Status
+from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_groups import worst_cases
@@ -19,7 +19,7 @@ from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
 from fairgauge.report.results import POOLED, ClassScope, Reference
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.references import admissible_groups, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.values import name_of
 
@@ -81,7 +81,9 @@ class Slice:
             from fairgauge.inference.clusters import ClustersBySide
 
             self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
-        self.uncertainty = Uncertainty(spec, per_class, simultaneous)
+        best = spec.reference is ReferenceRule.BEST
+        candidates = int(admissible_groups(counts, spec).sum()) if best else 1
+        self.uncertainty = Uncertainty(spec, per_class, simultaneous, candidates)
 
     def groups(
         self,

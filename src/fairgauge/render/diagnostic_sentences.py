@@ -20,6 +20,7 @@ _TASKS = {
     "regression": "numbers (a regression)",
 }
 _PROCEDURES = {
+    "tukey": "Tukey",
     "holm": "Holm",
     "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)",
 }

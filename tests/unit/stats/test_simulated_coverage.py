@@ -194,22 +194,6 @@ def weighted_rates(rng, size):
         yield covered(intervals.wilson(p * n_eff, n_eff, Z), truth)
 
 
-def clustered_gaps(rng, size):
-    """Two groups of clusters, intra-cluster correlation .05 to .3."""
-    for clusters, icc, rate in product((20, 50, 200), (0.05, 0.1, 0.3), (0.2, 0.5)):
-        sides, degrees = [], None
-        for _ in range(2):
-            m = rng.integers(5, 16, (size, clusters))
-            chance = rng.beta(rate * (1 / icc - 1), (1 - rate) * (1 / icc - 1), m.shape)
-            x = rng.binomial(m, chance)
-            n = m.sum(1)
-            p = x.sum(1) / n
-            squares = (x * x).sum(1), (x * m).sum(1), (m * m).sum(1)
-            n_eff, degrees = effective.clustered_n(clusters, n, p, *squares)
-            sides += [p * n_eff, n_eff]
-        yield covered(contrasts.newcombe(*sides, intervals.critical_t(0.95, degrees)), 0.0)
-
-
 def welch_gaps(rng, size):
     """Score minus label of two groups: bounded, skewed, of unequal spread."""
     for n1, n2 in ((20, 80), (50, 50), (200, 50)):
@@ -242,7 +226,6 @@ STUDIES = {
     "AUC difference": (auc_gaps, 500, 93.5),
     "range over groups": (ranges, 1000, 94.2),
     "weighted rate": (weighted_rates, 2000, 93.8),
-    "clustered difference": (clustered_gaps, 2000, 93.1),
     "calibration gap difference": (welch_gaps, 2000, 94.0),
 }
 

@@ -24,8 +24,8 @@ WORSE = 1
 @click.option(
     "--fail-on",
     type=click.Choice(("worse",)),
-    help="Exit with 1 if a verdict got worse, or a disparity is statistically significantly "
-    "further from no difference.",
+    help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
+    "any change, at most 5% of comparisons do.",
 )
 def command(
     old: str,
