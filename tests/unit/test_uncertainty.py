@@ -256,7 +256,7 @@ def test_distances_of_more_categories_are_a_ball_and_a_permutation_test():
     assert 0 < js.low < js.value < js.high
 
 
-def test_averages_over_classes_have_a_posterior():
+def test_averages_over_classes_follow_the_influence_of_rows():
     rng = np.random.default_rng(7)
     y, g = rng.choice(["r", "s", "t"], 600), np.repeat(["a", "b"], 300)
     p = np.where(rng.random(600) < 0.7, y, rng.choice(["r", "s", "t"], 600))
@@ -278,7 +278,7 @@ def test_averages_over_classes_have_a_posterior():
         if e.class_scope.average is Average.MICRO
         and (e.metric, e.group) == ("accuracy.difference", "a")
     )
-    assert overall.interval.methods == (M.DIRICHLET_POSTERIOR,)
+    assert overall.interval.methods == (M.MOVER, M.WILSON_TRANSFORMED)
     agreed = next(
         e
         for e in report.estimates

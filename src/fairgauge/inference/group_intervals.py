@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Agreement
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import Cells
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -60,6 +60,22 @@ def _(statistic: Rate, evidence: Evidence) -> StatisticInterval:
 @statistic_interval.register(Agreement)
 def _(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
     return of_share(evidence, statistic.agreed, statistic.size)
+
+
+@statistic_interval.register(Averaged)
+@statistic_interval.register(Kappa)
+def _(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.class_averages import (
+        agreement_shape,
+        class_interval,
+        is_of_agreement,
+    )
+
+    if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
+        return class_interval(statistic, evidence)
+    of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
+    method = IntervalMethod.WILSON if shape is np.asarray else IntervalMethod.WILSON_TRANSFORMED
+    return of_share(evidence, of, among, shape, method)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -160,9 +176,11 @@ def denominator(statistic: Statistic) -> Count | None:
         from fairgauge.inference.scored import rows_of_mean
 
         return rows_of_mean(statistic)
-    if isinstance(statistic, Agreement):
-        return statistic.size
-    if isinstance(statistic, Mean):
+    if isinstance(statistic, Averaged):
+        from fairgauge.inference.class_averages import is_of_agreement
+
+        return statistic.size if is_of_agreement(statistic) else None
+    if isinstance(statistic, (Agreement, Mean)):
         return statistic.size
     return None
 

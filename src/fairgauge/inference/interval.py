@@ -235,6 +235,22 @@ class MappedProportion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sparseness:
+    """The rows of every group that an interval needs a minimum of; ``code`` is of too few."""
+
+    code: ReasonCode
+    rows: Array
+    minimum: int
+
+    def insufficient(self, other: Sparseness) -> list[Reason | None]:
+        """Return where either side has fewer, None where both have enough."""
+        return [
+            Reason.of(self.code, rows=rows, minimum=self.minimum) if rows < self.minimum else None
+            for rows in np.minimum(self.rows, other.rows).tolist()
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StatisticInterval:
     """A statistic of every group, and its limits at any critical value.
 
@@ -248,6 +264,7 @@ class StatisticInterval:
     clusters : the number of clusters; None where rows are independent.
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
+    sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
     """
 
     estimate: Array
@@ -259,6 +276,7 @@ class StatisticInterval:
     clusters: Array | None = None
     dependence: Dependence | None = None
     reason: Reason | None = None
+    sparse: Sparseness | None = None
 
     @property
     def clustered(self) -> bool:

@@ -81,7 +81,7 @@ class Slice:
             from fairgauge.inference.clusters import ClustersBySide
 
             self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
-        self.uncertainty = Uncertainty(spec, per_class, simultaneous)
+        self.uncertainty = Uncertainty(spec, simultaneous)
 
     def with_reference(self, position: int) -> Slice:
         """Return the same slice of one outcome with another group as the reference."""
