@@ -24,6 +24,7 @@ from fairgauge.inference.resampling import (
     resampled_interval,
 )
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
 from fairgauge.stats.divergences import (
     bias_corrected,
@@ -33,7 +34,6 @@ from fairgauge.stats.divergences import (
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.roc import area_radius, null_areas
-from fairgauge.stats.scores import auc_from_counts, auc_interval
 from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
 from fairgauge.stats.squares import Moments
 from fairgauge.stats.standardised import standardised_difference
@@ -301,9 +301,8 @@ def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> I
     """Return the interval of the area between positives of one side and negatives of the other."""
     sides = (compared.group, compared.reference)
     first, second = sides if metric.positives == "group" else sides[::-1]
-    area = auc_from_counts(first.scored(0), second.scored(1))
-    low, high = auc_interval(area, critical(spec.confidence))
+    area = area_from_counts(first.scored(0), second.scored(1))
+    low, high = area_score_interval(*area, critical(spec.confidence))
     too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    methods = (IntervalMethod.DELONG, IntervalMethod.LOGIT)
-    return Intervals(low, high, none, [methods] * len(low), too_few)
+    return Intervals(low, high, none, [AREA_SCORE] * len(low), too_few)

@@ -144,12 +144,13 @@ def of_share(
     method: IntervalMethod = IntervalMethod.WILSON,
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, shared = evidence.share(of, among)
+    x, n, rate, degrees, shared = evidence.share(of, among)
     share = MappedProportion(x, n, shape)
     if shared is None:
-        return StatisticInterval(
-            shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,)
-        )
+        formula = Formula(wilson, (x, n), shape)
+        if degrees is not None:
+            formula = Formula(_wilson_t, (x, n, degrees), shape)
+        return StatisticInterval(shape(rate), n, formula, (method,), (share,))
 
     enough = shared.n_clusters >= FEWEST_CLUSTERS
 
@@ -161,6 +162,11 @@ def of_share(
     return StatisticInterval(
         shape(rate), n, at, methods, (share,), clusters=shared.n_clusters, dependence=shared
     )
+
+
+def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
+    """Return Wilson's limits at critical values of Student's t."""
+    return wilson(x, n, as_critical_t(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:

@@ -133,11 +133,11 @@ def insufficient_rows(
 
 
 def _few_or_sparse(n: float, expected: float, *, effective: bool) -> Reason | None:
-    if n < FEWEST_ROWS:
+    if n < FEWEST_ROWS * (1 - _ROUNDING):
         return Reason.of(
             ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS, effective=True if effective else None
         )
-    if expected < FEWEST_EXPECTED:
+    if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
 

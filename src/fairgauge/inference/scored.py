@@ -30,6 +30,7 @@ from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.calibration import (
     Bins,
     largest_error_limits,
@@ -38,9 +39,6 @@ from fairgauge.stats.calibration import (
 )
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.scores import (
-    Auc,
-    auc_from_counts,
-    auc_interval,
     precision_from_counts,
     precision_interval,
 )
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
 _HALF_A_ROW = 0.5  # corrects a count for continuity
+AREA_SCORE: Methods = (IntervalMethod.SCORE, IntervalMethod.NEWCOMBE_AREA, IntervalMethod.DELONG)
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
@@ -126,14 +125,9 @@ def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
 @score_interval.register(RocAuc)
 def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
-    area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
+    area = area_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return StatisticInterval(
-        area.auc,
-        rows,
-        lambda z: auc_interval(area, z),
-        (IntervalMethod.DELONG, IntervalMethod.LOGIT),
-    )
+    return StatisticInterval(area.area, rows, lambda z: area_score_interval(*area, z), AREA_SCORE)
 
 
 @score_interval.register(AveragePrecision)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, Status
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
@@ -101,6 +101,9 @@ class Slice:
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
         values = rate_values(list(rates), evidence, margin, how, profile)
         weighted, has_cells = self.counts.weighted, self._has_cells
+        given = self.counts.in_given_weights
+        weights = given(side.size) if weighted else None
+        cells = given(side.counts(BOTH)) if has_cells and weighted else None
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
                 feature=self.counts.feature,
@@ -110,10 +113,10 @@ class Slice:
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
-                weight=float(side.size[i]) if weighted else None,
+                weight=None if weights is None else float(weights[i]),
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
                 counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
-                weighted_counts=_cells(side.counts(BOTH)[i]) if has_cells and weighted else None,
+                weighted_counts=None if cells is None else _cells(cells[i]),
                 rates={name: rate for name, each in values.items() if (rate := each[i])},
             )
 
@@ -356,12 +359,15 @@ class Slice:
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group.side, evidence.reference.side
         value = metric.value(group, reference, profile)
+        rates = metric.side_values(group, reference, profile)
+        if isinstance(metric, Imbalance):  # of sums of weights
+            rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
         return _Completed(
             metric,
             group,
             reference,
             value,
-            metric.side_values(group, reference, profile),
+            rates,
             metric.sizes(evidence.group.cases, evidence.reference.cases),
             metric.error(group, reference),
             self.uncertainty.of_metric(metric, evidence, value),

@@ -172,9 +172,12 @@ def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreC
     if counted.histogram is None:
         return
     histogram = counted.histogram
-    of = histogram.counts["w" if counted.weighted else "n"]
+    of, sums = (
+        counted.in_given_weights(histogram.counts[name])
+        for name in ("w" if counted.weighted else "n", "s")
+    )
     by_label = _by_label(of, reading.labels)
-    total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
+    total = _by_label(sums, reading.labels).sum(axis=1)
     kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
     kinds += [ReferenceKind.OTHERS] if counted.has_others else []
     names = (*counted.groups, str(ReferenceKind.OTHERS))

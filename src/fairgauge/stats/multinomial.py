@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _STEP = 1e-4
 """Part of a class's smallest count (at least one row) by which its counts are moved for a central
 difference, whose relative error is of the order 1e-8."""
+_NOISE = 1e-7
+"""Influences below, in units of the statistic, are those of rounding errors: it is constant."""
+_DECIMALS = 12
 _FITS = 12
 """Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
 _ADDED = 1.0
@@ -182,7 +185,9 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     moves[..., diagonal, diagonal] = tn.sum(-1)[..., None] + tp - tn
     total = table.sum((-1, -2), keepdims=True)
     mean = (table * moves).sum((-1, -2), keepdims=True) / np.where(total > 0, total, 1.0)
-    return np.asarray((moves - mean) * total)
+    moved = (moves - mean) * total
+    noise = _NOISE * np.fmax(np.abs(statistic(counts)), 1.0)[..., None, None]
+    return np.where(np.abs(moved) > noise, moved, 0.0)
 
 
 @quiet
@@ -298,7 +303,9 @@ def linearise(
     level = (statistic(class_counts(adjusted)) - ends[0]) / span
     n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
     n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
-    return Linearised(statistic(class_counts(table)), np.sqrt(variance), n_eff, degrees)
+    estimate = statistic(class_counts(table))
+    estimate = np.where(variance > 0, estimate, np.round(estimate, _DECIMALS))
+    return Linearised(estimate, np.sqrt(variance), n_eff, degrees)
 
 
 @quiet
@@ -345,6 +352,8 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
         known = np.isfinite(level) & np.isfinite(found.n_eff)
     else:
         low, high = scaled_limits(found.estimate, found.error, t, least, most)
+        constant = found.error == 0
+        low, high = (np.where(constant, found.estimate, end) for end in (low, high))
         known = np.isfinite(found.estimate)
     return (
         np.where(known, np.minimum(low, found.estimate), np.nan),
