@@ -23,6 +23,7 @@ from fairgauge.inference.resampling import (
     resampled_comparisons,
     resampled_interval,
 )
+from fairgauge.inference.scored import AUC_SCORE
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
@@ -305,4 +306,4 @@ def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> I
     low, high = area_score_interval(*area, critical(spec.confidence))
     too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    return Intervals(low, high, none, [AREA_SCORE] * len(low), too_few)
+    return Intervals(low, high, none, [AUC_SCORE] * len(low), too_few)

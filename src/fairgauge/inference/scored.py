@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
 _HALF_A_ROW = 0.5  # corrects a count for continuity
-AREA_SCORE: Methods = (IntervalMethod.SCORE, IntervalMethod.NEWCOMBE_AREA, IntervalMethod.DELONG)
+AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {
@@ -127,7 +127,7 @@ def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
     area = area_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return StatisticInterval(area.area, rows, lambda z: area_score_interval(*area, z), AREA_SCORE)
+    return StatisticInterval(area.area, rows, lambda z: area_score_interval(*area, z), AUC_SCORE)
 
 
 @score_interval.register(AveragePrecision)

@@ -27,7 +27,9 @@ PARTS = {
     IntervalMethod.ESTIMATED_CUT: "the error of the number at a given cut of the scores, joined "
     "with that of the cut (MOVER): the cut is estimated from the same rows",
     IntervalMethod.STUDENT_T: "Student's t interval of a mean over rows: sums of squares tell how much it varies",
-    IntervalMethod.DELONG: "DeLong's interval of an area under the ROC curve: from the ranks of the scores, "
+    IntervalMethod.AUC_SCORE: "score limits of an area under the ROC curve: the areas that the value is "
+    "compatible with, each with its own variance (Newcombe), which holds for areas near 1",
+    IntervalMethod.DELONG: "DeLong's variance of an area under the ROC curve: from the ranks of the scores, "
     "without a model of them",
     IntervalMethod.INFLUENCE: "the variance of what every single row adds to the number: it has no "
     "closed form of its own",
