@@ -35,6 +35,7 @@ from fairgauge.stats.contrasts import (
     mover_wilson_ratio,
     newcombe,
 )
+from fairgauge.stats.divergences import norm_interval
 from fairgauge.stats.familywise import (
     VerdictP,
     family_verdicts,
@@ -58,7 +59,6 @@ from fairgauge.stats.multinomial import (
     minority_rows,
     smallest_class,
 )
-from fairgauge.stats.norm_ball import total_variation_radius
 from fairgauge.stats.verdict_power import (
     FEWEST_EXPECTED,
     FEWEST_ROWS,
@@ -388,14 +388,13 @@ def sparse_distance(categories, steepness, sizes, rng, data_sets):
     shares = 1 / np.arange(1, categories + 1) ** steepness
     shares /= shares.sum()
     a, d = (rng.multinomial(rows, shares, data_sets).astype(float) for rows in sizes)
-    distance = np.abs(a / sizes[0] - d / sizes[1]).sum(-1) / 2
-    radius = np.concatenate(
+    low = np.concatenate(
         [
-            total_variation_radius(a[i : i + 50], d[i : i + 50], _CONFIDENCE, rng, 300)
+            norm_interval(a[i : i + 50], d[i : i + 50], "tvd", _CONFIDENCE, rng, 300)[0]
             for i in range(0, data_sets, 50)
         ]
     )
-    return {"coverage": share(distance <= radius)}
+    return {"coverage": share(low == 0)}
 
 
 def errors(kind, rng, shape):

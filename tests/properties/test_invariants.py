@@ -838,6 +838,23 @@ SUMS_OF_WEIGHTS = ("weight", "weighted_counts", "rate_group", "rate_reference")
 
 
 @KINDS
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_interval_and_p_value_are_one_answer(kind: str, weight: str | None, seed: int) -> None:
+    """Of every metric: p < 0.05 exactly where the interval excludes "no difference"."""
+    neutral = {entry.name: entry.neutral for entry in fg.metrics()}
+    report = ask(kind, table(seed, 90), **({"weight": weight} if weight else {}))
+    disagree = [
+        (e.metric, e.group, e.class_scope, e.low, e.high, e.p_value)
+        for e in report.estimates
+        if e.interval is not None and e.p_value is not None
+        if abs(e.p_value - 0.05) > 1e-9
+        if (e.p_value < 0.05) != (not e.low <= neutral[e.metric] <= e.high)
+    ]
+    assert not disagree
+
+
+@KINDS
 def test_weights_of_one_are_no_weights(kind: str) -> None:
     data = table(0, 90).with_columns(w=pl.lit(1.0))
     parts = ("groups", "estimates", "pairs")

@@ -156,7 +156,7 @@ def tukey(x: Sequence[int], n: int) -> tuple[Ends, Ends]:
     return gap, (min(low for low, _ in ratios), min(1.0, *(high for _, high in ratios)))
 
 
-def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Limits]:
+def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:
     """Return a weighted share and Wilson's limits of the rows that its linearised variance gives.
 
     Where Kish's number of rows is smaller, of the geometric mean of both; at Student's t with
@@ -173,6 +173,4 @@ def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Lim
     kish = total**2 / (weights @ weights)
     n = linearised if linearised < kish else math.sqrt(linearised * kish)
     t = stats.t.isf(0.025, 2 * sum(parts) ** 2 / spread)
-    centre = (rate + t**2 / (2 * n)) / (1 + t**2 / n)
-    half = t / (1 + t**2 / n) * math.sqrt(rate * (1 - rate) / n + t**2 / (4 * n**2))
-    return rate, (centre - half, centre + half)
+    return rate, wilson(rate * n, n, float(t))

@@ -142,19 +142,19 @@ def _distances(interval, distance, equal):
 
 
 def _kl(a, d, rng):
-    return divergences.divergence_interval(a, d, "kl", 0.95, rng, 1000)
+    return divergences.divergence_interval(a, d, "kl", 0.95, rng, 1000)[:2]
 
 
 def _js(a, d, rng):
-    return divergences.divergence_interval(a, d, "js", 0.95, rng, 1000)
+    return divergences.divergence_interval(a, d, "js", 0.95, rng, 1000)[:2]
 
 
 def _tvd(a, d, rng):
-    return divergences.norm_interval(a, d, "tvd", 0.95, rng, 1000)
+    return divergences.norm_interval(a, d, "tvd", 0.95, rng, 1000)[:2]
 
 
 def _ks(a, d, rng):
-    return divergences.norm_interval(a, d, "ks", 0.95, rng, 1000)
+    return divergences.norm_interval(a, d, "ks", 0.95, rng, 1000)[:2]
 
 
 def auc_gaps(rng, size):

@@ -16,7 +16,7 @@ from fairgauge.stats.heavy_tails import (
     unexplained_error_limits,
 )
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.norm_ball import total_variation_radius
+from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import skewed_limits
 
@@ -95,14 +95,19 @@ def test_the_radius_of_a_sparse_distance():
     rng = np.random.default_rng(0)
     many = rng.multinomial(200, np.full(40, 1 / 40), (3,))
     few = rng.multinomial(400, np.full(40, 1 / 40), (3,))
-    radius = total_variation_radius(many, few, 0.95, np.random.default_rng(1), 500)
+
+    def radius_of(one, two, level):
+        errors = norm_errors(one, two, "tvd", np.random.default_rng(1), 500)
+        return ball(errors, 0.0, level)[0]
+
+    radius = radius_of(many, few, 0.95)
     assert radius.shape == (3,)
-    wider = total_variation_radius(many, few, 0.99, np.random.default_rng(1), 500)
+    wider = radius_of(many, few, 0.99)
     assert (wider > radius).all()
     padded = np.pad(many, ((0, 0), (0, 30))), np.pad(few, ((0, 0), (0, 30)))
-    same = total_variation_radius(*padded, 0.95, np.random.default_rng(1), 500)
+    same = radius_of(*padded, 0.95)
     np.testing.assert_allclose(same, radius, rtol=0.1)  # categories without rows take no part
-    assert np.isnan(total_variation_radius([0, 0], [3, 4], 0.95, np.random.default_rng(0)))
+    assert np.isnan(radius_of([0, 0], [3, 4], 0.95))
 
 
 def test_a_heavier_tail_of_all_rows_is_borrowed():
