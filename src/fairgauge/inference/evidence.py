@@ -74,12 +74,14 @@ class Evidence:
     cases : the cases themselves.
     squares : sums of squared weights; None without weights.
     clusters : sums over clusters; None where rows are independent.
+    everyone : the sums of all rows, those of no group with them; None where they are not needed.
     """
 
     side: ConfusionCounts
     cases: ConfusionCounts
     squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
+    everyone: ConfusionCounts | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
         """Return a proportion as successes and trials, by effective sample size.

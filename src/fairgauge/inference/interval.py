@@ -236,18 +236,28 @@ class MappedProportion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sparseness:
-    """The rows of every group that an interval needs a minimum of; ``code`` is of too few."""
+    """The rows of every group that an interval needs a minimum of; ``code`` is of too few.
+
+    ``together`` is the code and the minimum of both sides of a comparison together.
+    """
 
     code: ReasonCode
     rows: Array
     minimum: int
+    together: tuple[ReasonCode, int] | None = None
 
     def insufficient(self, other: Sparseness) -> list[Reason | None]:
-        """Return where either side has fewer, None where both have enough."""
-        return [
-            Reason.of(self.code, rows=rows, minimum=self.minimum) if rows < self.minimum else None
-            for rows in np.minimum(self.rows, other.rows).tolist()
-        ]
+        """Return why a comparison has too few, None where both sides have enough."""
+        code, most = self.together or (self.code, 0)
+        reasons: list[Reason | None] = []
+        for mine, yours in zip(self.rows.tolist(), other.rows.tolist(), strict=True):
+            fewest, total = min(mine, yours), mine + yours
+            if fewest < self.minimum:
+                reasons.append(Reason.of(self.code, rows=fewest, minimum=self.minimum))
+            else:
+                few = total < most
+                reasons.append(Reason.of(code, rows=total, minimum=most) if few else None)
+        return reasons
 
 
 @dataclass(frozen=True, slots=True, eq=False)

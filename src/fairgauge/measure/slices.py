@@ -301,10 +301,13 @@ class Slice:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
         clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
+        everyone = None
+        if self.counts.has_moments:  # the tails of errors are borrowed from all rows
+            everyone = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         if self.squares is None:
-            return Evidence(cases, cases, clusters=clusters)
+            return Evidence(cases, cases, None, clusters, everyone)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
-        return Evidence(side, cases, squares, clusters)
+        return Evidence(side, cases, squares, clusters, everyone)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""

@@ -127,6 +127,11 @@ class GroupCounts:
         return "w" in self.counts
 
     @property
+    def has_moments(self) -> bool:
+        """Return whether powers of labels and predictions are summed, as of a regression."""
+        return "gap2" in self.counts
+
+    @property
     def has_others(self) -> bool:
         """Return whether there are rows of known value in no group."""
         return bool(self.counts["rows"][-1].sum() > 0)
