@@ -101,6 +101,7 @@ class GroupCounts:
         strata; shape (labels + 1, predictions + 1).
     clusters : the cells by cluster, None without clusters.
     groupings : which group each level of each of its columns belongs to.
+    mean_weight : the unit of all weights, which is the mean weight of all rows.
     """
 
     feature: str
@@ -112,11 +113,24 @@ class GroupCounts:
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
     groupings: tuple[Grouping, ...] = ()
+    mean_weight: float = 1.0
+
+    def in_given_weights(self, sums: Array) -> Array:
+        """Return sums of weights in the unit in which they were given, to 12 digits."""
+        if self.mean_weight == 1:
+            return sums
+        given = [float(f"{each:.12g}") for each in (sums * self.mean_weight).ravel().tolist()]
+        return np.array(given).reshape(sums.shape)
 
     @property
     def weighted(self) -> bool:
         """Return whether rows have weights."""
         return "w" in self.counts
+
+    @property
+    def has_moments(self) -> bool:
+        """Return whether powers of labels and predictions are summed, as of a regression."""
+        return "gap2" in self.counts
 
     @property
     def has_others(self) -> bool:
