@@ -42,6 +42,7 @@ ENOUGH_CLUSTERS = 20
 FEWEST_CLUSTERS = 10
 """With fewer clusters on a side, the variance between them is not known well enough."""
 
+AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=FEWEST_CLUSTERS)
