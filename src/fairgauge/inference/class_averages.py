@@ -82,7 +82,9 @@ def agreement_shape(statistic: Averaged, classes: int) -> tuple[Count, Count, Sh
         right = np.asarray(right, dtype=float)
         wrong = 1 - right
         cells = np.stack([right, wrong, wrong, classes - 2 + right], axis=-1)
-        side = ConfusionCounts(size=np.ones(right.shape), cells=_known_cells(cells))
+        side = ConfusionCounts(
+            size=np.ones(right.shape), cells=_known_cells(cells, {BOTH, statistic.of.needs})
+        )
         return statistic.of.value(side, Profile.DOCUMENTED)
 
     def falling(wrong: Array) -> Array:
@@ -160,12 +162,14 @@ def _table(side: ConfusionCounts) -> Array:
 
 def _of_classes(statistic: Averaged | Kappa) -> ClassStatistic:
     """Return a statistic as a function of the cells of each class, of shape (..., K, 4)."""
+    needs = {BOTH, statistic.needs, LABEL}
 
     def value(counts: Array) -> Array:
         flat = counts.reshape(-1, *counts.shape[-2:])
         rows = flat[:, 0].sum(axis=-1)
         classes = tuple(
-            ConfusionCounts(size=rows, cells=_known_cells(flat[:, k])) for k in range(flat.shape[1])
+            ConfusionCounts(size=rows, cells=_known_cells(flat[:, k], needs))
+            for k in range(flat.shape[1])
         )
         side = ConfusionCounts(size=rows, cells=classes[0].cells, per_class=classes)
         return statistic.value(side, Profile.DOCUMENTED).reshape(counts.shape[:-2])
@@ -173,12 +177,12 @@ def _of_classes(statistic: Averaged | Kappa) -> ClassStatistic:
     return value
 
 
-def _known_cells(cells: Array) -> dict[frozenset[Need], Array]:
+def _known_cells(cells: Array, needs: set[frozenset[Need]]) -> dict[frozenset[Need], Array]:
     """Return cells of rows whose label and prediction are known, by what is needed of them."""
     tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
-    zero = np.zeros_like(tp)
-    return {
-        BOTH: cells,
-        LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
-        PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
-    }
+    known = {BOTH: cells}
+    for margin, positive, negative in ((LABEL, tp + fn, fp + tn), (PREDICTION, tp + fp, fn + tn)):
+        if margin in needs:
+            known[margin] = np.zeros_like(cells)
+            known[margin][..., 0], known[margin][..., 3] = positive, negative
+    return known

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import canonical_pair, generator, precedes
-from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
+from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
 from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
 from fairgauge.inference.resampling import (
     TOO_MANY_STRATA,
@@ -23,7 +23,6 @@ from fairgauge.inference.resampling import (
     resampled_comparisons,
     resampled_interval,
 )
-from fairgauge.inference.scored import AUC_SCORE
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance

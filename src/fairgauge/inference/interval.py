@@ -40,6 +40,7 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
+AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)

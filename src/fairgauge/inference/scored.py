@@ -27,7 +27,7 @@ from fairgauge.catalogue.score_statistics import (
     scores_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
+from fairgauge.inference.interval import AUC_SCORE, NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 _SURE = 1e-12  # keeps logarithms finite, as log loss does
 _HALF_A_ROW = 0.5  # corrects a count for continuity
-AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 _OF_CUT = (IntervalMethod.WILSON, IntervalMethod.ESTIMATED_CUT)
 
 _OF_A_ROW: dict[ScoreTerm, Callable[[Array, float], Array]] = {

@@ -220,7 +220,7 @@ def whole_correlation(
     >>> def accuracy(counts):
     ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
     >>> part, whole = [[80, 20], [20, 80]], [[320, 80], [80, 320]]
-    >>> round(float(whole_correlation(accuracy, part, whole)), 6)
+    >>> round(float(whole_correlation(accuracy, part, whole)), 4)
     0.5
     """
     some, every = floats(part, whole)

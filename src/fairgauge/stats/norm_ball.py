@@ -84,7 +84,7 @@ def ball(errors: Array, value: ArrayLike, confidence: float) -> tuple[Array, Arr
     --------
     >>> radius, p = ball(np.arange(1.0, 1000.0), 960.0, 0.95)
     >>> float(radius), round(float(p), 3)
-    (950.0, 0.041)
+    (951.0, 0.041)
     """
     draws, level = len(errors), 2 * tail_of(confidence)
     (distance,) = floats(value)
