@@ -58,7 +58,7 @@ def absolute_sum_quantile(first: ArrayLike, second: ArrayLike, confidence: float
     Examples
     --------
     >>> absolute_sum_quantile([1, 1, 3], [0, 1, 4], 0.95).round(3).tolist()
-    [1.96, 3.162, 11.221]
+    [1.96, 3.163, 11.148]
     """
     one, two = floats(first, second)
     large, small = np.maximum(one, two), np.minimum(one, two)
