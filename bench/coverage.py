@@ -38,6 +38,7 @@ from fairgauge.stats.contrasts import (
     mover_wilson_ratio,
     newcombe,
 )
+from fairgauge.stats.divergences import norm_interval
 from fairgauge.stats.heavy_tails import (
     absolute_error_limits,
     errors_adequate,
@@ -57,7 +58,6 @@ from fairgauge.stats.multinomial import (
     smallest_class,
 )
 from fairgauge.stats.multiplicity import simultaneous_level
-from fairgauge.stats.norm_ball import total_variation_radius
 from fairgauge.stats.significance import newcombe_p
 from fairgauge.stats.verdict_power import (
     FEWEST_EXPECTED,
@@ -413,14 +413,13 @@ def sparse_distance(categories, steepness, sizes, rng, data_sets):
     shares = 1 / np.arange(1, categories + 1) ** steepness
     shares /= shares.sum()
     a, d = (rng.multinomial(rows, shares, data_sets).astype(float) for rows in sizes)
-    distance = np.abs(a / sizes[0] - d / sizes[1]).sum(-1) / 2
-    radius = np.concatenate(
+    low = np.concatenate(
         [
-            total_variation_radius(a[i : i + 50], d[i : i + 50], _CONFIDENCE, rng, 300)
+            norm_interval(a[i : i + 50], d[i : i + 50], "tvd", _CONFIDENCE, rng, 300)[0]
             for i in range(0, data_sets, 50)
         ]
     )
-    return {"coverage": share(distance <= radius)}
+    return {"coverage": share(low == 0)}
 
 
 def errors(kind, rng, shape):

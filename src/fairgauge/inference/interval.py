@@ -140,7 +140,7 @@ def insufficient_rows(
 def _few_or_sparse(
     n: float, side: str | None, expected: float, *, effective: bool
 ) -> Reason | None:
-    if n < FEWEST_ROWS:
+    if n < FEWEST_ROWS * (1 - _ROUNDING):
         reason = Reason.of(
             ReasonCode.FEW_ROWS,
             n=as_count(n),
@@ -148,7 +148,7 @@ def _few_or_sparse(
             effective=True if effective else None,
         )
         return reason.on(side) if side else reason
-    if expected < FEWEST_EXPECTED:
+    if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
 
@@ -252,6 +252,32 @@ class MappedProportion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sparseness:
+    """The rows of every group that an interval needs a minimum of; ``code`` is of too few.
+
+    ``together`` is the code and the minimum of both sides of a comparison together.
+    """
+
+    code: ReasonCode
+    rows: Array
+    minimum: int
+    together: tuple[ReasonCode, int] | None = None
+
+    def insufficient(self, other: Sparseness) -> list[Reason | None]:
+        """Return why a comparison has too few, None where both sides have enough."""
+        code, most = self.together or (self.code, 0)
+        reasons: list[Reason | None] = []
+        for mine, yours in zip(self.rows.tolist(), other.rows.tolist(), strict=True):
+            fewest, total = min(mine, yours), mine + yours
+            if fewest < self.minimum:
+                reasons.append(Reason.of(self.code, rows=fewest, minimum=self.minimum))
+            else:
+                few = total < most
+                reasons.append(Reason.of(code, rows=total, minimum=most) if few else None)
+        return reasons
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StatisticInterval:
     """A statistic of every group, and its limits at any critical value.
 
@@ -265,6 +291,7 @@ class StatisticInterval:
     clusters : the effective number of clusters (Kish); None where rows are independent.
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
+    sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
     """
 
     estimate: Array
@@ -276,6 +303,7 @@ class StatisticInterval:
     clusters: Array | None = None
     dependence: Dependence | None = None
     reason: Reason | None = None
+    sparse: Sparseness | None = None
 
     @property
     def clustered(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import MappedProportion
-    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -78,28 +78,20 @@ class Uncertainty:
 
     Parameters
     ----------
-    outcome_masks : of each class, where a metric is of all classes.
     simultaneous : how many intervals hold at once (Bonferroni), of which one may be singled out.
     candidates : of how many groups the data choose the reference. Comparisons with it then hold
         simultaneously for all pairs of them (Tukey), whichever is chosen.
     """
 
-    def __init__(
-        self,
-        spec: Spec,
-        outcome_masks: Sequence[OutcomeMasks] = (),
-        simultaneous: int = 1,
-        candidates: int = 1,
-    ) -> None:
+    def __init__(self, spec: Spec, simultaneous: int = 1, candidates: int = 1) -> None:
         level = 1 - (1 - spec.confidence) / simultaneous
         self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
-        self.outcome_masks = outcome_masks
         self._number = simultaneous
         self._candidates = candidates
         self._with_reference = self
         if candidates >= FEWEST_GROUPS:
             strict = replace(spec, confidence=tukey_level(candidates, level))
-            self._with_reference = Uncertainty(strict, outcome_masks)
+            self._with_reference = Uncertainty(strict)
         self._compared: dict[Statistic, StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
         self.resampled: dict[str, Array] = {}
@@ -116,7 +108,7 @@ class Uncertainty:
 
     def stricter(self, parts: int) -> Uncertainty:
         """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(self.spec, self.outcome_masks, parts)
+        return Uncertainty(self.spec, parts)
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
@@ -160,7 +152,7 @@ class Uncertainty:
         if evidence.clusters is None and is_resampled(statistic):
             from fairgauge.inference.resampling import resampled_statistic, table_of
 
-            table = table_of(statistic, self.outcome_masks)
+            table = table_of(statistic)
             if table is not None:
                 return resampled_statistic(statistic, table, evidence, margin, self.spec)
         return side_interval(statistic, evidence)
@@ -191,7 +183,8 @@ class Uncertainty:
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Intervals:
         """Return the interval of a contrast adjusted for strata, for every group."""
-        if is_resampled(metric.of) and compared.group.clusters is None:
+        unknown = is_resampled(metric.of) or isinstance(metric.of, Kappa)
+        if unknown and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
         how = self._with_reference
         try:
@@ -320,12 +313,13 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     method = how.spec.method
     # of sides that share rows, and whose numbers do not add up to that of both
-    overlapping = compared.rest is not None and denominator(metric.of) is None
+    of_classes = isinstance(metric.of, (Averaged, Kappa))
+    overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
     resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
     if compared.group.clusters is None and (resampled or overlapping):
         from fairgauge.inference.resampling import resampled_interval, shared_table, table_of
 
-        table = table_of(metric.of, how.outcome_masks)
+        table = table_of(metric.of)
         if table is not None:
             sizes = metric.sizes(compared.group.cases, compared.other.cases)
             best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then

@@ -93,7 +93,9 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         held.setdefault((each.feature, each.group), []).append(each)
     for (feature, group), several in held.items():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
-        each, outcome, reason = min(decisions, key=lambda one: _WORST_FIRST.index(one[1]))
+        each, outcome, reason = min(
+            decisions, key=lambda one: (_WORST_FIRST.index(one[1]), _margin(one[0], rule))
+        )
         if explain and reason.code is ReasonCode.CROSSES and each.estimate is not None:
             reason = _with_needs(reason, each.estimate, rule)
         yield Verdict(
@@ -109,6 +111,11 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             interval=each.interval,
         )
     yield from _unmatched(measured, rule, {group for _, group in held})
+
+
+def _margin(each: _Subject, rule: Rule) -> float:
+    """Return how far a value is inside the limits; below 0 where it is outside."""
+    return math.inf if each.value is None else min(each.value - rule.low, rule.high - each.value)
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -189,13 +196,16 @@ def _decided(
     outcome, reason = _decide(each, rule)
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
-    if worst is None or not decided or _outcome(*_reached(each, worst, rule), rule) is outcome:
+    if worst is None or not decided:
+        return outcome, reason
+    low, high = _reached(each, worst, rule)
+    if _outcome(low, high, rule) is outcome:
         return outcome, reason
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.MISSING_GROUPS,
         rows=worst.rows,
-        low=worst.low,
-        high=worst.high,
+        low=low,
+        high=high,
         alone=str(outcome),
     )
 

@@ -227,10 +227,10 @@ def _false_fail(d: Diagnostic) -> str:
             f"the overall verdict would be fail with a probability of at most {probability}"
         )
     return (
-        f"{comparisons} are decided, each on its own {100 * d['confidence']:.4g}% confidence "
-        "interval: if all of them were exactly at their limits and independent, the overall "
-        f"verdict would be fail with a probability of {probability}; "
-        "--multiplicity familywise limits it"
+        f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
+        "interval: if all true values were exactly at their limits and the comparisons "
+        f"independent, the overall verdict would be fail with a probability of {probability}; "
+        f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
     )
 
 

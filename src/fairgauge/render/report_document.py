@@ -10,6 +10,7 @@ from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     Level,
+    Outcome,
     Profile,
     Status,
 )
@@ -208,7 +209,8 @@ class _Summary:
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
-            yield Section("rules", "Rules", (Facts(tuple(self._rule_lines())),), short="Rules")
+            blocks: tuple[Block, ...] = (Facts(tuple(self._rule_lines())), *self._false_fail())
+            yield Section("rules", "Rules", blocks, short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
         having = [each for each in self.results if each.groups]
@@ -227,6 +229,13 @@ class _Summary:
         for rule, verdicts in verdicts_by_rule(self.report):
             metric = verdicts[0].metric
             yield rule_words(self.rules.get(rule), rule, metric), outcome_words(verdicts)
+
+    def _false_fail(self) -> Iterator[Block]:
+        """Yield how likely a false fail is, where the overall verdict is one."""
+        if self.report.verdict is Outcome.FAIL:
+            for each in self.report.diagnostics:
+                if each.code is DiagnosticCode.FALSE_FAIL:
+                    yield Paragraph(f"{each.message[0].upper()}{each.message[1:]}.")
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:

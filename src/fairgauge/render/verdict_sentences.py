@@ -149,7 +149,7 @@ def _missing_groups(verdict: Verdict) -> str:
     return (
         f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
         f"{verdict.feature} could change it: depending on their groups, "
-        f"{metric_words(verdict.metric)} is between {_shown(verdict, reason['low'])} and "
+        f"the confidence interval could reach from {_shown(verdict, reason['low'])} to "
         f"{_shown(verdict, reason['high'])}"
     )
 

@@ -1,32 +1,14 @@
-"""Effective sample sizes and bounds for missing group labels."""
+"""Bounds for missing group labels."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import numpy as np
-import pytest
 
 from fairgauge.stats.effective import (
     missing_bounds,
-    weighted_n,
 )
-
-
-def test_weights():
-    w = np.array([1, 1, 2, 4, 0.5, 3, 1, 2])
-    y = np.array([1, 0, 1, 1, 0, 0, 1, 0])
-    p = w @ y / w.sum()
-    variance = 8 / 7 * (w**2 * (y - p) ** 2).sum() / w.sum() ** 2
-    found = weighted_n(w.sum(), w @ w, 8, p, w**2 @ y)
-    assert found == pytest.approx(min(w.sum() ** 2 / (w @ w), p * (1 - p) / variance))
-
-
-def test_weights_at_the_edges():
-    found = weighted_n(
-        [10, 10, 0, 2], [20, 20, 0, 4], [8, 8, 0, 1], [0, 1, np.nan, 1], [0, 20, 0, 4]
-    )
-    np.testing.assert_allclose(found, [5, 5, 0, 1])
 
 
 def test_bounds_are_attained_by_the_worst_assignment():

@@ -10,7 +10,7 @@ from fairgauge.cli.streams import looks, say
 WORSE = 1
 
 
-@click.command("compare", short_help="What changed between two reports.")
+@click.command("compare", short_help="Compare two reports.")
 @click.argument("old")
 @click.argument("new")
 @format_option("comparison")
