@@ -46,7 +46,9 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import RateValue, as_number
 from fairgauge.report.results import Interval
+from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.contrasts import fold
+from fairgauge.stats.intervals import critical
 from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
 from fairgauge.stats.multiplicity import simultaneous_level
 
@@ -331,6 +333,8 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
 
 @interval.register(Combined)
 def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+    if metric.how == "mean" and _independent(metric, compared):
+        return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
     stricter = how.stricter(number)
     parts = [interval(part, compared, stricter) for part in metric.of]
@@ -342,6 +346,41 @@ def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     reasons = zip(*(part.too_few for part in parts), strict=True)
     too_few = [next(filter(None, several), None) for several in reasons]
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
+
+
+def _independent(metric: Combined, compared: Comparisons) -> bool:
+    """Return whether a metric is of two rates among different rows."""
+    of = [part.of for part in metric.of]
+    if compared.group.clusters is not None or len(of) != _PAIR:
+        return False
+    one, two = of
+    return isinstance(one, Rate) and isinstance(two, Rate) and one.among.disjoint(two.among)
+
+
+def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+    """Return the ball around the mean of two absolute differences of different rows.
+
+    Limits of both at a stricter level would be far wider, because both are rarely off at once.
+    """
+    parts = [interval(part, compared, how) for part in metric.of]
+    values = [
+        part.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+        for part in metric.of
+    ]
+    z = critical(how.spec.confidence)
+    towards, away = [], []
+    for value, part in zip(values, parts, strict=True):
+        below, above = (value - part.low) / z, (part.high - value) / z
+        towards.append(np.where(value > 0, below, above))
+        away.append(np.where(value > 0, above, below))
+    total = np.abs(values).sum(axis=0)
+    low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
+    high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
+    p = absolute_sum_tail(total, towards[0], towards[1])
+    methods = [(IntervalMethod.NORM_BALL, *each) for each in parts[0].methods]
+    reasons = zip(*(part.too_few for part in parts), strict=True)
+    too_few = [next(filter(None, several), None) for several in reasons]
+    return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 
 
 @interval.register(Imbalance)

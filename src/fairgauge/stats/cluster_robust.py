@@ -123,7 +123,7 @@ def share_variance(
     >>> every = ShareSums(*(np.array([v]) for v in (4, 6, 10, x @ x, x @ m, m @ m)))
     >>> found = share_variance(every, x, m, np.zeros(4, dtype=int))
     >>> [round(float(each[0]), 4) for each in found[2:]]
-    [0.0323, 2.4415, 3.5714]
+    [0.0323, 2.4414, 3.5714]
     """
     x, m = floats(x, m)
     count, total_x, n, xx, xm, mm = floats(*every)
@@ -228,7 +228,7 @@ def cluster_interval(
     >>> moved, m = np.array([-0.02, -0.13, 0.09, 0.09]), np.array([2, 2, 4, 2])
     >>> found = cluster_interval(0.6, moved, m, (0, 1), 1.959964)
     >>> round(float(found.low), 3), round(float(found.high), 3)
-    (0.136, 0.934)
+    (0.135, 0.935)
     """
     (value,), (moved,), (m,) = floats(estimate), floats(deviations), floats(m)
     total, variance = m.sum(-1), (moved**2).sum(-1)

@@ -72,7 +72,7 @@ def tukey_level(groups: int, confidence: float) -> float:
     Examples
     --------
     >>> round(tukey_level(2, 0.95), 6), round(tukey_level(12, 0.95), 5)
-    (0.95, 0.99893)
+    (0.95, 0.99892)
     """
     from scipy.special import ndtr
 
@@ -82,13 +82,13 @@ def tukey_level(groups: int, confidence: float) -> float:
 def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
     """Return p-values of single pairs, adjusted for all pairs of that many groups.
 
-    Below half of one minus a confidence where `tukey_level` of it excludes "no difference"; never
-    below the p-value of the pair alone. nan stays nan.
+    Below one minus a confidence where the interval at `tukey_level` of it excludes "no difference";
+    never below the p-value of the pair alone. nan stays nan.
 
     Examples
     --------
     >>> tukey_adjusted([0.05, 0.001], 5).round(4).tolist()
-    [0.2871, 0.0087]
+    [0.2858, 0.0089]
     """
     from scipy.special import ndtri
 
