@@ -6,11 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.comparison.comparison import Alone, VerdictChange
+from fairgauge.comparison.subjects import subject_of
 from fairgauge.enums import Outcome, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.comparison.comparison import Which
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
@@ -44,8 +46,13 @@ def turned(old: Outcome, new: Outcome) -> Turn | None:
     return Turn.OTHER
 
 
-def flips(old: Report, new: Report) -> tuple[tuple[VerdictChange, ...], int, tuple[Alone, ...]]:
+def flips(
+    old: Report, new: Report, catalogue: Catalogue
+) -> tuple[tuple[VerdictChange, ...], int, tuple[Alone, ...]]:
     """Hold the verdicts of two reports against each other.
+
+    A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
+    apart; any other by its group.
 
     Returns
     -------
@@ -56,7 +63,7 @@ def flips(old: Report, new: Report) -> tuple[tuple[VerdictChange, ...], int, tup
     alone : tuple of Alone
         Rules that only one of the reports has.
     """
-    before, after = _keyed(old.verdicts), _keyed(new.verdicts)
+    before, after = (_keyed(report.verdicts, catalogue) for report in (old, new))
     shared = [key for key in before if key in after]
     found = [flip for key in shared if (flip := _flip(before[key], after[key]))]
     stayed = len(shared) - len(found)
@@ -71,12 +78,14 @@ def _flip(old: Verdict, new: Verdict) -> VerdictChange | None:
     return VerdictChange(old=old, new=new, turn=turn)
 
 
-def _keyed(verdicts: Iterable[Verdict]) -> dict[tuple[str | int | None, ...], Verdict]:
-    """Return verdicts by rule and group; rules of the same words are told apart by their order."""
+def _keyed(
+    verdicts: Iterable[Verdict], catalogue: Catalogue
+) -> dict[tuple[str | int | None, ...], Verdict]:
+    """Return verdicts by rule and subject; rules of the same words are told apart by their order."""
     found: dict[tuple[str | int | None, ...], Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
-        key = (each.rule, each.metric, each.feature, each.group)
+        key = (each.rule, *subject_of(each, catalogue))
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
