@@ -18,6 +18,8 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import compared_reports as pairs
 import fairgauge as fg
@@ -318,6 +320,80 @@ def test_what_one_report_has_alone(months):
     more = pairs.report(more, metrics=["RD", "AD"], rules=pairs.RULES[1:])
     found = {(e.what, e.name, e.report, e.count) for e in fg.compare(less, more).alone}
     assert found == {("metric", "AD", "new", 2), ("rule", "-0.1 <= RD <= 0.1", "new", 2)}
+
+
+def graded(true_positive_rates, **options):
+    """Audit 1,500 rows of every group, which differ in the true positive rate alone."""
+    groups = {
+        group: {"tp": round(1000 * rate), "fn": 1000 - round(1000 * rate), "tn": 500}
+        for group, rate in true_positive_rates.items()
+    }
+    gap = "true_positive_rate.largest_gap"
+    return pairs.report(groups, **({"metrics": gap, "rules": [f"{gap} <= 0.1"]} | options))
+
+
+def test_a_gap_of_a_feature_is_matched_whichever_groups_are_furthest_apart():
+    rules = ["true_positive_rate.largest_gap <= 0.1", "accuracy >= 0.95"]
+    old = graded({"A": 0.80, "B": 0.82, "C": 0.81}, rules=rules)
+    new = graded({"A": 0.82, "B": 0.80, "C": 0.50}, rules=rules)
+    assert old.verdict is new.verdict is Outcome.FAIL, "the overall verdict shows nothing"
+    found = fg.compare(old, new, same_rows=False)
+    (change,) = found.changes
+    assert (change.old.group, change.old.reference.group) == ("B", "A")
+    assert (change.new.group, change.new.reference.group) == ("A", "C")
+    assert change.change == pytest.approx(0.30)
+    assert (change.direction, change.significant) == (Direction.FURTHER, True)
+    (flip,) = found.flips
+    assert (flip.old.outcome, flip.new.outcome) == (Outcome.PASS, Outcome.FAIL)
+    assert (flip.turn, found.worse, found.alone) == (Turn.WORSE, True, ())
+
+
+def test_a_gap_that_is_defined_in_one_report_is_still_one_disparity():
+    none = {"A": {"tn": 500}, "B": {"tp": 80, "fn": 20, "tn": 400}}
+    gap = "true_positive_rate.largest_gap"
+    undefined = pairs.report(none, metrics=gap, rules=[f"{gap} <= 0.1"])
+    found = fg.compare(graded({"A": 0.8, "B": 0.6}), undefined, same_rows=False)
+    assert [each.new.value for each in found.changes] == [None]
+    assert [(e.old.outcome, e.new.outcome) for e in found.flips] == [
+        (Outcome.FAIL, Outcome.NOT_EVALUATED)
+    ]
+    assert found.alone == ()
+
+
+SPREADS = ("largest_gap", "smallest_ratio", "minimum", "maximum", "variance", "gini")
+OF_ALL_GROUPS = [
+    *(f"true_positive_rate.{by}" for by in SPREADS),
+    *("equalized_odds.largest_gap", "between_group_generalized_entropy"),
+]
+RATES = st.lists(st.integers(20, 95), min_size=3, max_size=3, unique=True)
+
+
+@settings(max_examples=10, deadline=None)
+@given(RATES, RATES, st.permutations("ABC"))
+def test_a_metric_of_all_groups_changes_by_the_same_whatever_they_are_called(old, new, renamed):
+    """Give the groups of the new report each other's names: its metrics of a feature stay."""
+    options = {
+        "metrics": OF_ALL_GROUPS,
+        "rules": [fg.rule(metric, at_most=0.1, decide="point") for metric in OF_ALL_GROUPS],
+    }
+
+    def report(names, rates):
+        shares = [rate / 100 for rate in rates]
+        return graded(dict(zip(names, shares, strict=True)), **options)
+
+    before = report("ABC", old)
+    one, other = (
+        fg.compare(before, report(names, new), same_rows=False) for names in ("ABC", renamed)
+    )
+    named, called_otherwise = ({each.metric: each for each in e.changes} for e in (one, other))
+    assert named.keys() == called_otherwise.keys() == set(OF_ALL_GROUPS)
+    for metric, each in named.items():
+        assert called_otherwise[metric].change == pytest.approx(each.change)
+        assert called_otherwise[metric].direction is each.direction
+    turns, others = ({(e.new.rule, e.turn) for e in found.flips} for found in (one, other))
+    assert turns == others
+    assert one.stayed + len(one.flips) == other.stayed + len(other.flips) == len(OF_ALL_GROUPS)
+    assert one.alone == other.alone == ()
 
 
 def test_groups_and_their_sizes(months):

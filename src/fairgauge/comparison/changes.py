@@ -76,7 +76,7 @@ class Change:
 
     @property
     def group(self) -> str | None:
-        """Return the group of both estimates."""
+        """Return the group of both estimates; of a metric of all groups, that of the new one."""
         return self.new.group
 
     @property
@@ -130,10 +130,13 @@ def changes(
     """
     if not pairs:
         return ()
-    reasons = [refused or _why_no_interval(*pair) for pair in pairs]
+    scales = [_scale(new.metric, catalogue) for _, new in pairs]
+    reasons = [
+        refused or _why_no_interval(*pair, scale) for pair, scale in zip(pairs, scales, strict=True)
+    ]
     compared = np.array([reason is None for reason in reasons])
-    numbers = _measured(pairs, compared, [_scale(new.metric, catalogue) for _, new in pairs])
-    return tuple(sorted(map(_change, pairs, reasons, numbers), key=_importance))
+    numbers = _measured(pairs, compared, scales)
+    return tuple(sorted(map(_change, pairs, reasons, scales, numbers), key=_importance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ class _Numbers:
     bounded: bool
 
 
-def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
+def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | None:
     """Return why a change has no interval, None where it has one."""
     for word, each in (("old", old), ("new", new)):
         if each.value is None:
@@ -161,11 +164,19 @@ def _why_no_interval(old: Estimate, new: Estimate) -> Reason | None:
             return Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=word, reasons=inner)
         if each.interval is None:
             return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)
-    if old.reference != new.reference:
+    if not _same_reference(old, new, scale):
         return Reason.of(ReasonCode.DIFFERENT_REFERENCES)
     if old.confidence != new.confidence:
         return Reason.of(ReasonCode.DIFFERENT_LEVELS)
     return None
+
+
+def _same_reference(old: Estimate, new: Estimate, scale: _Neutral) -> bool:
+    """Return whether both are of the same comparison.
+
+    A metric of all groups has no reference: it names the two groups that are furthest apart.
+    """
+    return scale.of_all_groups or old.reference == new.reference
 
 
 @quiet
@@ -199,11 +210,20 @@ def _measured(
 
 
 class _Neutral(NamedTuple):
-    """What "no difference" is (NaN: nothing is), whether to compare logarithms, if it has ends."""
+    """What "no difference" is of a metric, and how its values are compared.
+
+    Attributes
+    ----------
+    neutral : the value that means "no difference"; NaN where none does.
+    log : whether logarithms are compared.
+    bounded : whether its range has two ends.
+    of_all_groups : whether it is one number of all groups of a feature.
+    """
 
     neutral: float
     log: bool
     bounded: bool
+    of_all_groups: bool = False
 
 
 def _scale(name: str, catalogue: Catalogue) -> _Neutral:
@@ -212,7 +232,12 @@ def _scale(name: str, catalogue: Catalogue) -> _Neutral:
     except LookupError:
         return _Neutral(math.nan, log=False, bounded=False)
     ratio = row.neutral == 1 and row.range[0] >= 0
-    return _Neutral(row.neutral, log=ratio, bounded=all(map(math.isfinite, row.range)))
+    return _Neutral(
+        row.neutral,
+        log=ratio,
+        bounded=all(map(math.isfinite, row.range)),
+        of_all_groups=row.scope == "feature",
+    )
 
 
 def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | None]) -> Array:
@@ -223,9 +248,11 @@ def _p_values(gap: Array, low: Array, high: Array, confidence: Sequence[float | 
     return np.array([math.erfc(each / math.sqrt(2)) for each in z.tolist()])
 
 
-def _change(pair: tuple[Estimate, Estimate], reason: Reason | None, made: _Numbers) -> Change:
+def _change(
+    pair: tuple[Estimate, Estimate], reason: Reason | None, scale: _Neutral, made: _Numbers
+) -> Change:
     old, new = pair
-    direction = _direction(made.away) if old.reference == new.reference else None
+    direction = _direction(made.away) if _same_reference(old, new, scale) else None
     beyond = made.away_low > 0 or made.away_high < 0
     sufficient = old.status is Status.OK and new.status is Status.OK
     unlikely = made.p_adjusted <= 1 - (new.confidence or 1.0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
+from fairgauge.comparison.subjects import is_of_all_groups, subject_of
 from fairgauge.comparison.verdict_changes import flips, overall_turn
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
@@ -78,10 +79,11 @@ def compare(
     asked = [d.key for d in differences if d.key in BY_NAME and not BY_NAME[d.key].comparable]
     if asked:
         refused = Reason.of(ReasonCode.ASKED_DIFFERENTLY, keys=", ".join(asked))
-    pairs, lonely = _paired(before.estimates, after.estimates)
     own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
-    changed = changes(pairs, refused, Catalogue(own))
-    turns, stayed, rules = flips(before, after, changed)
+    catalogue = Catalogue(own)
+    pairs, lonely = _paired(before.estimates, after.estimates, catalogue)
+    changed = changes(pairs, refused, catalogue)
+    turns, stayed, rules = flips(before, after, changed, catalogue)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -212,34 +214,38 @@ def _sizes(report: Report) -> dict[Key, float]:
 
 
 def _paired(
-    old: tuple[Estimate, ...], new: tuple[Estimate, ...]
+    old: tuple[Estimate, ...], new: tuple[Estimate, ...], catalogue: Catalogue
 ) -> tuple[list[tuple[Estimate, Estimate]], list[Alone]]:
     """Return the estimates that both reports have, and what only one of them has."""
     single = all(len({e.threshold for e in side} - {None}) <= 1 for side in (old, new))
-    before, after = (_keyed(side, single=single) for side in (old, new))
+    before, after = (_keyed(side, catalogue, single=single) for side in (old, new))
     pairs = [(each, after[key]) for key, each in before.items() if key in after]
-    lonely = Counter(_lonely([e for key, e in before.items() if key not in after], new, "old"))
-    lonely += Counter(_lonely([e for key, e in after.items() if key not in before], old, "new"))
+    lonely = Counter(
+        (*_lonely([e for key, e in before.items() if key not in after], new, "old", catalogue),
+         *_lonely([e for key, e in after.items() if key not in before], old, "new", catalogue))
+    )  # fmt: skip
     return pairs, [
         Alone(what=what, feature=feature, name=name, report=report, count=count)
         for (what, feature, name, report), count in lonely.items()
     ]
 
 
-def _keyed(estimates: Iterable[Estimate], *, single: bool) -> dict[Key, Estimate]:
+def _keyed(
+    estimates: Iterable[Estimate], catalogue: Catalogue, *, single: bool
+) -> dict[Key, Estimate]:
     """Return estimates by what they are of; a single threshold may be another in each report."""
     found: dict[Key, Estimate] = {}
     seen: Counter[Key] = Counter()
     for each in estimates:
         at = None if single else each.threshold
-        key = (each.metric, each.feature, each.group, each.scope, each.class_scope, at)
+        key = (*subject_of(each, catalogue), each.scope, each.class_scope, at)
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
 
 
 def _lonely(
-    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which
+    estimates: Iterable[Estimate], others: Iterable[Estimate], report: Which, catalogue: Catalogue
 ) -> Iterator[tuple[What, str | None, str, Which]]:
     """Yield, for each estimate without a counterpart, what the other report lacks."""
     every = list(others)
@@ -249,11 +255,12 @@ def _lonely(
     scopes, classes = ({e.scope for e in every}, {e.class_scope for e in every})
     thresholds = {e.threshold for e in every}
     for each in estimates:
+        of_all = is_of_all_groups(each.metric, catalogue)
         if each.feature is not None and each.feature not in features:
             yield "feature", None, each.feature, report
         elif each.metric not in metrics:
             yield "metric", None, each.metric, report
-        elif (each.feature, each.group) not in groups:
+        elif not of_all and (each.feature, each.group) not in groups:
             yield "group", each.feature, str(each.group), report
         elif each.scope not in scopes:
             yield "stratum", None, each.stratum or str(each.scope.kind), report
@@ -262,7 +269,8 @@ def _lonely(
         elif each.threshold not in thresholds:
             yield "threshold", None, name_of(each.threshold), report
         else:
-            yield "estimate", each.feature, f"{each.metric} of {each.group}", report
+            name = each.metric if of_all else f"{each.metric} of {each.group}"
+            yield "estimate", each.feature, name, report
 
 
 def _origin(report: Report, asked: Report | str | Path) -> Origin:

@@ -96,7 +96,7 @@ class VerdictChange:
 
     @property
     def group(self) -> str | None:
-        """Return the group of both verdicts."""
+        """Return the group of both verdicts; of a metric of all groups, that of the new one."""
         return self.new.group
 
 

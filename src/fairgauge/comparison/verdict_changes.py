@@ -6,12 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.comparison.comparison import Alone, VerdictChange
+from fairgauge.comparison.subjects import Subject, subject_of
 from fairgauge.enums import Direction, Outcome, ScopeKind, Turn
 from fairgauge.reasons import ReasonCode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.comparison.changes import Change
     from fairgauge.comparison.comparison import Which
     from fairgauge.report.report import Report
@@ -56,9 +58,12 @@ def turned(old: Outcome, new: Outcome, proven: Collection[Direction]) -> Turn | 
 
 
 def flips(
-    old: Report, new: Report, changes: Iterable[Change]
+    old: Report, new: Report, changes: Iterable[Change], catalogue: Catalogue
 ) -> tuple[tuple[VerdictChange, ...], int, tuple[Alone, ...]]:
     """Hold the verdicts of two reports against each other.
+
+    A verdict on a metric of all groups is matched by its feature, whichever groups are now furthest
+    apart; any other by its group.
 
     Returns
     -------
@@ -69,14 +74,21 @@ def flips(
     alone : tuple of Alone
         Rules that only one of the reports has.
     """
-    proven: dict[tuple[str | None, ...], set[Direction]] = {}
+    proven: dict[Subject, set[Direction]] = {}
     for each in changes:
         if each.significant and each.direction and each.new.scope.kind is not ScopeKind.STRATUM:
-            key = (each.metric, each.feature, each.group)
-            proven.setdefault(key, set()).add(each.direction)
-    before, after = _keyed(old.verdicts), _keyed(new.verdicts)
+            proven.setdefault(subject_of(each.new, catalogue), set()).add(each.direction)
+    before, after = (_keyed(report.verdicts, catalogue) for report in (old, new))
     shared = [key for key in before if key in after]
-    found = [flip for key in shared if (flip := _flip(before[key], after[key], proven))]
+    found = [
+        flip
+        for key in shared
+        if (
+            flip := _flip(
+                before[key], after[key], proven.get(subject_of(after[key], catalogue), set())
+            )
+        )
+    ]
     stayed = len(shared) - len(found)
     found.sort(key=lambda each: _FIRST.index(each.turn))
     return tuple(found), stayed, (*_rules(old, new, "old"), *_rules(new, old, "new"))
@@ -88,10 +100,8 @@ def overall_turn(old: Outcome, new: Outcome, changed: Iterable[VerdictChange]) -
     return turned(old, new, {directions[c.turn] for c in changed if c.turn in directions})
 
 
-def _flip(
-    old: Verdict, new: Verdict, proven: Mapping[tuple[str | None, ...], set[Direction]]
-) -> VerdictChange | None:
-    directions = set(proven.get((new.metric, new.feature, new.group), ()))
+def _flip(old: Verdict, new: Verdict, proven: Collection[Direction]) -> VerdictChange | None:
+    directions = set(proven)
     if {old.outcome, new.outcome} == {Outcome.PASS, Outcome.FAIL} and all(
         each.reason.code in _BY_INTERVAL for each in (old, new)
     ):  # the whole interval went from one side of a limit to the other
@@ -101,12 +111,14 @@ def _flip(
     return None if turn is None else VerdictChange(old=old, new=new, turn=turn)
 
 
-def _keyed(verdicts: Iterable[Verdict]) -> dict[tuple[str | int | None, ...], Verdict]:
-    """Return verdicts by rule and group; rules of the same words are told apart by their order."""
+def _keyed(
+    verdicts: Iterable[Verdict], catalogue: Catalogue
+) -> dict[tuple[str | int | None, ...], Verdict]:
+    """Return verdicts by rule and subject; rules of the same words are told apart by their order."""
     found: dict[tuple[str | int | None, ...], Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
-        key = (each.rule, each.metric, each.feature, each.group)
+        key = (each.rule, *subject_of(each, catalogue))
         seen[key] += 1
         found[*key, seen[key]] = each
     return found
