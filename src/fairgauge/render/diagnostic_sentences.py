@@ -31,6 +31,18 @@ def describe_diagnostic(diagnostic: Diagnostic) -> str:
     return _DESCRIBED[diagnostic.code](diagnostic)
 
 
+def false_fail_sentence(d: Diagnostic) -> str:
+    """Return in one line how likely a false overall fail is; the notes have the whole sentence."""
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return f"Probability of a false fail in {comparisons} together: at most {probability}."
+    return (
+        f"Probability of a false fail in {comparisons}: up to {probability}, or "
+        f"{50 * (1 - d['confidence']):.2g}% with --multiplicity familywise."
+    )
+
+
 def _task(d: Diagnostic) -> str:
     return f"label and prediction are read as {_TASKS[d['task']]}; set task to change it"
 
@@ -97,8 +109,10 @@ def _homogeneity(d: Diagnostic) -> str:
     )
     p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
     return (
-        f"{title} {significant} between the {d['groups']} groups (chi-square test of homogeneity, "
-        f"{p}): the range over groups is {100 * d['range']:.1f} pp, where on average "
+        f"{title} {significant} between the {d['groups']} groups in one test of all of them "
+        f"(chi-square test of homogeneity, {p}, not adjusted for other tests), which does not "
+        f"show which groups differ: the range over groups is {100 * d['range']:.1f} pp, where on "
+        "average "
         f"{100 * d['expected_range']:.1f} pp are expected under no difference{spread}"
     )
 

@@ -10,6 +10,7 @@ from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.document import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
@@ -24,6 +25,8 @@ _POWER = "80% power"
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
     reason = verdict.reason
+    if reason.code is ReasonCode.FEW_ROWS and metric_row(verdict.metric) is None:
+        reason = reason.on("group")  # a rule on a rate of one group has no other side
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
     )
@@ -76,6 +79,8 @@ def _limit(verdict: Verdict) -> str:
         return "the limit"
     if unit(verdict.metric) is Unit.POINTS:
         return minus(f"{100 * limit:g} pp")
+    if unit(verdict.metric) is Unit.PERCENT:
+        return f"{100 * limit:g}%"
     return minus(f"{limit:g}")
 
 
