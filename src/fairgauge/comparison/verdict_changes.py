@@ -80,15 +80,11 @@ def flips(
             proven.setdefault(subject_of(each.new, catalogue), set()).add(each.direction)
     before, after = (_keyed(report.verdicts, catalogue) for report in (old, new))
     shared = [key for key in before if key in after]
-    found = [
-        flip
-        for key in shared
-        if (
-            flip := _flip(
-                before[key], after[key], proven.get(subject_of(after[key], catalogue), set())
-            )
-        )
-    ]
+    found = []
+    for key in shared:
+        directions = proven.get(subject_of(after[key], catalogue), set())
+        flip = _flip(before[key], after[key], directions)
+        found += [flip] if flip else []
     stayed = len(shared) - len(found)
     found.sort(key=lambda each: _FIRST.index(each.turn))
     return tuple(found), stayed, (*_rules(old, new, "old"), *_rules(new, old, "new"))
@@ -114,7 +110,7 @@ def _flip(old: Verdict, new: Verdict, proven: Collection[Direction]) -> VerdictC
 def _keyed(
     verdicts: Iterable[Verdict], catalogue: Catalogue
 ) -> dict[tuple[str | int | None, ...], Verdict]:
-    """Return verdicts by rule and subject; rules of the same words are told apart by their order."""
+    """Return verdicts by rule and subject; rules of the same words by their order."""
     found: dict[tuple[str | int | None, ...], Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
