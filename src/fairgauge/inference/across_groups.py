@@ -25,7 +25,7 @@ from fairgauge.inference.interval import (
     NoInterval,
     StatisticInterval,
 )
-from fairgauge.inference.resampling import MOST_DRAWN
+from fairgauge.inference.resampled_intervals import MOST_DRAWN
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio

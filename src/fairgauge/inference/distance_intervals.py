@@ -17,7 +17,7 @@ from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import canonical_pair, generator, precedes
 from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
 from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
-from fairgauge.inference.resampling import (
+from fairgauge.inference.resampled_intervals import (
     TOO_MANY_STRATA,
     cells_table,
     resampled_comparisons,

@@ -150,7 +150,7 @@ class Uncertainty:
             No method gives a valid interval from what is counted.
         """
         if evidence.clusters is None and is_resampled(statistic):
-            from fairgauge.inference.resampling import resampled_statistic, table_of
+            from fairgauge.inference.resampled_intervals import resampled_statistic, table_of
 
             table = table_of(statistic)
             if table is not None:
@@ -317,7 +317,11 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
     resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
     if compared.group.clusters is None and (resampled or overlapping):
-        from fairgauge.inference.resampling import resampled_interval, shared_table, table_of
+        from fairgauge.inference.resampled_intervals import (
+            resampled_interval,
+            shared_table,
+            table_of,
+        )
 
         table = table_of(metric.of)
         if table is not None:
@@ -427,7 +431,7 @@ def _(metric: ConditionalDisparity, compared: Comparisons, how: Uncertainty) -> 
 
 @interval.register(Inequality)
 def _(metric: Inequality, compared: Comparisons, how: Uncertainty) -> Intervals:
-    from fairgauge.inference.resampling import cells_table, resampled_interval
+    from fairgauge.inference.resampled_intervals import cells_table, resampled_interval
 
     table = cells_table((TP, FP, FN, TN), metric.needs)
     rows, _ = metric.sizes(compared.group.cases, compared.reference.cases)
