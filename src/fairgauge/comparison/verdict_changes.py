@@ -81,7 +81,7 @@ def _flip(old: Verdict, new: Verdict) -> VerdictChange | None:
 def _keyed(
     verdicts: Iterable[Verdict], catalogue: Catalogue
 ) -> dict[tuple[str | int | None, ...], Verdict]:
-    """Return verdicts by rule and subject; rules of the same words are told apart by their order."""
+    """Return verdicts by rule and subject; rules of the same words, by their order."""
     found: dict[tuple[str | int | None, ...], Verdict] = {}
     seen: Counter[tuple[str | None, ...]] = Counter()
     for each in verdicts:
