@@ -693,6 +693,8 @@ def test_each_side_names_its_own_reference():
     old, new = (graded(groups, reference=how, **options) for how in ("others", {"race": "A"}))
     shown = str(fg.compare(old, new, same_rows=False))
     assert "80.0% (others 65.8%) → 80.0% (A 81.5%)" in " ".join(shown.split())
+    rows = csv.DictReader(io.StringIO(render(fg.compare(old, new, same_rows=False), "csv")))
+    assert {(row["old_reference"], row["reference"]) for row in rows} == {("others", "A")}
     same = str(fg.compare(new, new, same_rows=False))
     assert "others" not in same
 
