@@ -28,6 +28,7 @@ test: check  ## run every test
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
+	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
 
 check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift

@@ -190,6 +190,7 @@ class IntervalMethod(StrEnum):
     ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
+    AUC_SCORE = "auc_score"
     DELONG = "delong"
     INFLUENCE = "influence"
     LOGIT = "logit"

@@ -109,7 +109,7 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *assumed_positive(cube, spec, measured.task),
-            *_likely_mistakes(cube, spec, measured),
+            *_likely_mistakes(cube, spec),
             *_repeated(source, spec),
             *measured.diagnostics,
             *false_fail_notes(measured, spec),
@@ -263,6 +263,11 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
                 any_feature |= known | kept
             if missing and not kept:
                 reasons[f"missing {axis.column}"] = missing
+            names = [*axis.names(cube.levels[axis]), ""]
+            left_out = np.isin(names, spec.exclude_groups)[table.codes[:, 0]]
+            if left_out.any():
+                rows = int(table.sums["rows"][left_out].sum())
+                reasons[f"group of {axis.column} that is excluded"] = rows
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 reasons[f"missing {axis.role}"] = missing
@@ -284,15 +289,13 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
-def _likely_mistakes(cube: Cube, spec: Spec, measured: Measured) -> Iterator[Diagnostic]:
+def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
     yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
-    groups: dict[str, set[str]] = {}
-    for each in measured.groups:
-        groups.setdefault(each.feature, set()).add(each.group)
-    yield from unmatched_groups(cube, spec, groups)
+    every = count_groups(cube, replace(spec, exclude_groups=()))
+    yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.pipeline import audit
-from fairgauge.stats.power import (
-    design_effect,
-    n_to_detect,
-    n_to_pass_difference,
-    n_to_pass_ratio,
-)
+from fairgauge.stats.power import design_effect
+from fairgauge.stats.verdict_power import rows_for_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairgauge.report.report import Report
+    from fairgauge.stats.power import Comparison
+    from fairgauge.stats.verdict_power import Goal
     from fairgauge.values import Json
 
 _RATIO = 0.8
@@ -173,18 +171,20 @@ def plan(
 
     Notes
     -----
-    Normal formulas: optimistic where the tolerance is as large as the rate. They count on
-    independent rows, but for the design effect 1 + (cluster_size - 1) icc.
+    The probability is that of the verdict of an audit, over all tables that may be drawn: rows are
+    sampled, so that the sizes of both groups vary too, and a rule is not evaluated where rows or
+    expected counts are too few. They count on independent rows, but for the design effect
+    1 + (cluster_size - 1) icc. To find a disparity is to have an interval without "no difference".
 
     Examples
     --------
     >>> import fairgauge as fg
     >>> print(fg.plan(rate=0.3, tolerance=0.05))
     Rows needed, with 95% intervals and a probability of 80%:
-      to pass equal rates as within 0.05: 1,766 rows of the group, 1,766 others
-      to find a difference of 0.05: 1,374 rows of the group, 1,374 others
-      to pass equal rates as at least 0.8 times: 736 rows of the group, 736 others
-      to find a ratio of 0.8: 856 rows of the group, 856 others
+      to pass equal rates as within 0.05: 1,770 rows of the group, 1,770 others
+      to find a difference of 0.05: 1,383 rows of the group, 1,383 others
+      to pass equal rates as at least 0.8 times: 739 rows of the group, 739 others
+      to find a ratio of 0.8: 861 rows of the group, 861 others
     """
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
@@ -195,31 +195,36 @@ def plan(
         report = audit(data, confidence=confidence, **options)
         return Planned(confidence=confidence, power=power, smallest=_smallest(report, power))
     assert rate is not None
-    allocation = share / (1 - share)
-    factor = float(design_effect(cluster_size, icc)) / among
+    design = float(design_effect(cluster_size, icc))
 
-    def rows(goal: str, needed: SupportsFloat) -> Needed:
-        group = float(needed) * factor
-        return Needed(goal, _whole(group), _whole(group / allocation))
+    def rows(
+        goal: str, group: float, lower: float, upper: float, verdict: Goal, by: Comparison
+    ) -> Needed:
+        table = design * rows_for_verdict(
+            group, rate, lower, upper, verdict, by, confidence, power, share=share, among=among
+        )
+        return Needed(goal, _whole(share * table), _whole((1 - share) * table))
 
-    sure = (confidence, power, allocation)
     needed = [
         rows(
             f"to pass equal rates as within {tolerance:g}",
-            n_to_pass_difference(rate, tolerance, *sure),
+            rate, -tolerance, tolerance, "pass", "difference",
         )
-    ]
+    ]  # fmt: skip
     apart = [p for p in (rate - tolerance, rate + tolerance) if 0 < p < 1]
-    if apart:  # the harder of both directions
-        most = np.max(n_to_detect(rate, apart, *sure))
-        needed.append(rows(f"to find a difference of {tolerance:g}", most))
+    found = [
+        rows(f"to find a difference of {tolerance:g}", p, 0.0, 0.0, "fail", "difference")
+        for p in apart
+    ]
+    if found:  # the harder of both directions
+        needed.append(max(found, key=lambda each: each.total))
     needed += [
         rows(
             f"to pass equal rates as at least {ratio:g} times",
-            n_to_pass_ratio(rate, ratio, *sure),
+            rate, ratio, math.inf, "pass", "ratio",
         ),
-        rows(f"to find a ratio of {ratio:g}", n_to_detect(rate, ratio * rate, *sure)),
-    ]
+        rows(f"to find a ratio of {ratio:g}", ratio * rate, 1.0, 1.0, "fail", "ratio"),
+    ]  # fmt: skip
     return Planned(confidence=confidence, power=power, needed=tuple(needed))
 
 

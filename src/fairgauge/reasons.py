@@ -52,6 +52,10 @@ class ReasonCode(StrEnum):
     # there is too little data
     FEW_ROWS = "few_rows"  # n, minimum, side, effective
     FEW_EXPECTED = "few_expected"  # expected, minimum
+    SPARSE_CLASS = "sparse_class"  # rows, minimum
+    FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
+    FEW_ERRORS = "few_errors"  # rows, minimum
+    FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
     SMALL_GROUP = "small_group"  # n, minimum, side
@@ -85,7 +89,8 @@ class ReasonCode(StrEnum):
     INSIDE = "inside"
     BELOW = "below"  # limit
     ABOVE = "above"  # limit
-    CROSSES = "crosses"  # limits, needed, rows, detectable, detectable_ratio
+    CROSSES = "crosses"
+    # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
     MISSING_GROUPS = "missing_groups"  # rows, low, high, alone

@@ -214,6 +214,9 @@ def broken(rows):
 
 def short(rows):
     return [1]
+
+def number(records):
+    return 0.5
 """
 
 
@@ -409,3 +412,11 @@ def test_onnx_model(folder: Any, tmp_path: Path) -> None:
     folder.json("bad.json", text)
     message = folder.fails("clarify", "bad.json", "--model", "model.onnx")
     assert "column 'facet' is text" in message
+
+
+def test_json_lines_answered_by_one_number(modelled: Any, folder: Any) -> None:
+    lines = {"content_type": "application/jsonlines", "label": "answer"}
+    asked = modelled("as_json_lines", lines)
+    name = folder.json("one_number.json", asked)
+    message = folder.fails("clarify", name, "--model", "my_model:number")
+    assert "predictor.label: 'answer' gives 1 values for 80 rows" in message

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from clarify_cases import MONITORED, after, both, cases, config, values
 
-from fairgauge.compat.columns import Column, Kind
+from fairgauge.compat.columns import CodedColumn, Kind
 from fairgauge.compat.smclarify.bias.report import (
     FacetColumn,
     LabelColumn,
@@ -140,7 +140,7 @@ class Counted(int):
 
 def test_relabelling_is_linear_in_the_levels() -> None:
     levels = [Counted(i) for i in range(2_000)]
-    column = Column("x", Kind.INTEGER, np.arange(2_000), tuple(range(2_000)))
+    column = CodedColumn("x", Kind.INTEGER, np.arange(2_000), tuple(range(2_000)))
     Counted.hashed = 0
     column.relabel(levels, Kind.FLOAT)
     assert Counted.hashed <= 4 * len(levels)

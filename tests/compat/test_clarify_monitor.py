@@ -11,15 +11,16 @@ import pytest
 from clarify_cases import MONITORED, cases
 from hypothesis import given
 
-from fairgauge.compat.clarify.analysis_files import Value, values_of
+from fairgauge.compat.clarify.analysis_files import MetricValue, values_of
 from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
 from fairgauge.compat.clarify.monitor import Check, compare, drifted
+from fairgauge.compat.clarify.monitor_config import attributes, config_uri
 from fairgauge.compat.service_texts import read
 
 
-def value(metric: str, number: float | None, interval: Any = None) -> Value:
+def value(metric: str, number: float | None, interval: Any = None) -> MetricValue:
     stage = "post_training_bias_metrics"
-    return Value(stage, "label", "1", "facet", "d", metric, number, None, interval)
+    return MetricValue(stage, "label", "1", "facet", "d", metric, number, None, interval)
 
 
 def drift_entries(shared: Any) -> list[dict[str, Any]]:
@@ -96,12 +97,12 @@ def test_what_cannot_be_compared_is_said() -> None:
     assert "there is no interval" in compare(same, same, Check.INTERVAL).not_evaluated[0]
 
 
-def of_block(block: str, number: float, facet: str = "age") -> Value:
+def of_block(block: str, number: float, facet: str = "age") -> MetricValue:
     stage = "post_training_bias_metrics"
-    return Value(stage, "label", "1", facet, block, "RD", number)
+    return MetricValue(stage, "label", "1", facet, block, "RD", number)
 
 
-def compared(now: list[Value], before: list[Value]) -> tuple[int, int]:
+def compared(now: list[MetricValue], before: list[MetricValue]) -> tuple[int, int]:
     """Return how many values could be compared, and how many drifted."""
     drift = compare({v.key: v for v in now}, {v.key: v for v in before})
     return drift.evaluated, len(drift.violations)
@@ -269,7 +270,7 @@ def test_openmetrics_and_cloudwatch(folder: Any, baseline: dict[str, Any]) -> No
 
 
 def test_labels_are_escaped_in_openmetrics() -> None:
-    odd = Value("pre_training_bias_metrics", 'a"b', "1\n2", "c\\d", "e", "CI", 0.5)
+    odd = MetricValue("pre_training_bias_metrics", 'a"b', "1\n2", "c\\d", "e", "CI", 0.5)
     assert 'Label="a\\"b",LabelValue="1\\n2",Facet="c\\\\d"' in to_openmetrics([odd])
 
 
@@ -305,3 +306,10 @@ def test_the_real_run_drifted_as_the_service_said(folder: Any, monitored: dict[s
     }
     assert {"RD", "SD"} <= drifted_now
     assert "DI" not in drifted_now  # 0.178 -> 0.083 was not flagged
+
+
+@pytest.mark.parametrize("part", [None, "text", ["list"], 1])
+def test_parts_of_a_job_definition_that_are_no_objects(part: Any) -> None:
+    definition = {"ModelBiasAppSpecification": part, "ModelBiasJobInput": part}
+    assert config_uri(definition) is None
+    assert attributes(definition) == {}

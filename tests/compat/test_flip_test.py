@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.compat.columns import Column, Kind, from_values
+from fairgauge.compat.columns import CodedColumn, Kind, from_values
 from fairgauge.compat.flip_test import Features
 from fairgauge.enums import Profile
 
 
-def columns(points: np.ndarray) -> list[Column]:
+def columns(points: np.ndarray) -> list[CodedColumn]:
     return [from_values(f"x{i}", each.tolist()) for i, each in enumerate(points.T)]
 
 
@@ -59,7 +59,7 @@ def test_profiles_have_opposite_signs_and_documented_takes_texts() -> None:
     numbers = Features(lambda: columns(np.arange(24.0)[:, None] % 12))
     assert numbers.flip(inside, positive) == 1.0
     assert numbers.flip(inside, positive, Profile.DOCUMENTED) == -1.0
-    texts = Features(lambda: [Column("x", Kind.TEXT, np.arange(24) % 2, ("a", "b"))])
+    texts = Features(lambda: [CodedColumn("x", Kind.TEXT, np.arange(24) % 2, ("a", "b"))])
     with pytest.raises(ValueError, match="FlipTest does not support non-numeric columns"):
         texts.flip(inside, positive)
     assert texts.flip(inside, positive, Profile.DOCUMENTED) == -1.0

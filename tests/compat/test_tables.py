@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgauge.compat.columns import from_values
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 
 CELLS = st.none() | st.integers(0, 3) | st.sampled_from(["a", "b"]) | st.booleans()
 
@@ -19,8 +19,8 @@ def test_views_hold_the_cells_of_their_rows(data: st.DataObject, rows: int) -> N
     cells = {
         name: data.draw(st.lists(CELLS, min_size=rows, max_size=rows)) for name in ("x", "y", "z")
     }
-    left = Table.of_columns(from_values(name, cells[name]) for name in ("x", "y"))
-    right = Table.of_columns([from_values("z", cells["z"])])
+    left = ColumnTable.of_columns(from_values(name, cells[name]) for name in ("x", "y"))
+    right = ColumnTable.of_columns([from_values("z", cells["z"])])
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows)))
     places = np.array(data.draw(st.lists(st.integers(0, rows - 1), max_size=9)), dtype=np.int64)
     whole = left.beside(right)
@@ -50,7 +50,7 @@ def test_columns_are_read_once_and_together() -> None:
         asked.append(names)
         return [from_values(name, [1, 2]) for name in names]
 
-    table = Table(["a", "b", "c"], lambda: 2, read)
+    table = ColumnTable(["a", "b", "c"], lambda: 2, read)
     table.columns(["b", "a", "b"])
     table.column("a")
     table.columns(["a", "c"])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.stats import contrasts, effective, intervals, multiplicity, significance
+from fairgauge.stats import contrasts, effective, intervals, multiplicity, significance, weighted
 
 TINY = 1e-9
 
@@ -201,11 +201,13 @@ def test_adjusted_p_values(p, shuffler):
 
 @check(st.integers(1, 40), st.integers(0, 10_000))
 def test_equal_weights_are_rows(n, seed):
-    """Weights that are all alike are worth the rows they are, up to the n / (n - 1) of variance."""
+    """Weights that are all alike are worth the rows they are."""
     y = np.random.default_rng(seed).random(n) < 0.5
-    found = effective.weighted_n(3.0 * n, 9.0 * n, n, y.mean(), 9.0 * y.sum())
-    assert found <= n + TINY
-    assert found >= n - 1 - TINY
+    inside = float(y.sum()), float(n - y.sum())
+    sums = [tuple(weight * each for each in inside) for weight in (3.0, 9.0, 1.0)]
+    found = weighted.effective_share(*sums)
+    assert abs(found.n - n) <= TINY
+    assert found.degrees == np.inf
 
 
 @check(rates(), rates(most=50))

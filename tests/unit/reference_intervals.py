@@ -156,9 +156,21 @@ def tukey(x: Sequence[int], n: int) -> tuple[Ends, Ends]:
     return gap, (min(low for low, _ in ratios), min(1.0, *(high for _, high in ratios)))
 
 
-def effective_rows(weights: np.ndarray, outcome: np.ndarray) -> float:
-    """Rows that weighted ones are worth: at most Kish's, less where weights go with the outcome."""
-    total, n = weights.sum(), len(weights)
+def weighted_share(weights: np.ndarray, outcome: np.ndarray) -> tuple[float, Ends]:
+    """Return a weighted share and Wilson's limits of the rows that its linearised variance gives.
+
+    Where Kish's number of rows is smaller, of the geometric mean of both; at Student's t with
+    Satterthwaite's degrees, of the spread of the squared weights of both outcomes.
+    """
+    total = weights.sum()
     rate = weights @ outcome / total
-    variance = n / (n - 1) * (weights**2 * (outcome - rate) ** 2).sum() / total**2
-    return float(min(total**2 / (weights @ weights), rate * (1 - rate) / variance))
+    parts, spread = [], 0.0
+    for value in (1, 0):
+        of = weights[outcome == value]
+        parts.append((value - rate) ** 2 * (of**2).sum() / total**2)
+        spread += 4 * parts[-1] ** 2 * of.var() / of.mean() ** 2 / len(of)
+    linearised = rate * (1 - rate) / sum(parts)
+    kish = total**2 / (weights @ weights)
+    n = linearised if linearised < kish else math.sqrt(linearised * kish)
+    t = stats.t.isf(0.025, 2 * sum(parts) ** 2 / spread)
+    return rate, wilson(rate * n, n, float(t))

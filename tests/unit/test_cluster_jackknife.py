@@ -17,6 +17,8 @@ from fairgauge.enums import IntervalMethod as M
 from fairgauge.inference import clusters
 from fairgauge.reasons import ReasonCode
 from fairgauge.report.results import NO_CLASS, OVERALL, POOLED
+from fairgauge.stats.cluster_robust import satterthwaite_degrees
+from fairgauge.stats.intervals import wilson
 
 CLUSTERS = 30
 JACKKNIFE = (M.CLUSTER_JACKKNIFE, M.T_QUANTILES)
@@ -68,7 +70,17 @@ def spread(values):
     return np.sqrt((blocks - 1) / blocks * (moved**2).sum())
 
 
-T = stats.t(CLUSTERS - 1).ppf(0.975)
+def degrees(*sides):
+    """Return the degrees of freedom of the side that has fewer, from the rows of each."""
+    return min(float(satterthwaite_degrees(each.groupby("u").size())) for each in sides)
+
+
+def t_of(*sides):
+    return stats.t(degrees(*sides)).ppf(0.975)
+
+
+def groups_of(rows):
+    return [rows[rows.g == "a"], rows[rows.g == "b"]]
 
 
 # by leaving clusters out of the rows
@@ -103,13 +115,14 @@ def test_numbers_of_a_table_and_of_strata():
     for each in filter(wanted, report.estimates):
         scale = SCALES[each.metric]
         slope = (scale(each.value + 1e-6) - scale(each.value - 1e-6)) / 2e-6
-        half = T * error[each.metric] * slope
+        sides = [rows] if each.group == "all" else groups_of(rows)
+        half = t_of(*sides) * error[each.metric] * slope
         assert each.interval.methods == JACKKNIFE
         assert scale(each.low) == pytest.approx(scale(each.value) - half, rel=1e-5)
         assert scale(each.high) == pytest.approx(scale(each.value) + half, rel=1e-5)
         if each.p_value is not None:
             z = abs(scale(0.0) - scale(each.value)) / (error[each.metric] * slope)
-            assert each.p_value == pytest.approx(2 * stats.t(CLUSTERS - 1).sf(z), rel=1e-4)
+            assert each.p_value == pytest.approx(2 * stats.t(degrees(*sides)).sf(z), rel=1e-4)
 
 
 @pytest.mark.parametrize("rate", ["balanced_accuracy", "conditional_acceptance", "cohen_kappa"])
@@ -127,14 +140,26 @@ def test_contrasts_of_what_is_no_share(rate):
     assert abs(r) > 0.05
     low, high = {}, {}
     ends = find_metric(f"{rate}.difference").of.range
-    scale = math.log if math.isinf(ends[1]) else logit(*ends)
+    denominators = {
+        "balanced_accuracy": lambda rows: [rows[rows.y == 1], rows[rows.y == 0]],
+        "conditional_acceptance": lambda rows: [rows[(rows.p == 1) | (rows.y == 1)]],
+        "cohen_kappa": lambda rows: [rows],
+    }
     for group in report.groups:
         g, found = group.group, group.rates[rate]
         low[g], high[g] = found.low, found.high
-        slope = (scale(value[g] + 1e-6) - scale(value[g] - 1e-6)) / 2e-6
-        half = T * error[g] * slope
-        assert scale(found.low) == pytest.approx(scale(value[g]) - half, rel=1e-5)
-        assert scale(found.high) == pytest.approx(scale(value[g]) + half, rel=1e-5)
+        sizes = [each.groupby("u").size() for each in denominators[rate](rows[rows.g == g])]
+        size = min(sizes, key=lambda each: each.sum() ** 2 / (each**2).sum())
+        t = stats.t(float(satterthwaite_degrees(size))).ppf(0.975)
+        if math.isinf(ends[1]):
+            half = t * error[g] / value[g]
+            expected = [value[g] * math.exp(s * half) for s in (-1, 1)]
+        else:  # Wilson's limits of as many rows as would have this variance
+            span = ends[1] - ends[0]
+            level = (value[g] - ends[0]) / span
+            n = level * (1 - level) * span**2 / error[g] ** 2
+            expected = [ends[0] + span * float(each) for each in wilson(level * n, n, t)]
+        assert [found.low, found.high] == pytest.approx(expected, rel=1e-5)
     found = report[f"{rate}.difference", "g", "a"]
     a, b = value.a - low["a"], high["b"] - value.b
     gap = value.a - value.b
@@ -154,9 +179,11 @@ def test_distances_of_two_categories_are_balls_of_the_difference():
     for name, size in zip(names, (1, math.sqrt(2), 1), strict=True):
         found = report[name, "g", "a"]
         assert found.value == pytest.approx(size * gap)
-        assert found.high == pytest.approx(size * (gap + T * error))
-        assert found.low == pytest.approx(size * max(0.0, gap - T * error))
-        assert found.p_value == pytest.approx(2 * stats.t(CLUSTERS - 1).sf(gap / error))
+        half = t_of(*groups_of(rows)) * error
+        assert found.high == pytest.approx(size * (gap + half))
+        assert found.low == pytest.approx(size * max(0.0, gap - half))
+        p = 2 * stats.t(degrees(*groups_of(rows))).sf(gap / error)
+        assert found.p_value == pytest.approx(p)
         assert found.interval.methods == (M.NORM_BALL, *JACKKNIFE)
 
 
@@ -185,8 +212,13 @@ def test_pooled_over_strata(name):
         (lambda v: v) if math.isinf(ends[0]) else math.log if math.isinf(ends[1]) else logit(*ends)
     )
     slope = (scale(found.value + 1e-6) - scale(found.value - 1e-6)) / 2e-6
-    assert scale(found.low) == pytest.approx(scale(found.value) - T * error * slope, rel=1e-5)
-    assert scale(found.high) == pytest.approx(scale(found.value) + T * error * slope, rel=1e-5)
+    counted = {"DCA": rows[(rows.p == 1) | (rows.y == 1)]}.get(name, rows[rows.y == 1])
+    sides = groups_of(counted)
+    if name == "balanced_accuracy.difference":
+        sides += groups_of(rows[rows.y == 0])
+    half = t_of(*sides) * error * slope
+    assert scale(found.low) == pytest.approx(scale(found.value) - half, rel=1e-5)
+    assert scale(found.high) == pytest.approx(scale(found.value) + half, rel=1e-5)
     assert found.interval.methods == JACKKNIFE
 
 
@@ -197,7 +229,7 @@ def test_shares_of_a_population():
     found = ask(rows, metrics=[name], population=shares)[name, "g", "a"]
     values = left_out(rows, lambda r: {"x": r.groups[0].share}, metrics=["CI"])
     share, error = values.x[0], spread(values).x
-    half = T * error / (share * (1 - share))
+    half = t_of(rows) * error / (share * (1 - share))
     odds = share / (1 - share)
     ends = [odds * math.exp(s * half) for s in (-1, 1)]
     assert [found.low * 0.4, found.high * 0.4] == pytest.approx([o / (1 + o) for o in ends])
@@ -242,13 +274,14 @@ def test_regressions():
 
     values = left_out(rows, read, **asked)
     for name, error in spread(values).items():
+        half = t_of(rows[rows.g == "a"]) * error
         found = report.groups[0].rates[name]
         value = values[name][0]
         if name == "mean_error":
-            assert (found.low, found.high) == pytest.approx((value - T * error, value + T * error))
+            assert (found.low, found.high) == pytest.approx((value - half, value + half))
         else:
             assert (math.log(found.low), math.log(found.high)) == pytest.approx(
-                (math.log(value) - T * error / value, math.log(value) + T * error / value)
+                (math.log(value) - half / value, math.log(value) + half / value)
             )
 
 
@@ -374,17 +407,19 @@ def test_the_same_from_every_engine(tmp_path):
         assert ask(data, **asked).estimates == expected.estimates
 
 
-def test_few_clusters_give_no_interval_or_decide_nothing():
-    for count, status, known in ((9, "too_few", False), (15, "too_few", True), (25, "ok", True)):
-        report = ask(tied(17, count=count, size=60), metrics=["GE", "DCA", "CI", "TVD", "RD"])
+def test_few_effective_clusters_decide_nothing():
+    names = ["GE", "DCA", "CI", "TVD", "RD", "accuracy.largest_gap", "accuracy.minimum"]
+    for count, status in ((4, "too_few"), (15, "ok"), (25, "ok")):
+        report = ask(tied(17, count=count, size=60), metrics=names)
         for each in report.estimates:
             assert each.status == status, each.metric
-            assert (each.interval is not None) == known, each.metric
-    few = ask(tied(17, count=9, size=60), metrics=["accuracy.largest_gap", "accuracy.minimum"])
-    for each in few.estimates:
-        assert each.interval is None
+            assert each.interval is not None, each.metric
+    uneven = tied(17, count=25, size=60)
+    uneven["u"] = uneven.u.where(uneven.index > 900, "u0")  # one cluster holds most rows
+    for each in ask(uneven, metrics=names).estimates:
+        assert each.status == "too_few"
         assert each.reason.code is ReasonCode.FEW_CLUSTERS
-        assert (each.reason["clusters"], each.reason["minimum"]) == (9, 10)
+        assert each.reason["clusters"] < each.reason["minimum"] == 5
 
 
 def test_a_number_at_the_end_of_its_range_has_no_limits():

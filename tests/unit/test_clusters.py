@@ -17,7 +17,6 @@ from fairgauge.enums import DiagnosticCode
 from fairgauge.enums import IntervalMethod as M
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.contrasts import newcombe
-from fairgauge.stats.effective import clustered_n
 from fairgauge.stats.intervals import critical, critical_t, wilson
 
 RATES = {
@@ -58,26 +57,54 @@ def totals(rows, rate, weight=None):
 
 def correlated(ours, theirs, rate):
     """Return the correlation of a share of two sides, from their rows."""
-    sides = [totals(each, rate) for each in (ours, theirs)]
-    off, variances = [], []
-    for sums in sides:
-        p, c = sums.x.sum() / sums.m.sum(), len(sums)
-        off.append((sums.x - p * sums.m) / sums.m.sum() * math.sqrt(c / (c - 1)))
-        variances.append(max((off[-1] ** 2).sum(), p * (1 - p) / sums.m.sum()))
+    off = []
+    for each in (ours, theirs):
+        sums = totals(each, rate)
+        off.append((sums.x - sums.x.sum() / sums.m.sum() * sums.m) / sums.m.sum())
     both = off[0].mul(off[1], fill_value=0.0)
-    return both.sum() / math.sqrt(variances[0] * variances[1])
+    return both.sum() / math.sqrt((off[0] ** 2).sum() * (off[1] ** 2).sum())
 
 
-def worth(rows, rate, weight=None):
-    """Return rate, effective rows and degrees of freedom, from the rows themselves."""
-    sums = totals(rows, rate, weight)
+def jackknife(sums):
+    """Return the share, its variance with every cluster left out in turn, and its degrees."""
+    x, m, c = sums.x, sums.m, len(sums)
+    p = x.sum() / m.sum()
+    without = (x.sum() - x) / (m.sum() - m)
+    leverage = m / (m.sum() - m)
+    squares = (leverage**2).sum()
+    degrees = leverage.sum() ** 2 / (squares + squares**2 - (leverage**4).sum())
+    return p, (c - 1) / c * ((without - p) ** 2).sum(), degrees
+
+
+def kish(rows, rate, weight):
+    """Return the effective rows per unit of weight."""
     _, among = (mask(rows).to_numpy(dtype=float) for mask in RATES[rate])
     w = np.ones(len(rows)) if weight is None else rows[weight].to_numpy(dtype=float)
-    p = sums.x.sum() / sums.m.sum()
-    kish = 1.0 if weight is None else sums.m.sum() / (among * w * w).sum()
-    x, m = sums.x * kish, sums.m * kish
-    found = clustered_n(len(sums), m.sum(), p, x @ x, x @ m, m @ m)
-    return p, float(found.n), float(found.degrees)
+    return (among * w).sum() / (among * w * w).sum()
+
+
+def worth(rows, rate, weight=None, everyone=None):
+    """Return rate, effective rows and degrees of freedom, from the rows themselves.
+
+    ``everyone`` are the rows of all groups, which show how alike the rows of one cluster are.
+    """
+    everyone = rows if everyone is None else everyone
+    scale = 1.0 if weight is None else len(everyone) / everyone[weight].sum()
+    beyond = at_one = 0.0
+    for _, group in everyone.groupby("g"):
+        sums = totals(group, rate, weight) * scale
+        p, variance, _ = jackknife(sums)
+        n = sums.m.sum()
+        independent = p * (1 - p) * n * n / (n - 1)
+        beyond += variance * n**2 - independent
+        at_one += independent * ((sums.m**2).sum() / n - 1)
+    rho = min(max(beyond / at_one, 0.0), 1.0) if at_one > 0 else 0.0
+    sums = totals(rows, rate, weight) * kish(rows, rate, weight)
+    p, variance, degrees = jackknife(sums)
+    alike = 1 + rho * max((sums.m**2).sum() / sums.m.sum() - 1, 0.0)
+    expected = p * (1 - p) / sums.m.sum() * alike
+    n = p * (1 - p) / max(variance, math.sqrt(variance * expected))
+    return p, min(n, sums.m.sum()), degrees
 
 
 def joint(a, b, r):
@@ -97,30 +124,36 @@ def limits(estimate):
 
 
 def test_a_rate_worked_by_hand():
-    """Three times clusters of 2, 2, 4, 2 rows with 1, 0, 3, 2 selected: worth 26.61 rows, t of 11.
+    """Clusters of 2, 2, 4, 2 rows with 1, 0, 3, 2 selected, three times.
 
-    Clusters beside them: 9 of the other group.
+    Leaving out a cluster moves the share of .6 by .2, 1.2, .6, .8 over 28, 28, 26, 28.
     """
     clusters = np.repeat(np.arange(12), [2, 2, 4, 2] * 3)
     rows = pd.DataFrame(
         {
-            "u": [*clusters, *range(20, 29)],
-            "g": ["a"] * 30 + ["b"] * 9,
-            "p": [1, 0, 0, 0, 1, 1, 1, 0, 1, 1] * 3 + [1] * 4 + [0] * 5,
+            "u": [*clusters, *range(20, 24)],
+            "g": ["a"] * 30 + ["b"] * 4,
+            "p": [1, 0, 0, 0, 1, 1, 1, 0, 1, 1] * 3 + [1] * 2 + [0] * 2,
         }
     )
     report = fg.audit(rows, prediction="p", sensitive="g", cluster="u", metrics="DPPL")
     group = next(each for each in report.groups if each.group == "a")
-    n = 0.24 / (3 * (0.04 + 1.44 + 0.36 + 0.64) * 12 / 11 / 900)
-    assert round(n, 2) == 26.61
-    low, high = wilson(0.6 * n, n, 2.200985)
+    variance = 11 / 12 * 3 * ((0.2**2 + 1.2**2 + 0.8**2) / 28**2 + 0.6**2 / 26**2)
+    n = 0.24 / variance
+    ones, twos = 9 * 2 / 28, 3 * 4 / 26
+    squares = 9 * (2 / 28) ** 2 + 3 * (4 / 26) ** 2
+    fourths = 9 * (2 / 28) ** 4 + 3 * (4 / 26) ** 4
+    degrees = (ones + twos) ** 2 / (squares + squares**2 - fourths)
+    assert (round(n, 2), round(degrees, 2)) == (26.96, 9.48)
+    low, high = wilson(0.6 * n, n, critical_t(0.95, degrees))
     assert group.rates["selection_rate"].value == 0.6
     assert (float(low), float(high)) == pytest.approx(
         (group.rates["selection_rate"].low, group.rates["selection_rate"].high), abs=1e-6
     )
     found = report["DPPL", "g", "a"]
-    assert (found.status, found.interval) == ("too_few", None)
-    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=9, minimum=10)
+    assert found.status == "too_few"
+    assert found.low < found.value < found.high
+    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=4.0, minimum=5.0)
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -131,7 +164,10 @@ def test_counts_give_what_the_rows_give(rate, crossed):
     rows.loc[::23, "p"] = np.nan
     report = ask(rows, metrics=f"{rate}.difference")
     sides = {
-        group: (worth(rows[rows.g == group], rate), worth(rows[rows.g != group], rate))
+        group: (
+            worth(rows[rows.g == group], rate, everyone=rows),
+            worth(rows[rows.g != group], rate, everyone=rows),
+        )
         for group in "abc"
     }
     for group, ours in sides.items():
@@ -155,7 +191,7 @@ def test_weighted_clusters():
     rows["w"] = np.random.default_rng(5).lognormal(0, 0.7, len(rows))
     report = ask(rows, weight="w", metrics="AD")
     for group in report.groups:
-        p, n, df = worth(rows[rows.g == group.group], "accuracy", "w")
+        p, n, df = worth(rows[rows.g == group.group], "accuracy", "w", rows)
         found = group.rates["accuracy"]
         low, high = wilson(p * n, n, critical_t(0.95, df))
         assert found.value == pytest.approx(p)
@@ -258,7 +294,7 @@ def test_rows_without_a_cluster_are_told_and_left_out_of_intervals():
     (note,) = [d for d in report.diagnostics if d.code is DiagnosticCode.EXCLUDED]
     assert (note["rows"], note["reason"]) == (10, "missing cluster")
     mine = rows[rows.g == "a"]
-    _, n, df = worth(mine[mine.u.notna()], "selection_rate")
+    _, n, df = worth(mine[mine.u.notna()], "selection_rate", everyone=rows[rows.u.notna()])
     found = next(each for each in report.groups if each.group == "a").rates["selection_rate"]
     assert found.value == mine.p.mean()
     low, high = wilson(mine.p.mean() * n, n, critical_t(0.95, df))
@@ -269,7 +305,7 @@ def test_without_any_cluster_nothing_is_known():
     rows = tied(13).assign(u=pd.Series([None] * 480, dtype=object))
     found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
     assert found.status == "too_few"
-    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=0, minimum=10)
+    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=0.0, minimum=5.0)
 
 
 @pytest.mark.parametrize("metric", ["KL", "JS"])

@@ -255,7 +255,8 @@ def test_verdicts_that_changed(months):
     ],
 )
 def test_what_becomes_of_a_verdict(old, new, turn):
-    assert turned(Outcome(old), Outcome(new)) is turn
+    assert turned(Outcome(old), Outcome(new), set(Direction)) is turn
+    assert turned(Outcome(old), Outcome(new), ()) in (None, Turn.OTHER)
 
 
 def test_rules_of_the_same_words_are_told_apart():
@@ -750,6 +751,37 @@ def test_exit_codes(files):
     assert run("old.json", "no.json").exit_code == 2
     assert run(*files, "-o", "old.json").exit_code == 2
     assert run(*files, "-o", "diff.xml").exit_code == 2
+
+
+def test_what_chance_alone_turns_is_not_worse():
+    """A disparity close to a limit: the one report passes, the other does not."""
+    men = {"tp": 600, "fn": 400}
+    rule = [fg.rule("selection_rate.difference", between=(-0.1, 0.1))]
+    old, new = (
+        pairs.report({"F": {"tp": x, "fn": 1000 - x}, "M": men}, rules=rule, metrics="DPPL")
+        for x in (560, 540)
+    )
+    assert (old.verdict, new.verdict) == (Outcome.PASS, Outcome.INCONCLUSIVE)
+    found = fg.compare(old, new, same_rows=False)
+    assert {each.turn for each in found.flips} == {Turn.OTHER}
+    assert (found.turn, found.worse) == (Turn.OTHER, False)
+
+
+def test_a_verdict_is_worse_where_its_disparity_grew_or_intervals_share_no_value():
+    men = {"tp": 6000, "fn": 4000}
+    rule = [fg.rule("selection_rate.difference", between=(-0.1, 0.1))]
+    passed, open_, failed = (
+        pairs.report({"F": {"tp": x, "fn": 10000 - x}, "M": men}, rules=rule, metrics="DPPL")
+        for x in (5800, 5000, 4800)
+    )
+    assert open_.verdict is Outcome.INCONCLUSIVE
+    for new in (open_, failed):
+        found = fg.compare(passed, new, same_rows=False)
+        assert (found.turn, found.worse) == (Turn.WORSE, True)
+    same = fg.compare(passed, failed, same_rows=True)
+    assert not any(each.significant for each in same.changes)
+    assert (same.turn, same.worse) == (Turn.WORSE, True)
+    assert not fg.compare(passed, open_, same_rows=True).worse
 
 
 def test_better_alone_is_not_worse(files):

@@ -17,8 +17,8 @@ fg.audit(fg.confusion("g", groups), metrics=[%r])
 print(json.dumps(sorted(name for name in sys.modules if name.startswith("fairgauge.inference."))))
 """
 RARE = {
-    "across_groups", "cluster_jackknife", "clusters", "distance_intervals", "pairwise",
-    "regressions", "resampling", "scored", "size_intervals",
+    "across_groups", "class_averages", "cluster_jackknife", "clusters", "distance_intervals",
+    "pairwise", "regressions", "resampling", "scored", "size_intervals",
 }  # fmt: skip
 
 
@@ -29,7 +29,7 @@ RARE = {
         ("abc", "RD", {"pairwise"}),
         ("ab", "CI", {"size_intervals"}),
         ("ab", "GE", {"resampling"}),
-        ("ab", "cohen_kappa.difference", {"resampling"}),
+        ("ab", "cohen_kappa.difference", {"class_averages"}),
         ("ab", "TVD", {"distance_intervals", "regressions", "resampling"}),
     ],
 )

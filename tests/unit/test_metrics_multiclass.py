@@ -121,7 +121,7 @@ def test_the_worst_class(report: fg.Report) -> None:
     worst = worst_class(report, "true_positive_rate.difference")
     assert worst.value == -0.75
     assert worst.class_scope.name == "c"
-    assert worst.says.startswith("G, class furthest from no difference (c): ")
+    assert worst.says.startswith("G, class with the largest difference (c): ")
     lowest = worst_class(report, "true_positive_rate.minimum")
     assert lowest.value == 0
     highest = worst_class(report, "false_positive_rate.maximum")

@@ -9,13 +9,13 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import Average, ClassKind, Outcome, ReferenceKind, Status, Task
-from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
+from fairgauge.inference.sample_size import detectable_disparity, needed_rows
 from fairgauge.measure.decide import judge as decide
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import Estimate, Measured
 from fairgauge.report.results import ClassScope, Interval, Reference
 from fairgauge.report.verdicts import Verdict, overall
-from fairgauge.stats.power import n_to_decide
+from fairgauge.stats.verdict_power import rows_to_decide
 
 
 def audited(rule, a=(60, 140), b=(59, 141), **options):
@@ -77,15 +77,20 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     report = audited(fg.rule("selection_rate.difference", between=(-0.05, 0.05)))
     found = verdict(report)
     assert (found.outcome, report.verdict) == (Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE)
-    needed = float(n_to_decide(60, 200, 59, 200, -0.05, 0.05))
+    needed = rows_to_decide(found.value, *found.interval, 400, -0.05, 0.05)
     reason = found.reason
     assert (reason.code, reason["rows"]) == (ReasonCode.CROSSES, 400)
-    assert reason["needed"] == needed
+    assert reason["needed"] == math.ceil(needed.rows)
+    assert (reason["fewest"], reason["most"]) == (math.ceil(needed.fewest), math.inf)
     assert round(reason["detectable"], 3) == 0.128
     assert round(reason["detectable_ratio"], 2) == 0.57
-    rounded = math.ceil(needed / 100) * 100
+    assert reason["power"] == 0.8
+    rounded, least = (math.ceil(float(n) / 100) * 100 for n in (needed.rows, needed.fewest))
     assert f"with about {rounded:,} rows of this composition" in found.says
-    assert "probably (80% power) be decided; there are 400" in found.says
+    assert (
+        "probably (80% power) be decided; there are 400, and the estimate leaves open from "
+        f"{least:,} to any number"
+    ) in found.says
     assert (
         "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says
     )
@@ -253,18 +258,21 @@ def test_all_verdicts_come_to_the_worst(outcomes, expected):
     assert overall(every) is expected
 
 
+BOTH_QUANTILES = (1.959964 + 0.841621) / 1.959964  # of the interval and of the power, as one
+
+
 @pytest.mark.parametrize(
     ("fields", "limits", "factor"),
     [
-        ({}, (-1.0, 0.12), (0.05 / 0.02) ** 2),  # inside, the upper limit too near
-        ({}, (0.12, 1.0), (0.05 / 0.02) ** 2),  # below, the interval reaches over
-        ({}, (-1.0, 0.08), (0.05 / 0.02) ** 2),  # above
+        ({}, (-1.0, 0.12), (0.05 / 0.02 * BOTH_QUANTILES) ** 2),  # inside, the upper limit too near
+        ({}, (0.12, 1.0), (0.05 / 0.02 * BOTH_QUANTILES) ** 2),  # below, the interval reaches over
+        ({}, (-1.0, 0.08), (0.05 / 0.02 * BOTH_QUANTILES) ** 2),  # above
         ({"metric": "TE"}, (0.1, 1.0), math.inf),  # on the limit
     ],
 )
-def test_rows_of_other_kinds_follow_the_root(fields, limits, factor):
+def test_rows_that_decide_follow_the_root(fields, limits, factor):
     each = made(**{"metric": "TE", "n_group": 100, "n_reference": 100} | fields)
-    assert rows_to_decide(each, *limits) == pytest.approx(200 * factor, abs=1)
+    assert needed_rows(each, *limits).rows == pytest.approx(200 * factor, abs=1)
 
 
 def test_a_ratio_is_taken_on_its_logarithm():
@@ -272,7 +280,8 @@ def test_a_ratio_is_taken_on_its_logarithm():
         metric="conditional_acceptance.ratio", value=1.0, interval=Interval(0.5, 2.0, 0.95),
         n_group=50, n_reference=50,
     )  # fmt: skip
-    assert rows_to_decide(each, 0.8, 1.25) == math.ceil(100 * (math.log(2) / math.log(1.25)) ** 2)
+    factor = (math.log(2) / math.log(1.25) * BOTH_QUANTILES) ** 2
+    assert needed_rows(each, 0.8, math.inf).rows == pytest.approx(100 * factor, abs=1)
 
 
 def test_the_smallest_disparity_is_of_two_rates_alone():

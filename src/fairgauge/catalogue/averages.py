@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP
+from fairgauge.catalogue.cells import ALL, FN, FP, TP
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
-from fairgauge.catalogue.statistics import DrawnStatistic, Statistic
+from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Average, Better, Profile, Task
 from fairgauge.reasons import Reason, ReasonCode
 
 if TYPE_CHECKING:
-    from fairgauge.catalogue.cells import Array, Cells, Need
+    from fairgauge.catalogue.cells import Array, Need
 
 AVERAGES: tuple[Average, ...] = tuple(Average)
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Averaged(DrawnStatistic):
+class Averaged(Statistic):
     """A statistic averaged over classes.
 
     ``macro`` is the plain mean over the classes in which it is defined, ``micro`` is taken of the
@@ -109,15 +109,11 @@ class Agreement(Statistic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kappa(DrawnStatistic):
+class Kappa(Statistic):
     """Cohen's kappa: agreement of predictions and labels beyond the agreement expected by chance.
 
     Over all classes where there are several, else over the positive and the negative.
     """
-
-    @property
-    def sums(self) -> tuple[Cells, ...]:
-        return (TP, FP, FN, TN)
 
     @property
     def needs(self) -> frozenset[Need]:

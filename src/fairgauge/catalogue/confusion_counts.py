@@ -71,8 +71,8 @@ class ConfusionCounts:
         In a regression, sums over rows: n, y, p, yy, pp, gap = |p - y| and gap2 = (p - y)².
     scores : Scores, optional
         Histograms of the scores.
-    joint : array of shape (n, labels, predictions), optional
-        In a multiclass audit, rows by label and prediction, where both are known.
+    joint : array of shape (n, K, K), optional
+        In a multiclass audit, rows by class of label and prediction, where both are known.
     """
 
     size: Array

@@ -199,6 +199,11 @@ def _unknown(name: str, others: Iterable[str]) -> str:
     for each in NAMES:
         if each.ours is None and plain(each.name) == plain(name):
             return f"no metric is {quote(name)} of {each.tool}: {each.differs}"
+    if plain(name) in _rates():
+        return (
+            f"{quote(name)} is a rate of groups, not a metric that compares them; "
+            f"{name}.difference and {name}.ratio are"
+        )
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     known = [*others, *_metrics(), *_rates(), *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"

@@ -20,7 +20,7 @@ from fairgauge.report.results import Interval
 from fairgauge.stats.arrays import quiet
 from fairgauge.stats.contrasts import fold, mover_difference
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.multiplicity import adjust
+from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,11 +118,11 @@ def changes(
 
     Notes
     -----
-    A direction is statistically significant if the interval of the change of the distance from
-    "no difference" (MOVER of the folded intervals, so that a change of sides counts as what it
-    is) does not hold 0, the adjusted p-value is at most 1 - confidence, and both estimates have
-    enough data. The p-value inverts the limits, taken to widen with the normal quantile; all
-    changes are one family (Holm up to 20, Benjamini-Hochberg above).
+    A direction is statistically significant if the interval of the change of the distance from "no
+    difference" (MOVER of the folded intervals, so that a change of sides counts as what it is)
+    does not hold 0, the adjusted p-value is at most 1 - confidence, and both estimates have enough
+    data. The p-value inverts the limits, taken to widen with the normal quantile; all changes are
+    one family (Holm).
 
     References
     ----------
@@ -201,7 +201,7 @@ def _measured(
     )
     known = compared & ~np.isnan(low) & ~np.isnan(high)
     p = np.where(known, _p_values(gap, low, high, [new.confidence for _, new in pairs]), np.nan)
-    adjusted, _ = adjust(p)
+    adjusted = holm(p)
     low, high = np.where(known, low, np.nan), np.where(known, high, np.nan)
     columns = [log, *(np.where(log, np.exp(each), each) for each in (gap, low, high)), p, adjusted,
                np.where(np.isnan(neutral), np.nan, away), away_low, away_high,

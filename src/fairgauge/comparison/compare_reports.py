@@ -11,7 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.subjects import is_of_all_groups, subject_of
-from fairgauge.comparison.verdict_changes import flips, turned
+from fairgauge.comparison.verdict_changes import flips, overall_turn
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
@@ -51,7 +51,8 @@ def compare(
     -------
     Comparison
         What was asked differently, the verdicts that changed, what became of every disparity, and
-        what changed in the data; ``.worse`` tells whether anything got worse beyond doubt.
+        what changed in the data; ``.worse`` states whether anything got statistically
+        significantly worse.
 
     Raises
     ------
@@ -81,7 +82,8 @@ def compare(
     own = tuple({rate.name: rate for rate in (*before.own, *after.own)}.values())
     catalogue = Catalogue(own)
     pairs, lonely = _paired(before.estimates, after.estimates, catalogue)
-    turns, stayed, rules = flips(before, after, catalogue)
+    changed = changes(pairs, refused, catalogue)
+    turns, stayed, rules = flips(before, after, changed, catalogue)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -89,10 +91,10 @@ def compare(
         same_rows=same,
         refused=refused,
         differences=differences,
-        turn=turned(before.verdict, after.verdict),
+        turn=overall_turn(before.verdict, after.verdict, turns),
         flips=turns,
         stayed=stayed,
-        changes=changes(pairs, refused, catalogue),
+        changes=changed,
         alone=(*lonely, *rules),
         groups=tuple(_groups(before, after)),
         own=own,

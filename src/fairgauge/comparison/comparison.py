@@ -171,8 +171,13 @@ class Comparison:
 
     @property
     def worse(self) -> bool:
-        """Return whether a verdict got worse, or a disparity grew statistically significantly."""
-        turns = {self.turn, *(flip.turn for flip in self.flips)}
+        """Return whether a disparity or a verdict got statistically significantly worse.
+
+        Without any change, that has a probability of at most one minus the confidence: all changes
+        of disparities are one family (Holm), and a verdict goes from pass to fail, by intervals
+        that share no value, far less often.
+        """
+        turns = {flip.turn for flip in self.flips}
         further = (
             each.significant and each.direction is Direction.FURTHER for each in self.changes
         )

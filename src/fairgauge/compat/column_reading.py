@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.compat.columns import Column, Kind
+from fairgauge.compat.columns import CodedColumn, Kind, as_float, as_int
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class DataType(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class HalfOpenInterval:
     """The numbers above ``low``, up to ``high``; prints itself as pandas does."""
 
     low: float | int
@@ -60,14 +60,14 @@ class Interval:
             ends = (float(self.low), float(self.high))
         return f"({ends[0]}, {ends[1]}]"
 
-    def holds(self, column: Column) -> Mask:
+    def holds(self, column: CodedColumn) -> Mask:
         """Return for every level of a numeric column whether it lies inside."""
-        levels = np.array([float(level) for level in column.levels])
+        levels = np.array([as_float(level) for level in column.levels])
         return (levels > self.low) & (levels <= self.high)
 
 
 def data_type(
-    column: Column, values: Sequence[Any] | None, profile: Profile = Profile.CLARIFY
+    column: CodedColumn, values: Sequence[object] | None, profile: Profile = Profile.CLARIFY
 ) -> DataType:
     """Decide what a column is taken for, by the rules of a profile."""
     if profile is Profile.CLARIFY:
@@ -77,7 +77,7 @@ def data_type(
     return DataType.CONTINUOUS if continuous else DataType.CATEGORICAL
 
 
-def _guessed_continuous(column: Column, values: Sequence[Any] | None) -> bool:
+def _guessed_continuous(column: CodedColumn, values: Sequence[object] | None) -> bool:
     several = isinstance(values, list) and len(values) > 1
     if column.kind in (Kind.CATEGORY, Kind.BOOLEAN, Kind.OTHER) or several:
         return False
@@ -89,7 +89,7 @@ def _guessed_continuous(column: Column, values: Sequence[Any] | None) -> bool:
     return known > 0 and len(column.used) / known >= UNIQUENESS_THRESHOLD
 
 
-def _meant_continuous(column: Column, values: Sequence[Any] | None) -> bool:
+def _meant_continuous(column: CodedColumn, values: Sequence[object] | None) -> bool:
     """Take numbers for categories when they are two, or few and a listed value is among them."""
     if column.kind not in (Kind.INTEGER, Kind.FLOAT) or (values is not None and len(values) > 1):
         return False
@@ -99,23 +99,23 @@ def _meant_continuous(column: Column, values: Sequence[Any] | None) -> bool:
     return distinct > _FEW_CATEGORIES or not equal_mask(column, values).any()
 
 
-def _all_integers(column: Column) -> bool:
+def _all_integers(column: CodedColumn) -> bool:
     if (column.codes < 0).any():
         return False
     try:
         for level in column.used:
-            int(level)
+            as_int(level)
     except (TypeError, ValueError):
         return False
     return True
 
 
 def as_type(
-    column: Column,
-    values: Sequence[Any] | None,
+    column: CodedColumn,
+    values: Sequence[object] | None,
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
-) -> tuple[DataType, Column, list[Any] | None]:
+) -> tuple[DataType, CodedColumn, list[object] | None]:
     """Decide the type of a column, unless it is given; return the column and the listed values.
 
     Raises
@@ -129,7 +129,7 @@ def as_type(
         return found, column, listed
     if listed and not isinstance(listed[0], (int, float)):
         try:
-            listed[0] = float(listed[0])
+            listed[0] = as_float(listed[0])
         except (TypeError, ValueError):
             raise ValueError(NOT_A_THRESHOLD) from None
     if column.kind not in (Kind.INTEGER, Kind.FLOAT):
@@ -137,22 +137,22 @@ def as_type(
     return found, column, listed
 
 
-def _number(level: Any) -> int | float:
+def _number(level: object) -> int | float:
     if isinstance(level, (int, float)):
         return level
     try:
-        return int(level)
+        return as_int(level)
     except ValueError:
         pass
     try:
-        return float(level)
+        return as_float(level)
     except ValueError:
         raise ValueError(f"{level!r} is no number") from None
 
 
 def interval(
-    column: Column, thresholds: Sequence[Any] | None, also: Column | None = None
-) -> Interval | None:
+    column: CodedColumn, thresholds: Sequence[object] | None, also: CodedColumn | None = None
+) -> HalfOpenInterval | None:
     """Return the numbers above a threshold, up to the largest; None if that is nothing.
 
     Raises
@@ -162,27 +162,29 @@ def interval(
     """
     if not thresholds:
         raise ValueError(NO_THRESHOLD)
-    levels = [level for each in (column, also) if each is not None for level in each.used]
+    columns = [each for each in (column, also) if each is not None]
+    levels = [_number(level) for each in columns for level in each.used]
     if not levels:
         return None
     if {type(level) for level in levels} > {int}:
         levels = [float(level) for level in levels]
     most = max(levels)
     low = thresholds[0]
+    assert isinstance(low, (int, float))  # as `as_type` returns it
     if abs(most) in thresholds:  # as smclarify tests it: an empty group, also for -threshold
         return None
     if isinstance(low, bool) and isinstance(most, bool):
         raise ValueError(NO_ENDPOINTS)  # noqa: TRY004 - as pandas does
-    return Interval(min(low, most), max(low, most))
+    return HalfOpenInterval(min(low, most), max(low, most))
 
 
-def above(column: Column, threshold: float) -> Mask:
+def above(column: CodedColumn, threshold: float) -> Mask:
     """Return for every level of a numeric column whether it lies above a threshold."""
-    levels = np.array([float(level) for level in column.levels])
+    levels = np.array([as_float(level) for level in column.levels])
     return levels > threshold
 
 
-def categories(column: Column, values: Sequence[Any]) -> Mask:
+def categories(column: CodedColumn, values: Sequence[object]) -> Mask:
     """Return for every level whether it is listed; listed values are converted if none matches.
 
     Raises
@@ -196,17 +198,17 @@ def categories(column: Column, values: Sequence[Any]) -> Mask:
     return equal_mask(column, converted(column, values))
 
 
-def equal_mask(column: Column, values: Sequence[Any]) -> Mask:
+def equal_mask(column: CodedColumn, values: Sequence[object]) -> Mask:
     """Return for every level whether it equals a listed value."""
     return np.array([any(_equal(level, v) for v in values) for level in column.levels], dtype=bool)
 
 
-def _equal(level: Any, value: Any) -> bool:
+def _equal(level: object, value: object) -> bool:
     """Compare as a column of categories does: true is not 1."""
     return isinstance(level, bool) == isinstance(value, bool) and bool(level == value)
 
 
-def converted(column: Column, values: Sequence[Any]) -> list[Any]:
+def converted(column: CodedColumn, values: Sequence[object]) -> list[object]:
     """Return listed values in the type of the column's first value.
 
     Raises
@@ -214,7 +216,7 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
     ValueError
         A value cannot be converted.
     """
-    of = type(column.first)
+    of: type[Any] = type(column.first)
     plain = of is str or is_missing(column.first)  # numbers are numpy's there, never Python's
     if plain and isinstance(values[0], of):
         return list(values)
@@ -222,17 +224,19 @@ def converted(column: Column, values: Sequence[Any]) -> list[Any]:
         return [of(value) for value in values]
     except ValueError as error:
         if "invalid literal for int()" in str(error):
-            return [float(value) for value in values]
+            return [as_float(value) for value in values]
         raise ValueError(NO_POSITIVE) from None
 
 
-def mistaken_conversion(column: Column, values: Sequence[Any]) -> bool:
+def mistaken_conversion(column: CodedColumn, values: Sequence[object]) -> bool:
     """Return whether ``bool("False")`` is about to become true."""
     texts = [v for v in values if isinstance(v, str) and v.strip().lower() in ("false", "0", "no")]
     return column.kind is Kind.BOOLEAN and bool(texts)
 
 
-def looks_misread(column: Column, values: Sequence[Any] | None, found: DataType) -> str | None:
+def looks_misread(
+    column: CodedColumn, values: Sequence[object] | None, found: DataType
+) -> str | None:
     """Describe why the guess is probably not what was meant, if so."""
     distinct = len(column.used)
     if found is DataType.CONTINUOUS and values:
@@ -256,6 +260,6 @@ def looks_misread(column: Column, values: Sequence[Any] | None, found: DataType)
     return None
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value means "none"."""
     return value is None or (isinstance(value, float) and math.isnan(value))

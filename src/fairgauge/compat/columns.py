@@ -1,18 +1,20 @@
-"""Column: the values of one column as codes and levels, whatever held them."""
+"""CodedColumn: the values of one column as codes and levels, whatever held them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex, SupportsInt
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
+    from pandas.api.extensions import ExtensionDtype
 
     Codes = NDArray[np.int64]
 
@@ -29,7 +31,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class CodedColumn:
     """A column.
 
     Attributes
@@ -43,7 +45,7 @@ class Column:
     name: str
     kind: Kind
     codes: Codes
-    levels: tuple[Any, ...]
+    levels: tuple[object, ...]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -54,7 +56,7 @@ class Column:
         return int((self.codes >= 0).sum())
 
     @property
-    def first(self) -> Any:
+    def first(self) -> object:
         """Return the value of the first row; NaN where it is missing, or without rows."""
         return self.levels[self.codes[0]] if len(self.codes) and self.codes[0] >= 0 else math.nan
 
@@ -67,7 +69,7 @@ class Column:
         return int(self.codes[: missing[0]].max(initial=-1)) + 1
 
     @property
-    def used(self) -> tuple[Any, ...]:
+    def used(self) -> tuple[object, ...]:
         """Return the levels that occur."""
         return tuple(self.levels[i] for i in self.held.tolist())
 
@@ -84,26 +86,26 @@ class Column:
 
     def numbers(self) -> NDArray[np.float64]:
         """Return the values as floats, NaN where missing; ValueError where one is no number."""
-        values = np.array([float(level) for level in self.levels] + [math.nan])
+        values = np.array([as_float(level) for level in self.levels] + [math.nan])
         return values[self.codes]
 
-    def renamed(self, name: str) -> Column:
+    def renamed(self, name: str) -> CodedColumn:
         """Return the column under another name."""
-        return Column(name, self.kind, self.codes, self.levels)
+        return CodedColumn(name, self.kind, self.codes, self.levels)
 
-    def relabel(self, levels: Sequence[Any], kind: Kind) -> Column:
+    def relabel(self, levels: Sequence[object], kind: Kind) -> CodedColumn:
         """Return the column with other values for its levels; equal ones become one."""
-        position: dict[Any, int] = {}
-        kept: list[Any] = []
+        position: dict[tuple[object, object], int] = {}
+        kept: list[object] = []
         moved = []
         for level in levels:
             at = position.setdefault(_key(level), len(kept))
             if at == len(kept):
                 kept.append(level)
             moved.append(at)
-        return Column(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
+        return CodedColumn(self.name, kind, np.array([*moved, -1])[self.codes], tuple(kept))
 
-    def take(self, rows: NDArray[Any]) -> Column:
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> CodedColumn:
         """Return the column of some rows, by position or mask; levels in their new order."""
         codes = self.codes[rows]
         held, first = np.unique(codes[codes >= 0], return_index=True)
@@ -111,27 +113,50 @@ class Column:
         mapping = np.full(len(self.levels) + 1, -1)
         mapping[order] = np.arange(len(order))
         levels = tuple(self.levels[i] for i in order.tolist())
-        return Column(self.name, self.kind, mapping[codes], levels)
+        return CodedColumn(self.name, self.kind, mapping[codes], levels)
 
 
-def from_series(series: Any, name: object = None) -> Column:
+def as_float(level: object) -> float:
+    """Return ``float(level)``, with its errors: TypeError for what is neither number nor text."""
+    if isinstance(level, (float, int, str, bytes, bytearray, SupportsFloat, SupportsIndex)):
+        return float(level)
+    raise TypeError(f"float() argument must be a string or a real number, not {_type_name(level)}")
+
+
+def as_int(level: object) -> int:
+    """Return ``int(level)``, with its errors: TypeError for what is neither number nor text."""
+    if isinstance(level, (int, float, str, bytes, bytearray, SupportsInt, SupportsIndex)):
+        return int(level)
+    raise TypeError(
+        "int() argument must be a string, a bytes-like object or a real number, "
+        f"not {_type_name(level)}"
+    )
+
+
+def _type_name(value: object) -> str:
+    return repr(type(value).__name__)
+
+
+def from_series(series: pd.Series, name: object = None) -> CodedColumn:
     """Read a pandas Series."""
     import pandas as pd
 
     codes, levels = pd.factorize(series)
     shown = str(series.name if name is None else name)
-    return Column(shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist()))
+    return CodedColumn(
+        shown, _kind_of(series.dtype), codes.astype(np.int64), tuple(levels.tolist())
+    )
 
 
-def from_frame(frame: Any) -> list[Column]:
+def from_frame(frame: pd.DataFrame) -> list[CodedColumn]:
     """Read every column of a pandas frame."""
     return [from_series(frame.iloc[:, i], name) for i, name in enumerate(frame.columns)]
 
 
-def from_values(name: str, values: Iterable[Any]) -> Column:
+def from_values(name: str, values: Iterable[object]) -> CodedColumn:
     """Read plain values: text, numbers, booleans and None, typed as a data frame types them."""
-    position: dict[Any, int] = {}
-    levels: list[Any] = []
+    position: dict[tuple[object, object], int] = {}
+    levels: list[object] = []
     codes = []
     for value in values:
         if value is None or value != value:
@@ -141,23 +166,23 @@ def from_values(name: str, values: Iterable[Any]) -> Column:
         if at == len(levels):
             levels.append(value)
         codes.append(at)
-    column = Column(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
+    column = CodedColumn(name, Kind.TEXT, np.array(codes, dtype=np.int64), tuple(levels))
     kinds, missing = {type(level) for level in levels}, column.known < len(codes)
     if kinds <= {int, float}:
         whole = kinds == {int} and not missing
-        number = int if whole else float
-        return column.relabel(list(map(number, levels)), Kind.INTEGER if whole else Kind.FLOAT)
+        numbers = [as_int(level) if whole else as_float(level) for level in levels]
+        return column.relabel(numbers, Kind.INTEGER if whole else Kind.FLOAT)
     return column.relabel(levels, Kind.BOOLEAN) if kinds == {bool} and not missing else column
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> tuple[object, object]:
     """Return what tells values apart: true and 1 are two values."""
     if isinstance(value, (list, dict)):
         return (type(value), repr(value))
     return (isinstance(value, bool), value)
 
 
-def _kind_of(dtype: Any) -> Kind:
+def _kind_of(dtype: np.dtype[np.generic] | ExtensionDtype) -> Kind:
     if dtype.name == "category":
         return Kind.CATEGORY
     if dtype.name in ("object", "str", "string"):

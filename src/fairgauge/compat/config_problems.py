@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
+
+from pydantic import BaseModel
 
 from fairgauge.errors import Problem, listing, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import BaseModel, ValidationError
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 _KINDS = {
     "string_type": "text",
@@ -27,9 +30,9 @@ _KINDS = {
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """Return every mistake once, also where a value could have been one of several types."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[ErrorDetails]] = {}
     for each in error.errors(include_url=False):
-        found.setdefault(_path(each["loc"]), []).append(dict(each))
+        found.setdefault(_path(each["loc"]), []).append(each)
     return [Problem(path, _message(each, model)) for path, each in found.items()]
 
 
@@ -53,7 +56,7 @@ def _is_tag(part: str) -> bool:
     return re.fullmatch(tags, part) is not None
 
 
-def _message(found: list[dict[str, Any]], model: type[BaseModel]) -> str:
+def _message(found: list[ErrorDetails], model: type[BaseModel]) -> str:
     first = found[0]
     if first["type"] == "missing":
         return "is required"
@@ -80,8 +83,8 @@ def _owner(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
     return [] if current is None else list(current.model_fields)
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if hasattr(annotation, "model_fields"):
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
         yield from _models(part)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.compat.column_reading import DataType, above, as_type, categories, interval
+from fairgauge.compat.columns import as_float, as_int
 from fairgauge.enums import Profile
 from fairgauge.values import canonical, matches
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.compat.columns import Codes, Column
+    from fairgauge.compat.columns import CodedColumn, Codes
 
 REST = -1
 
@@ -40,7 +41,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class BinaryOutcome:
     """A label or a prediction, collapsed.
 
     Attributes
@@ -51,7 +52,7 @@ class Outcome:
     text : the positive values, or the interval, as results write them.
     """
 
-    column: Column
+    column: CodedColumn
     positive: NDArray[np.bool_]
     of: DataType
     text: str
@@ -63,8 +64,8 @@ class Outcome:
 
 
 def facet_blocks(
-    column: Column,
-    values: Sequence[Any] | None,
+    column: CodedColumn,
+    values: Sequence[object] | None,
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
 ) -> Blocks:
@@ -97,7 +98,7 @@ def facet_blocks(
 
 
 def _inside(
-    column: Column, listed: list[Any] | None, profile: Profile
+    column: CodedColumn, listed: list[object] | None, profile: Profile
 ) -> tuple[NDArray[np.bool_], str]:
     found = interval(column, listed)
     if profile is Profile.CLARIFY:
@@ -105,10 +106,10 @@ def _inside(
         return inside, "" if found is None else str(found)
     assert listed
     text = str(found) if found is not None and found.low == listed[0] else f"({listed[0]}, inf)"
-    return above(column, float(listed[0])), text
+    return above(column, as_float(listed[0])), text
 
 
-def _listed(column: Column, listed: list[Any], profile: Profile) -> NDArray[np.bool_]:
+def _listed(column: CodedColumn, listed: list[object], profile: Profile) -> NDArray[np.bool_]:
     if profile is Profile.CLARIFY:
         return categories(column, listed)
     meant = [canonical(value) for value in listed]
@@ -116,7 +117,7 @@ def _listed(column: Column, listed: list[Any], profile: Profile) -> NDArray[np.b
     return np.array([any(matches(m, level) for m in meant) for level in levels], dtype=bool)
 
 
-def _codes(column: Column, group_of: NDArray[Any]) -> Codes:
+def _codes(column: CodedColumn, group_of: Codes) -> Codes:
     return np.append(group_of, -2)[column.codes]
 
 
@@ -127,11 +128,11 @@ def favoured(blocks: Blocks) -> Blocks:
 
 
 def outcome(
-    column: Column,
-    values: Sequence[Any],
+    column: CodedColumn,
+    values: Sequence[object],
     profile: Profile = Profile.CLARIFY,
     of: DataType | None = None,
-) -> tuple[Outcome, list[Any]]:
+) -> tuple[BinaryOutcome, list[object]]:
     """Collapse a label; return it, and the listed values as they were understood.
 
     ``of`` is the type of the column; without it, the profile's rules decide.
@@ -148,12 +149,15 @@ def outcome(
     else:
         mask = _listed(column, listed, profile)
         text = ",".join(map(str, listed))
-    return Outcome(column, mask, found, text), listed
+    return BinaryOutcome(column, mask, found, text), listed
 
 
 def predicted(
-    column: Column, label: Outcome, listed: list[Any], profile: Profile = Profile.CLARIFY
-) -> Outcome:
+    column: CodedColumn,
+    label: BinaryOutcome,
+    listed: list[object],
+    profile: Profile = Profile.CLARIFY,
+) -> BinaryOutcome:
     """Collapse a prediction as its label was.
 
     Raises
@@ -173,7 +177,7 @@ def predicted(
         mask = np.zeros(len(column.levels), bool) if inside is None else inside.holds(column)
     else:
         mask = categories(column, listed)
-    made = Outcome(column, mask, found, label.text)
+    made = BinaryOutcome(column, mask, found, label.text)
     if not (made.states == 1).any():
         message = (
             "No Label values are present in the predicted Label Column,"
@@ -183,22 +187,26 @@ def predicted(
     return made
 
 
-def _as_clarify(column: Column, listed: list[Any]) -> tuple[DataType, Column, list[Any]]:
+def _as_clarify(
+    column: CodedColumn, listed: list[object]
+) -> tuple[DataType, CodedColumn, list[object]]:
     found, column, converted = as_type(column, listed)
     assert converted is not None
     return found, column, converted
 
 
-def _as_label(column: Column, label: Column) -> Column:
+def _as_label(column: CodedColumn, label: CodedColumn) -> CodedColumn:
     """Cut predictions to whole numbers where the labels are whole, as smclarify does."""
     if not all(type(level) is int for level in label.used):
         return column
     if (column.codes < 0).any():
         raise ValueError("Cannot convert non-finite values (NA or inf) to integer")
-    return column.relabel([int(level) for level in column.levels], label.kind)
+    return column.relabel([as_int(level) for level in column.levels], label.kind)
 
 
-def _predicted_as_meant(column: Column, label: Outcome, listed: list[Any]) -> Outcome:
+def _predicted_as_meant(
+    column: CodedColumn, label: BinaryOutcome, listed: list[object]
+) -> BinaryOutcome:
     if label.of is DataType.CONTINUOUS:
-        return Outcome(column, above(column, float(listed[0])), label.of, label.text)
-    return Outcome(column, _listed(column, listed, Profile.DOCUMENTED), label.of, label.text)
+        return BinaryOutcome(column, above(column, as_float(listed[0])), label.of, label.text)
+    return BinaryOutcome(column, _listed(column, listed, Profile.DOCUMENTED), label.of, label.text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from fairgauge.values import Value, canonical, match, name_of, sort_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.compat.columns import Codes, Column
-    from fairgauge.compat.facet_blocks import Blocks, Outcome
+    from fairgauge.compat.columns import CodedColumn, Codes
+    from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
     from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
 
@@ -32,9 +32,9 @@ class Question:
     """What is counted: facets in blocks, a label, and what may go with it."""
 
     facets: tuple[Blocks, ...]
-    label: Outcome | None = None
-    prediction: Outcome | None = None
-    strata: Column | None = None
+    label: BinaryOutcome | None = None
+    prediction: BinaryOutcome | None = None
+    strata: CodedColumn | None = None
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -94,21 +94,21 @@ def _ordered(coded: _Coded) -> _Coded:
     return _Coded(place[coded.codes], [coded.levels[i] for i in order])
 
 
-def question_spec(
-    asked: Question, profile: Profile, positive: tuple[Value, ...], **more: Any
-) -> Spec:
+def question_spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spec:
     """Return a question as fairgauge's own specification."""
-    options: dict[str, Any] = {"sensitive": [_sensitive(asked, i) for i in range(len(asked.axes))]}
+    options: dict[str, object] = {
+        "sensitive": [_sensitive(asked, i) for i in range(len(asked.axes))]
+    }
     if asked.label is not None:
         options |= {"label": asked.label.column.name, "positive": list(positive)}
     if asked.prediction is not None:
         options |= {"prediction": asked.prediction.column.name, "positive": list(positive)}
     if asked.strata is not None:
         options["strata"] = asked.strata.name
-    return ask(**options, **more, task="binary", profile=str(profile), max_groups=10**9)
+    return ask(None, None, **options, task="binary", profile=str(profile), max_groups=10**9)
 
 
-def _sensitive(asked: Question, facet: int) -> dict[str, Any]:
+def _sensitive(asked: Question, facet: int) -> dict[str, object]:
     """Ask for every block as a group, or for the one block as a value set."""
     name, blocks = asked.axes[facet], asked.block_names(facet)
     return {"column": name, "values": [blocks]} if len(blocks) == 1 else {"column": name}
@@ -148,12 +148,12 @@ def _outcomes(asked: Question) -> tuple[dict[Role, _Coded], tuple[Value, ...]]:
 
 
 def _shared_classes(
-    every: Sequence[Outcome],
+    every: Sequence[BinaryOutcome],
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]] | None:
     """Return the classes of label and prediction and the positive ones; None if two will do."""
     if any(e.of is DataType.CONTINUOUS or len(e.column.levels) > _MOST_CLASSES for e in every):
         return None
-    found: dict[Any, tuple[Value, bool]] = {}
+    found: dict[object, tuple[Value, bool]] = {}
     for each in every:
         for raw, positive in zip(each.column.levels, each.positive.tolist(), strict=True):
             level = canonical(raw)
@@ -178,7 +178,7 @@ def _identity(level: Value) -> tuple[bool, Value]:
     return (isinstance(level, bool), level)
 
 
-def _distinct(levels: Sequence[Any]) -> list[str]:
+def _distinct(levels: Sequence[object]) -> list[str]:
     """Name strata; two values of one name stay two strata."""
     names: dict[str, None] = {}
     for level in levels:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.columns import Column, Kind
+from fairgauge.compat.columns import CodedColumn, Kind
 from fairgauge.compat.service_texts import NOT_NUMERIC, error_text
 from fairgauge.enums import Profile
 from fairgauge.scan.row_access import feature_matrix
@@ -32,7 +32,7 @@ _NUMERIC = (Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN)
 class Features:
     """The columns by which rows are near each other, read when they are needed."""
 
-    columns: Callable[[], Sequence[Column]]
+    columns: Callable[[], Sequence[CodedColumn]]
 
     def flip(self, inside: Flags, positive: Flags, profile: Profile = Profile.CLARIFY) -> float:
         """Return the flip test of the rows inside a facet.
@@ -73,7 +73,7 @@ class Features:
         return float((flips if profile is Profile.CLARIFY else -flips) / ours.sum())
 
 
-def _points(columns: Sequence[Column], profile: Profile) -> Array:
+def _points(columns: Sequence[CodedColumn], profile: Profile) -> Array:
     """Return the rows as points: numbers as they are (``clarify``), or every feature scaled."""
     if profile is Profile.CLARIFY and any(c.kind not in _NUMERIC for c in columns):
         raise ValueError(NOT_NUMERIC)

@@ -6,7 +6,7 @@ import gzip
 import json
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, MissingExtra, quote
@@ -15,6 +15,13 @@ from fairgauge.scan.ordered_files import EVERYTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+class JmesPath(Protocol):
+    """A compiled JMESPath."""
+
+    def search(self, value: object) -> object:
+        """Return what it finds in a JSON value; None where it finds nothing."""
 
 
 def read_text(path: Path) -> str:
@@ -38,7 +45,7 @@ def read_text(path: Path) -> str:
         raise DataError(f"cannot read {quote(path)}: {error}") from None
 
 
-def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[Any]:
+def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[object]:
     """Return the values of a JSON lines file, one a line, without blank lines.
 
     Raises
@@ -54,7 +61,7 @@ def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[Any]:
             raise DataError(f"{quote(path)} line {number:,} is not JSON: {error}") from None
 
 
-def json_document(path: Path) -> Any:
+def json_document(path: Path) -> object:
     """Return a JSON file as one value.
 
     Raises
@@ -68,7 +75,7 @@ def json_document(path: Path) -> Any:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
 
 
-def search(path: str, where: str) -> Any:
+def search(path: str, where: str) -> JmesPath:
     """Compile a JMESPath.
 
     Raises
@@ -84,7 +91,8 @@ def search(path: str, where: str) -> Any:
     except ImportError as error:
         raise MissingExtra("reading JSON by JMESPath", "clarify", error) from None
     try:
-        return jmespath.compile(path)
+        compiled: JmesPath = jmespath.compile(path)
     except JMESPathError as error:
         message = " ".join(str(error).split())
         raise DataError(f"{where}: {quote(path)} is not a JMESPath: {message}") from None
+    return compiled

@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, MissingExtra, quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
 
 class Model(Protocol):
@@ -26,7 +26,7 @@ class Model(Protocol):
     most: int
     """The most rows of a request."""
 
-    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> Any:
+    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> object:
         """Answer a request of a content type in another type, or numeric columns."""
 
 
@@ -52,7 +52,7 @@ def open_model(asked: str) -> Model:
     return FunctionModel(_function(module, name))
 
 
-def _function(module: str, name: str) -> Callable[[Any], Any]:
+def _function(module: str, name: str) -> Callable[[object], object]:
     if "" not in sys.path:
         sys.path.insert(0, "")  # as `python -m` does: modules of the current folder
     try:
@@ -63,7 +63,7 @@ def _function(module: str, name: str) -> Callable[[Any], Any]:
         raise DataError(f"module {quote(module)} has no function {quote(name)}") from None
     if not callable(found):
         raise DataError(f"{quote(name)} of module {quote(module)} cannot be called")
-    function: Callable[[Any], Any] = found
+    function: Callable[[object], object] = found
     return function
 
 
@@ -73,10 +73,10 @@ class FunctionModel:
     outputs: tuple[str, ...] = ()
     most = sys.maxsize
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[object], object]) -> None:
         self._function = function
 
-    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> Any:
+    def answer(self, asked: object, content_type: str = "", accept_type: str = "") -> object:
         del content_type
         try:
             found = self._function(asked)
@@ -87,7 +87,7 @@ class FunctionModel:
         return _lists(found)
 
 
-def _lists(found: Any) -> Any:
+def _lists(found: object) -> object:
     """Return arrays and tuples inside an answer as lists."""
     if hasattr(found, "tolist"):
         return found.tolist()
@@ -118,8 +118,8 @@ class OnnxModel:
         self.outputs = tuple(output.name for output in self._session.get_outputs())
 
     def answer(
-        self, asked: Sequence[Column], content_type: str = "", accept_type: str = ""
-    ) -> list[list[Any]]:
+        self, asked: Sequence[CodedColumn], content_type: str = "", accept_type: str = ""
+    ) -> list[list[object]]:
         del content_type, accept_type
         inputs = self._session.get_inputs()
         if len(inputs) != 1:
@@ -141,7 +141,7 @@ class OnnxModel:
         return _answers(outputs)
 
 
-def _answers(outputs: Sequence[Any]) -> list[list[Any]]:
+def _answers(outputs: Sequence[object]) -> list[list[object]]:
     """Return a row for every row: its label, if the model gives one, and its scores."""
     columns = [_scores(output) for output in outputs]
     return [
@@ -150,9 +150,10 @@ def _answers(outputs: Sequence[Any]) -> list[list[Any]]:
     ]
 
 
-def _scores(output: Any) -> list[list[Any]]:
+def _scores(output: object) -> list[list[object]]:
     """Return an output as a list for every row; a mapping of labels to scores by its values."""
     if isinstance(output, list):
         return [list(each.values()) if isinstance(each, dict) else [each] for each in output]
-    table: list[list[Any]] = np.asarray(output).reshape(len(output), -1).tolist()
-    return table
+    table = np.asarray(output)
+    rows: list[list[object]] = table.reshape(len(table), -1).tolist()
+    return rows

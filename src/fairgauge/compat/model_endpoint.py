@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from typing import Any
 
 from fairgauge.compat.model_payloads import CONTENT_TYPES, decoded, encoded
 from fairgauge.errors import DataError, quote
@@ -23,7 +22,7 @@ class EndpointModel:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def answer(self, asked: Any, content_type: str = "", accept_type: str = "") -> Any:
+    def answer(self, asked: object, content_type: str = "", accept_type: str = "") -> object:
         headers = {"Content-Type": content_type, "Accept": accept_type}
         body = encoded(asked, content_type).encode("utf-8")
         request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - http, checked

@@ -27,7 +27,7 @@ def encoded(asked: Any, content_type: str) -> str:
     return text.getvalue()
 
 
-def decoded(answer: str | bytes, accept_type: str) -> Any:
+def decoded(answer: str | bytes, accept_type: str) -> object:
     r"""Return what the text of an answer holds: a list for every CSV row, or JSON values.
 
     Raises

@@ -6,7 +6,7 @@ needs the numbers, at the speed of counting.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,13 +22,16 @@ from fairgauge.resolve.sides import BOTH, CountsBySide
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.compat.facet_counts import Question
     from fairgauge.compat.flip_test import Features
+    from fairgauge.compat.service_texts import MetricEntry
     from fairgauge.cube.cube import Cube
 
 
-class Measured:
+class ServiceMetrics:
     """The metrics of every facet and block of a question."""
 
     def __init__(
@@ -49,7 +52,7 @@ class Measured:
         self._groups = [list(each.groups) for each in counts]
         self._everyone = CountsBySide(count_everyone(cube), outcome, spec.profile)
 
-    def result(self, metric: str, facet: int, block: int) -> dict[str, Any]:
+    def result(self, metric: str, facet: int, block: int) -> MetricEntry:
         """Return one metric of a block as results write it."""
         if metric == "FT":
             return self._flip(facet, block)
@@ -92,7 +95,7 @@ class Measured:
     def _block(self, facet: int, block: int, *, pooled: bool = False) -> ConfusionCounts:
         return self._sides[facet].pick(self._at(facet, block), np.array([0]), pooled=pooled)
 
-    def _at(self, facet: int, block: int) -> Any:
+    def _at(self, facet: int, block: int) -> NDArray[np.int64]:
         name = self.asked.block_names(facet)[block]
         return np.array([self._groups[facet].index(name)])
 
@@ -116,7 +119,7 @@ class Measured:
         ratios = benefits / benefits.mean()
         return float((ratios**2 - 1).sum() / (2 * len(benefits)))
 
-    def _flip(self, facet: int, block: int) -> dict[str, Any]:
+    def _flip(self, facet: int, block: int) -> MetricEntry:
         """Return the flip test, which compares rows."""
         assert self.asked.prediction is not None
         inside = self.asked.facets[facet].codes == block
@@ -127,7 +130,7 @@ class Measured:
             return result("FT", None, str(error))
 
 
-def unsortable(values: Sequence[Any]) -> str | None:
+def unsortable(values: Sequence[object]) -> str | None:
     """Return Python's message when the values of the strata cannot be put in order, if so."""
     try:
         np.unique(np.array(values, dtype=object))

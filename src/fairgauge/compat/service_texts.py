@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NotRequired, TypedDict
 
 DESCRIPTIONS = {
     "CDDL": "Conditional Demographic Disparity in Labels (CDDL)",
@@ -71,6 +71,30 @@ CONDITIONAL = ("CDDL", "CDDPL")
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 
+class MetricEntry(TypedDict):
+    """A metric of a result list; ``error`` where it has no value."""
+
+    name: str
+    description: str
+    value: float | str | None
+    error: NotRequired[str]
+
+
+class BlockEntry(TypedDict):
+    """The metrics of one value of a facet, or of those above a threshold."""
+
+    value_or_threshold: str
+    metrics: list[MetricEntry]
+
+
+class StageEntry(TypedDict):
+    """The results of a stage: the label, and the blocks of every facet."""
+
+    label: str
+    label_value_or_threshold: str
+    facets: dict[str, list[BlockEntry]]
+
+
 def unknown_metric(registered: tuple[str, ...]) -> str:
     """Return the engine's message about a name that is none of its metrics."""
     return f"Invalid metric_name: metrics should be one of the registered metrics{[*registered]}"
@@ -99,14 +123,16 @@ def _conditional(reason: str) -> str:
     return NO_GROUP if "strata" in reason else reason
 
 
-def result(metric: str, value: float | None, error: str | None = None) -> dict[str, Any]:
+def result(metric: str, value: float | None, error: str | None = None) -> MetricEntry:
     """Return one entry of a result list."""
-    entry: dict[str, Any] = {
+    entry: MetricEntry = {
         "name": metric,
         "description": DESCRIPTIONS[metric],
         "value": spelled(value),
     }
-    return entry | ({} if error is None else {"error": error})
+    if error is not None:
+        entry["error"] = error
+    return entry
 
 
 def spelled(value: float | None) -> float | str | None:

@@ -16,7 +16,7 @@ from fairgauge.catalogue.across import Across, DifferentialFairness, Joint, Spre
 from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.cluster_jackknife import clusters_in_denominator
+from fairgauge.inference.cluster_jackknife import effective_clusters, effective_number
 from fairgauge.inference.evidence import CellCount, generator
 from fairgauge.inference.group_intervals import of_share
 from fairgauge.inference.interval import (
@@ -237,13 +237,13 @@ def rows_per_group(metric: Across, groups: ConfusionCounts) -> Array:
 
 
 def clusters_per_group(metric: Across, clusters: Clusters) -> Array:
-    """Return the clusters that each group contributes to a metric."""
+    """Return the effective clusters that each group contributes to a metric."""
     if isinstance(metric, Spread):
-        return clusters_in_denominator(metric.of, clusters)
+        return effective_clusters(metric.of, clusters)
     if isinstance(metric, Joint):
-        fewest: Array = np.min([clusters_in_denominator(p.of, clusters) for p in metric.of], axis=0)
-        return fewest
-    return clusters.clusters_with_rows(metric.needs, lambda side: rows_per_group(metric, side))
+        parts = [effective_clusters(part.of, clusters) for part in metric.of]
+        return np.asarray(np.min(parts, axis=0))
+    return effective_number(clusters.block_sizes(lambda side: rows_per_group(metric, side)))
 
 
 def _pairs(

@@ -21,7 +21,6 @@ from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import generator
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.interval import (
-    FEWEST_CLUSTERS,
     JACKKNIFE,
     JACKKNIFE_UNDEFINED,
     THIN_STRATA,
@@ -34,12 +33,13 @@ from fairgauge.inference.interval import (
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.cluster_robust import cluster_interval, satterthwaite_degrees
 from fairgauge.stats.intervals import as_critical_t, critical
 from fairgauge.stats.jackknife import deviations, jackknife_norm_interval, scaled_limits
 from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import ComparisonMetric, Metric
@@ -90,35 +90,49 @@ def _jackknife(statistic: Statistic, evidence: Evidence, clusters: Clusters) -> 
     refuse_scores(statistic)
     values = clusters.leave_out(lambda side: statistic.value(side, Profile.DOCUMENTED))
     estimate = statistic.value(evidence.side, Profile.DOCUMENTED)
-    n_clusters = clusters_in_denominator(statistic, clusters)
+    sizes = smallest_blocks(statistic, clusters)
     deviation = deviations(values)
-    at = limits_at(estimate, deviation, n_clusters, statistic.range)
+
+    def at(z: Array) -> Limits:
+        found = cluster_interval(estimate, deviation.T, sizes.T, statistic.range, z)
+        known = (found.degrees > 0) & np.isfinite(found.variance)
+        return np.where(known, found.low, np.nan), np.where(known, found.high, np.nan)
+
     rows = evidence.effective_cases(statistic.size)
     return replace(
         StatisticInterval(estimate, rows, at, JACKKNIFE),
-        clusters=n_clusters,
+        clusters=effective_number(sizes),
         dependence=BlockDeviations(deviation),
     )
 
 
-def clusters_in_denominator(statistic: Statistic, clusters: Clusters) -> Array:
-    """Return the number of clusters of a statistic: the least of any of its denominators."""
+def smallest_blocks(statistic: Statistic, clusters: Clusters) -> Array:
+    """Return the rows of every block in the denominator with the fewest effective clusters."""
     parts = statistic.of if isinstance(statistic, Blend) else (statistic,)
-    fewest: Array = np.min([clusters.clusters_with_rows(p.needs, p.size) for p in parts], axis=0)
-    return fewest
+    every = np.stack([clusters.block_sizes(part.size) for part in parts])
+    least = np.argmin([effective_number(each) for each in every], axis=0)
+    return np.asarray(np.take_along_axis(every, least[None, None, :], axis=0)[0])
+
+
+def effective_number(sizes: Array) -> Array:
+    """Return as many equal blocks as their sizes, of shape (blocks, n), are worth (Kish)."""
+    number = np.nan_to_num(quotient(sizes.sum(axis=0) ** 2, (sizes**2).sum(axis=0)))
+    return np.asarray(np.where(np.isnan(sizes).any(axis=0), np.nan, number))
+
+
+def effective_clusters(statistic: Statistic, clusters: Clusters) -> Array:
+    """Return the effective number of clusters of a statistic, nan where it is not known."""
+    if isinstance(statistic, Rate):
+        return clusters.effective(statistic.needs, statistic.among)
+    return effective_number(smallest_blocks(statistic, clusters))
 
 
 def limits_at(
-    estimate: Array, deviation: Array, n_clusters: Array, ends: tuple[float, float]
+    estimate: Array, deviation: Array, degrees: Array, ends: tuple[float, float]
 ) -> Callable[[Array], Limits]:
-    """Return limits at any normal critical value, by t of one degree less than there are blocks.
-
-    NaN below the fewest clusters.
-    """
+    """Return limits at any normal critical value, by t; nan without degrees of freedom."""
     with np.errstate(invalid="ignore"):
-        error = np.sqrt((deviation**2).sum(axis=0))
-    error = np.where(n_clusters < FEWEST_CLUSTERS, np.nan, error)
-    degrees = np.minimum(n_clusters, len(deviation)) - 1
+        error = np.where(degrees > 0, np.sqrt((deviation**2).sum(axis=0)), np.nan)
 
     def at(z: Array) -> Limits:
         return scaled_limits(estimate, error, as_critical_t(z, degrees), *ends)
@@ -151,15 +165,15 @@ def jackknife_interval(metric: ComparisonMetric, compared: Comparisons, spec: Sp
     """
     refuse_scores(metric)
     group, reference = _clusters(compared.group), _clusters(compared.reference)
-    n_clusters = _fewest_clusters(metric, compared)
+    sizes = _block_sizes(metric, compared)
     rows = metric.sizes(compared.group.cases, compared.other.cases)
-    too_few = _insufficient((rows[0], rows[1]), n_clusters)
+    too_few = _insufficient((rows[0], rows[1]), sizes)
     if isinstance(metric, Distance):
-        return _distance(metric, compared, n_clusters, too_few, spec)
+        return _distance(metric, compared, _degrees(sizes), too_few, spec)
     values = metric.value(group.sides(), reference.sides(), Profile.DOCUMENTED)
     deviation = deviations(group.by_block(values))
     value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
+    return _of_values(metric, value, deviation, _degrees(sizes), too_few, spec)
 
 
 def pooled_jackknife_interval(
@@ -179,17 +193,17 @@ def pooled_jackknife_interval(
     if np.isnan(inside).any():
         deviation = np.full_like(deviation, np.nan)
     # a cluster may have rows in many strata, and is one cluster even so
-    n_clusters = _fewest_clusters(metric, compared, margin=True)[::strata]
+    blocks = [each[:, ::strata] for each in _block_sizes(metric, compared, margin=True)]
     sizes = metric.sizes(compared.group.cases, compared.other.cases)
     rows = [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in sizes]
-    too_few = _insufficient((rows[0].sum(axis=1), rows[1].sum(axis=1)), n_clusters)
+    too_few = _insufficient((rows[0].sum(axis=1), rows[1].sum(axis=1)), blocks)
     if not isinstance(metric.of, Rate):
         too_thin = strata_are_thin(rows, weights)
         deviation = np.where(too_thin, np.nan, deviation)
         too_few = [
             THIN_STRATA if each else few for each, few in zip(too_thin, too_few, strict=True)
         ]
-    return _of_values(metric, value, deviation, n_clusters, too_few, spec)
+    return _of_values(metric, value, deviation, _degrees(blocks), too_few, spec)
 
 
 def share_jackknife_interval(
@@ -199,16 +213,16 @@ def share_jackknife_interval(
     sides = [_clusters(each) for each in (ours, every)]
     sizes = [each.leave_out(lambda side: side.size) for each in sides]
     deviation = deviations(quotient(*sizes))
-    n_clusters = _clusters(every).clusters_with_rows(frozenset(), lambda side: side.size)
+    blocks = [_clusters(every).block_sizes(lambda side: side.size)]
     share = divide(ours.side.size, every.side.size, Profile.DOCUMENTED)
-    at = limits_at(share, deviation, n_clusters, (0.0, 1.0))
+    at = limits_at(share, deviation, _degrees(blocks), (0.0, 1.0))
 
     def limits(z: Array) -> tuple[Array, Array]:
         low, high = at(z)
         return metric.value(low, target), metric.value(high, target)
 
     low, high = limits(np.asarray(critical(spec.confidence)))
-    too_few = _insufficient(every.cases.size, n_clusters)
+    too_few = _insufficient(every.cases.size, blocks)
     p = invert(limits, metric.neutral)
     return Intervals(low, high, p, [JACKKNIFE] * len(low), too_few, JACKKNIFE_UNDEFINED)
 
@@ -217,11 +231,11 @@ def _of_values(
     metric: ComparisonMetric,
     value: Array,
     deviation: Array,
-    n_clusters: Array,
+    degrees: Array,
     too_few: list[Reason | None],
     spec: Spec,
 ) -> Intervals:
-    limits = limits_at(value, deviation, n_clusters, metric.range)
+    limits = limits_at(value, deviation, degrees, metric.range)
     low, high = limits(np.asarray(critical(spec.confidence)))
     inside = metric.range[0] < metric.neutral < metric.range[1]  # else never reached
     p = invert(limits, metric.neutral) if inside else np.full(len(low), np.nan)
@@ -231,7 +245,7 @@ def _of_values(
 def _distance(
     metric: Distance,
     compared: Comparisons,
-    n_clusters: Array,
+    degrees: Array,
     too_few: list[Reason | None],
     spec: Spec,
 ) -> Intervals:
@@ -241,21 +255,18 @@ def _distance(
     sides = [_clusters(each).sides() for each in (compared.reference, compared.group)]
     shares = [_shares(side.classes[metric.of]) for side in sides]
     gaps = shares[1] - shares[0]
-    deviation = deviations(gaps.reshape(-1, len(n_clusters), gaps.shape[1]))
+    deviation = deviations(gaps.reshape(-1, len(degrees), gaps.shape[1]))
     here = [_shares(each.side.classes[metric.of]) for each in (compared.reference, compared.group)]
-    degrees = np.where(
-        n_clusters < FEWEST_CLUSTERS, 0.0, np.minimum(n_clusters, len(deviation)) - 1
-    )
     limits = jackknife_norm_interval(
         here[1] - here[0],
-        np.where(n_clusters[:, None] < FEWEST_CLUSTERS, np.nan, deviation),
+        np.where(degrees[:, None] > 0, deviation, np.nan),
         metric.by,
         spec.confidence,
         degrees,
         generator(spec, metric.name),
         spec.replicates,
     )
-    return Intervals(*limits, [_BALL] * len(n_clusters), too_few, JACKKNIFE_UNDEFINED)
+    return Intervals(*limits, [_BALL] * len(degrees), too_few, JACKKNIFE_UNDEFINED)
 
 
 def _shares(counts: Array) -> Array:
@@ -267,25 +278,30 @@ def _clusters(evidence: Evidence) -> Clusters:
     return evidence.clusters
 
 
-def _fewest_clusters(
+def _block_sizes(
     metric: ComparisonMetric, compared: Comparisons, *, margin: bool = False
-) -> Array:
-    """Return the number of clusters of the side that has fewer."""
+) -> list[Array]:
+    """Return the rows of every block on each side; arrays of shape (blocks, n)."""
     sides = [_clusters(each) for each in (compared.group, compared.other)]
     if margin:
         sides = [each.margin for each in sides]
     if isinstance(metric, Contrast):
-        return np.minimum(*(clusters_in_denominator(metric.of, each) for each in sides))
-    ours = sides[0].clusters_with_rows(metric.needs, lambda side: metric.sizes(side, side)[0])
+        return [smallest_blocks(metric.of, each) for each in sides]
+    ours = sides[0].block_sizes(lambda side: metric.sizes(side, side)[0])
     if metric.scope == "table":
-        return ours
-    return np.minimum(
-        ours, sides[1].clusters_with_rows(metric.needs, lambda s: metric.sizes(s, s)[1])
-    )
+        return [ours]
+    return [ours, sides[1].block_sizes(lambda side: metric.sizes(side, side)[1])]
 
 
-def _insufficient(rows: Array | tuple[Array, Array], n_clusters: Array) -> list[Reason | None]:
+def _degrees(sizes: Sequence[Array]) -> Array:
+    """Return the degrees of freedom of the side that has fewer."""
+    fewest: Array = np.min([satterthwaite_degrees(each.T) for each in sizes], axis=0)
+    return fewest
+
+
+def _insufficient(rows: Array | tuple[Array, Array], sizes: Sequence[Array]) -> list[Reason | None]:
+    clusters = np.min([effective_number(each) for each in sizes], axis=0)
     return [
         a or b
-        for a, b in zip(insufficient_clusters(n_clusters), insufficient_rows(rows), strict=True)
+        for a, b in zip(insufficient_clusters(clusters), insufficient_rows(rows), strict=True)
     ]

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, count, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,14 @@ from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.sides import BOTH, COUNTS, LABEL, PREDICTION, CountsBySide, with_others
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.blocks import assign_blocks
-from fairgauge.stats.effective import Clustered, clustered_correlation, clustered_n
+from fairgauge.stats.cluster_robust import (
+    ShareSums,
+    ShareVariance,
+    effective_rows,
+    pooled_correlation,
+    share_variance,
+    shared_correlation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,6 +76,16 @@ class ClusterMoments:
     def parts(self) -> tuple[Array, Array, Array]:
         """Return the three sums."""
         return self.first, self.second, self.having
+
+
+class LargeClusters(NamedTuple):
+    """Large clusters one by one: which side and slot each is of, and its totals of the cells.
+
+    ``side`` is ``side * slots + slot``, of shape (L,); ``totals`` of shape (L, 4).
+    """
+
+    side: Index
+    totals: Array
 
 
 class ClusterSums:
@@ -118,6 +135,30 @@ class ClusterSums:
         rest += _moments(key, self._met - self._own, every[1][self._cluster] - rows, shape)
         parts = zip(mine.parts, whole.parts, rest.parts, strict=True)
         self.sums = ClusterMoments(*(np.concatenate(each) for each in parts))
+        self.large = self._large(every[0], slot_of)
+
+    def _large(self, whole: Array, slot_of: Index) -> LargeClusters:
+        """Return the large clusters of every side, which pull a share towards themselves."""
+        slots, groups = self._slots, self._groups
+        most = int(np.clip(_MOST_LARGE // max(groups * slots, 1), *_LARGE_OF_A_CELL))
+        key = self._group * slots + self._slot
+        mine = _largest(key, self._own, most)
+        of_all = _largest(slot_of, whole, most)
+        totals = [self._own[mine], whole[of_all]]
+        keys = [key[mine], groups * slots + slot_of[of_all]]
+        place = np.full(len(whole), -1)
+        place[of_all] = np.arange(len(of_all))
+        order = np.argsort(self._group, kind="stable")
+        starts = np.searchsorted(self._group[order], np.arange(groups + 1))
+        for group in range(groups):
+            own = order[starts[group] : starts[group + 1]]
+            own = own[place[self._cluster[own]] >= 0]
+            others = whole[of_all].copy()
+            others[place[self._cluster[own]]] -= self._own[own]
+            kept = others.any(axis=1)
+            totals.append(others[kept])
+            keys.append((groups + 1 + group) * slots + slot_of[of_all][kept])
+        return LargeClusters(np.concatenate(keys), np.concatenate(totals))
 
     def shared(self, first: Index, second: Index, slots: Index) -> Array:
         """Return the products of what clusters have on two sides, by number; shape (n, 4, 4).
@@ -211,6 +252,27 @@ def _moments(key: Index, totals: Array, rows: Array, shape: tuple[int, int]) -> 
     )
 
 
+def _largest(key: Index, totals: Array, most: int) -> Index:
+    """Return the largest entries of each key by each cell, up to ``most`` of a cell.
+
+    Every other entry has less than ``1 / most`` of any sum of cells: of several shares, that of
+    their sum is between the least and the greatest.
+    """
+    if not len(key) or np.bincount(key).max() <= most:
+        return np.arange(len(key))
+    kept = np.zeros(len(key), dtype=bool)
+    for cell in _held(totals):
+        order = np.lexsort((-totals[:, cell], key))
+        ordered = key[order]
+        rank = np.arange(len(key)) - np.searchsorted(ordered, ordered)
+        kept[order[rank < most]] = True
+    return np.flatnonzero(kept)
+
+
+_MOST_LARGE = 400_000
+_LARGE_OF_A_CELL = (4, 128)
+"""Large clusters of each cell that are told apart: as many as memory allows."""
+
 BLOCKS = 40
 """Blocks of clusters that are left out one after another; of fewer clusters each is one."""
 
@@ -262,30 +324,24 @@ class Clusters:
         self, needs: frozenset[Need], of: Cells, among: Cells, rows_per_weight: Array
     ) -> ClusteredProportion:
         """Return a proportion of cells; ``rows_per_weight`` is the rows per unit of weight."""
-        sums = self.of.sums(needs).sums
-        first, second = (each[self.which, self.slots] for each in (sums.first, sums.second))
+        found = self.of.shares(needs, of, among)
+        at = self.which * len(self.of.slots) + self.slots
+        mine = ShareVariance(*(each[at] for each in found.variance))
+        rows = mine.rows * rows_per_weight
+        correlation = found.correlation[self.slots]
+        n = effective_rows(mine, rows, correlation)
         x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
-        n = first @ m
-        rate = np.nan_to_num(quotient(first @ x, n))
-        clusters = self.clusters_with_rows(needs, lambda side: among.count(side.counts(needs)))
-        effective = clustered_n(
-            clusters,
-            n * rows_per_weight,
-            rate,
-            *(
-                np.einsum("i,sij,j->s", one, second, two) * rows_per_weight**2
-                for one, two in ((x, x), (x, m), (m, m))
-            ),
-        )
-        return ClusteredProportion(self, needs, (x, m), n, rate, clusters, effective)
+        return ClusteredProportion(self, needs, (x, m), mine, n, found.sandwich[at])
 
-    def clusters_with_rows(
-        self, needs: frozenset[Need], size: Callable[[ConfusionCounts], Array]
-    ) -> Array:
-        """Return how many clusters have rows in a denominator."""
-        having = self.of.sums(needs).sums.having[self.which, self.slots]
-        counted: Array = having @ (size(_PATTERNS) > 0)
-        return counted
+    def effective(self, needs: frozenset[Need], among: Cells) -> Array:
+        """Return the effective number of clusters of a denominator (Kish)."""
+        clusters = self.of.shares(needs, among, among).variance.clusters
+        return np.asarray(clusters[self.which * len(self.of.slots) + self.slots])
+
+    def block_sizes(self, size: Callable[[ConfusionCounts], Array]) -> Array:
+        """Return the rows of every block in a denominator; shape (blocks, n)."""
+        sizes = self.leave_out(size)
+        return np.maximum(sizes[:1] - sizes[1:], 0.0)
 
     def leave_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
         """Return a number with no block left out, and with each; shape (1 + blocks, n).
@@ -323,18 +379,17 @@ class ClusteredProportion:
     ----------
     clusters : of the sides.
     needs, cells : the columns that a row must have; numerator and denominator as coefficients.
-    n, rate : weights in the denominator, and the share.
-    n_clusters : clusters with rows in the denominator.
-    effective : its effective sample size, and the degrees of freedom of its t.
+    of : its rate, rows, degrees of freedom of t and effective clusters.
+    n : its effective sample size.
+    sandwich : its variance without regard to leverage, as that of products of sides.
     """
 
     clusters: Clusters
     needs: frozenset[Need]
     cells: tuple[Array, Array]
+    of: ShareVariance
     n: Array
-    rate: Array
-    n_clusters: Array
-    effective: Clustered
+    sandwich: Array
 
     def correlation(self, other: ClusteredProportion, first: Index, second: Index) -> Array:
         """Return the correlation of some of its values with some of another's, by position."""
@@ -342,16 +397,30 @@ class ClusteredProportion:
         products = mine.of.sums(self.needs).shared(
             mine.which[first], yours.which[second], mine.slots[first]
         )
-        (x, m), p, q = self.cells, self.rate[first], other.rate[second]
+        (x, m), p, q = (
+            self.cells,
+            *(np.nan_to_num(each) for each in (self.of.rate[first], other.of.rate[second])),
+        )
         xx, xm, mx, mm = (
             np.einsum("i,sij,j->s", a, products, b) for a, b in ((x, x), (x, m), (m, x), (m, m))
         )
-        variance1 = quotient(p * (1 - p), self.effective.n[first])
-        variance2 = quotient(q * (1 - q), other.effective.n[second])
-        return clustered_correlation(
-            self.n_clusters[first], other.n_clusters[second], self.n[first], other.n[second],
-            variance1, variance2, xx, xm, mx, mm, p, q,
+        return shared_correlation(
+            self.sandwich[first], other.sandwich[second],
+            quotient(
+                xx - q * xm - p * mx + p * q * mm, self.of.rows[first] * other.of.rows[second]
+            ),
         )  # fmt: skip
+
+
+class _Shares(NamedTuple):
+    """A share of every side in every slot, by ``side * slots + slot``; and what groups have alike.
+
+    ``correlation`` is that of the clusters of all groups together, by slot.
+    """
+
+    variance: ShareVariance
+    sandwich: Array
+    correlation: Array
 
 
 class ClustersBySide:
@@ -372,6 +441,42 @@ class ClustersBySide:
         self._seed = seed
         self._measure: Measure = "w" if counted.weighted else "n"
         self._sums: dict[frozenset[Need], ClusterSums] = {}
+        self._last: tuple[object, ConfusionCounts] | None = None
+        self._shares: dict[tuple[frozenset[Need], Cells, Cells], _Shares] = {}
+
+    @property
+    def slots(self) -> Sequence[object]:
+        """Return the slots: the margin and the strata."""
+        return self._counted.scopes
+
+    def shares(self, needs: frozenset[Need], of: Cells, among: Cells) -> _Shares:
+        """Return a share of every side in every slot."""
+        if (needs, of, among) not in self._shares:
+            self._shares[needs, of, among] = self._share(self.sums(needs), of, among)
+        return self._shares[needs, of, among]
+
+    def _share(self, sums: ClusterSums, of: Cells, among: Cells) -> _Shares:
+        x, m = (np.array(cells.coefficients, dtype=float) for cells in (of, among))
+        first, second, having = (each.reshape(-1, *each.shape[2:]) for each in sums.sums.parts)
+        pattern = among.count(_PATTERNS.counts(BOTH)) > 0
+        products = [np.einsum("i,sij,j->s", a, second, b) for a, b in ((x, x), (x, m), (m, m))]
+        every = ShareSums(having @ pattern, first @ x, first @ m, *products)
+        large = sums.large
+        found = share_variance(every, large.totals @ x, large.totals @ m, large.side)
+        rate = np.nan_to_num(found.rate)
+        xx, xm, mm = products
+        sandwich = quotient(np.maximum(xx - 2 * rate * xm + rate**2 * mm, 0.0), found.rows**2)
+        groups, slots = len(self._counted.groups), len(self.slots)
+        of_groups = ShareVariance(*(e[: groups * slots].reshape(groups, slots) for e in found))
+        rows = of_groups.rows * self._rows_per_weight
+        return _Shares(found, sandwich, pooled_correlation(of_groups, rows))
+
+    @cached_property
+    def _rows_per_weight(self) -> float:
+        """Return the rows per unit of weight, of all rows: 1 without weights."""
+        counts = self._cells.counts
+        weight = counts[self._measure].sum()
+        return float(counts["n"].sum() / weight) if weight > 0 else 1.0
 
     def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> Clusters:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
@@ -399,7 +504,16 @@ class ClustersBySide:
         return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
     def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
-        """Return sides with no block left out, then without each."""
+        """Return sides with no block left out, then without each.
+
+        The last ones are kept: values and sizes of one metric are both read off them.
+        """
+        key = (which.tobytes(), slots.tobytes(), pooled)
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._without(which, slots, pooled=pooled)
+        return self._last[1]
+
+    def _without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
         each = len(self._counted.scopes) if self.by_stratum else 1
         copies = 1 + self.blocks
         if not self.by_stratum:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.inference.evidence import Comparisons, Evidence
 from fairgauge.inference.group_intervals import denominator, statistic_interval
@@ -135,6 +136,8 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
     ours, theirs = (side_interval(statistic, each) for each in (compared.group, other))
     at = np.arange(len(ours.n))
     correlation = ours.correlation(theirs, at, at)
+    if compared.rest is not None and other is compared.reference and not ours.clustered:
+        correlation = _with_whole(statistic, compared)
     score = np.zeros(len(ours.n), dtype=bool)
     one, two = ours.share, theirs.share
     if one and two and one.plain and two.plain and not ours.clustered:  # else not of the number
@@ -146,6 +149,15 @@ def _sides(statistic: Statistic, compared: Comparisons, spec: Spec) -> Statistic
     return StatisticComparison(
         ours, theirs, np.empty(0), score, insufficient_sides(ours, theirs), correlation
     )
+
+
+def _with_whole(statistic: Statistic, compared: Comparisons) -> Array:
+    """Return the correlation of groups with the references that hold them, 0 where unknown."""
+    if not isinstance(statistic, (Averaged, Kappa)):
+        return np.zeros(len(compared.margin))
+    from fairgauge.inference.class_averages import correlation_with_whole
+
+    return correlation_with_whole(statistic, compared)
 
 
 def contrast_interval(
@@ -299,7 +311,11 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
             rarer = np.minimum(pooled, 1 - pooled)
             expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
     if ours.clusters is None or theirs.clusters is None:
-        return insufficient_rows(both, expected)
+        rows = insufficient_rows(both, expected)
+        if ours.sparse is None or theirs.sparse is None:
+            return rows
+        sparse = ours.sparse.insufficient(theirs.sparse)
+        return [a or b for a, b in zip(rows, sparse, strict=True)]
     clusters = insufficient_clusters(np.minimum(ours.clusters, theirs.clusters))
     rows = insufficient_rows(both, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.catalogue.cells import TN, TP
 from fairgauge.enums import IntervalMethod, Profile
 from fairgauge.inference.evidence import canonical_pair, generator, precedes
-from fairgauge.inference.interval import Intervals, Methods, insufficient_rows
+from fairgauge.inference.interval import AUC_SCORE, Intervals, Methods, insufficient_rows
 from fairgauge.inference.regressions import ROUNDING, label_moments, prediction_moments
 from fairgauge.inference.resampling import (
     TOO_MANY_STRATA,
@@ -24,7 +24,8 @@ from fairgauge.inference.resampling import (
     resampled_interval,
 )
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.cumulative import cumulative_p, cumulative_radius, expected_cumulative_distance
+from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
+from fairgauge.stats.cumulative import cumulative_errors, cumulative_p, expected_cumulative_distance
 from fairgauge.stats.divergences import (
     bias_corrected,
     divergence_interval,
@@ -32,15 +33,12 @@ from fairgauge.stats.divergences import (
     norm_interval,
 )
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.roc import area_radius, null_areas
-from fairgauge.stats.scores import auc_from_counts, auc_interval
-from fairgauge.stats.significance import homogeneity_table, newcombe_p, permutation_p
+from fairgauge.stats.norm_ball import ball
+from fairgauge.stats.roc import curve_errors, null_areas
 from fairgauge.stats.squares import Moments
 from fairgauge.stats.standardised import standardised_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
@@ -73,8 +71,7 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     simulated = norm and len(at) * kinds * spec.replicates > _MOST_SIMULATED
     for i in at.tolist():
         alone = _DistanceInterval(metric, a[i], d[i], spec)
-        low[i], high[i] = alone.limits()
-        p[i] = alone.p(exact=bool(compared.margin[i]))
+        low[i], high[i], p[i] = alone.limits()
         if compared.margin[i] or not simulated:
             floor[i] = alone.floor()
     methods = _METHODS["divergence" if not norm else "folded" if closed else "ball"]
@@ -116,26 +113,16 @@ class _DistanceInterval:
         self._a, self._d = canonical_pair(a, d, symmetric=metric.by != "kl")
         self._rng = generator(spec, metric.name, self._a, self._d)
 
-    def limits(self) -> tuple[float, float]:
-        """Return the ends of the interval."""
+    def limits(self) -> tuple[float, float, float]:
+        """Return the ends of the interval, and the p-value of one distribution."""
         by, spec = self._metric.by, self._spec
         sides, level, draws = (self._a[None], self._d[None]), spec.confidence, spec.replicates
         if by == "kl" or by == "js":
-            low, high = divergence_interval(*sides, by, level, self._rng, draws)
+            made = divergence_interval(*sides, by, level, self._rng, draws)
         else:
-            low, high = norm_interval(*sides, by, level, self._rng, draws)
-        return float(low[0]), float(high[0])
-
-    def p(self, *, exact: bool) -> float:
-        """Return the p-value of one distribution: Newcombe, permutation, or a chi-square."""
-        a, d, norm = self._a, self._d, self._metric.by not in ("kl", "js")
-        if len(a) == _TWO and norm:
-            return float(newcombe_p(a[1], a.sum(), d[1], d.sum()))
-        table = np.stack([a, d])
-        if norm and exact and (table == np.floor(table)).all() and table.sum(axis=1).all():
-            gap = _gap(self._metric)
-            return float(permutation_p(table, gap, self._rng, self._spec.replicates))
-        return float(homogeneity_table(table[None])[1][0])
+            made = norm_interval(*sides, by, level, self._rng, draws)
+        low, high, p = (float(each[0]) for each in made)
+        return low, high, p
 
     def floor(self) -> float:
         """Return the distance that sampling variation alone gives under no difference."""
@@ -143,17 +130,6 @@ class _DistanceInterval:
         if by == "kl" or by == "js":
             return float(expected_distance(*sides, by)[0])
         return float(expected_distance(*sides, by, self._rng, self._spec.replicates)[0])
-
-
-def _gap(metric: Distance) -> Callable[[Array], Array]:
-    def gap(table: Array) -> Array:
-        shares = quotient(table, table.sum(axis=-1, keepdims=True))
-        apart = np.abs(shares[..., 0, :] - shares[..., 1, :])
-        if metric.by == "ks":
-            return np.asarray(apart.max(axis=-1))
-        return np.asarray((apart if metric.by == "tvd" else apart**2).sum(axis=-1))
-
-    return gap
 
 
 _CELLS = 256
@@ -174,21 +150,25 @@ def _between_scores(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     scores = compared.group.side.scores
     assert scores is not None
     widths = np.diff(((scores.low + scores.high) / 2)[starts])
+    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+    apart = np.ones(len(a))
+    if compared.rest is not None:  # the whole lies between the group and its rest
+        apart -= quotient(
+            *(_scored_rows(e).sum(axis=1) for e in (compared.group, compared.reference))
+        )
     far, floor, p = (np.full(len(a), np.nan) for _ in range(3))
     for i in range(len(a)):
         sides = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
         rng, draws = generator(spec, metric.name, *sides), spec.replicates
         one, two = (each[None] for each in sides)
-        far[i] = cumulative_radius(one, two, widths, metric.by, spec.confidence, rng, draws)[0]
+        errors = cumulative_errors(one, two, widths, metric.by, rng, draws) * apart[i]
+        made = ball(errors, value[i : i + 1], spec.confidence)
+        far[i] = made[0][0]
+        p[i] = max(made[1][0], cumulative_p(one, two, widths, metric.by, rng, draws)[0])
         floor[i] = expected_cumulative_distance(one, two, widths, metric.by, rng, draws)[0]
-        p[i] = cumulative_p(one, two, widths, metric.by, rng, draws)[0]
-    if compared.rest is not None:  # the whole lies between the group and its rest
-        apart = 1 - quotient(
-            *(_scored_rows(e).sum(axis=1) for e in (compared.group, compared.reference))
-        )
-        far, floor = far * apart, floor * apart
-    value = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
-    return _ball(metric, value, far, p, floor, insufficient_rows((d.sum(axis=1), a.sum(axis=1))))
+    floor = floor * apart
+    too_few = insufficient_rows((d.sum(axis=1), a.sum(axis=1)))
+    return _ball(metric, value, far, p, floor, too_few, spec.confidence)
 
 
 def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) -> Intervals:
@@ -202,12 +182,12 @@ def _between_curves(metric: ScoreDistance, compared: Comparisons, spec: Spec) ->
     for i in np.flatnonzero(~np.isnan(value)):
         one, two = (a[i], d[i]) if precedes(a[i], d[i]) else (d[i], a[i])
         rng = generator(spec, metric.name, one, two)
-        far[i] = area_radius(one, two, spec.confidence, rng, draws)
+        far[i], apart = ball(curve_errors(one, two, rng, draws), value[i], spec.confidence)
         areas = null_areas(one, two, rng, draws)
         floor[i] = np.nanmean(areas)
-        p[i] = (1 + np.count_nonzero(areas >= value[i])) / (1 + draws)
+        p[i] = max(apart, (1 + np.count_nonzero(areas >= value[i])) / (1 + draws))
     rows = d.sum(axis=-1).min(axis=1), a.sum(axis=-1).min(axis=1)
-    return _ball(metric, value, far, p, floor, insufficient_rows(rows))
+    return _ball(metric, value, far, p, floor, insufficient_rows(rows), spec.confidence)
 
 
 def _ball(
@@ -217,8 +197,10 @@ def _ball(
     p: Array,
     floor: Array,
     too_few: list[Reason | None],
+    confidence: float,
 ) -> Intervals:
     low, high = np.maximum(value - far, 0.0), np.minimum(value + far, metric.range[1])
+    low = np.where(p < 1 - confidence, low, np.minimum(low, 0.0))  # as the permuted rows have it
     methods = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
     return Intervals(low, high, p, [methods] * len(value), too_few, expected=floor)
 
@@ -299,9 +281,8 @@ def cross_auc_interval(metric: CrossAuc, compared: Comparisons, spec: Spec) -> I
     """Return the interval of the area between positives of one side and negatives of the other."""
     sides = (compared.group, compared.reference)
     first, second = sides if metric.positives == "group" else sides[::-1]
-    area = auc_from_counts(first.scored(0), second.scored(1))
-    low, high = auc_interval(area, critical(spec.confidence))
+    area = area_from_counts(first.scored(0), second.scored(1))
+    low, high = area_score_interval(*area, critical(spec.confidence))
     too_few = insufficient_rows(np.minimum(area.positives, area.negatives))
     none = np.full(len(low), np.nan)
-    methods = (IntervalMethod.DELONG, IntervalMethod.LOGIT)
-    return Intervals(low, high, none, [methods] * len(low), too_few)
+    return Intervals(low, high, none, [AUC_SCORE] * len(low), too_few)

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
-from fairgauge.stats.effective import weighted_n
+from fairgauge.stats.weighted import effective_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""
+
+_DECIMALS = 6
 
 Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
 """Reads a number of rows off one side of many comparisons."""
@@ -49,11 +51,16 @@ class CellCount:
 
 
 class Proportion(NamedTuple):
-    """A proportion as ``x`` successes of ``n`` trials; ``shared`` is of clustered rows."""
+    """A proportion as ``x`` successes of ``n`` trials.
+
+    ``degrees`` are those of Student's t, None for a normal critical value; ``shared`` is of
+    clustered rows.
+    """
 
     x: Array
     n: Array
     rate: Array
+    degrees: Array | None = None
     shared: ClusteredProportion | None = None
 
 
@@ -67,12 +74,14 @@ class Evidence:
     cases : the cases themselves.
     squares : sums of squared weights; None without weights.
     clusters : sums over clusters; None where rows are independent.
+    everyone : the sums of all rows, those of no group with them; None where they are not needed.
     """
 
     side: ConfusionCounts
     cases: ConfusionCounts
     squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
+    everyone: ConfusionCounts | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
         """Return a proportion as successes and trials, by effective sample size.
@@ -85,11 +94,15 @@ class Evidence:
         x, n = of(self.side), among(self.side)
         if self.clusters is not None:
             return self._clustered(of, among)
-        if self.squares is not None:
-            rate = np.nan_to_num(quotient(x, n))
-            n = weighted_n(n, among(self.squares), among(self.cases), rate, of(self.squares))
-            x = rate * n
-        return Proportion(x, n, quotient(x, n))
+        if self.squares is None:
+            return Proportion(x, n, quotient(x, n))
+        sides = (self.side, self.squares, self.cases)
+        inside = [of(each) for each in sides]
+        outside = [among(each) - some for each, some in zip(sides, inside, strict=True)]
+        outside = [np.where(outside[2] > 0, each, 0.0) for each in outside]  # not by rounding
+        effective = effective_share(*zip(inside, outside, strict=True))
+        rate = quotient(x, n)
+        return Proportion(np.nan_to_num(rate) * effective.n, effective.n, rate, effective.degrees)
 
     def _clustered(self, of: Count, among: Count) -> Proportion:
         assert self.clusters is not None
@@ -98,8 +111,8 @@ class Evidence:
         shared = self.clusters.share(
             among.needs, of.cells, among.cells, self._rows_per_weight(among)
         )
-        rate, n = quotient(of(self.side), among(self.side)), shared.effective.n
-        return Proportion(np.nan_to_num(rate) * n, n, rate, shared)
+        rate, n = quotient(of(self.side), among(self.side)), shared.n
+        return Proportion(np.nan_to_num(rate) * n, n, rate, None, shared)
 
     def rows(self, count: Count) -> Array:
         """Return an effective number of rows: Kish's, where there are weights."""
@@ -186,9 +199,10 @@ def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:
     """Return the random numbers of a metric of some counts.
 
     They depend on what is counted alone: not on names, nor on the order of groups, nor on what
-    else is asked for.
+    else is asked for, nor on the rounding errors of sums of weights.
     """
-    content = (zlib.crc32(np.ascontiguousarray(each, dtype=float).tobytes()) for each in counts)
+    rounded = (np.round(np.asarray(each, dtype=float), _DECIMALS) + 0.0 for each in counts)
+    content = (zlib.crc32(np.ascontiguousarray(each).tobytes()) for each in rounded)
     return np.random.default_rng([spec.seed, zlib.crc32(key.encode()), *content])
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import BUILT_IN, find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, DiagnosticCode, ScopeKind, Status
+from fairgauge.enums import ClassKind, DiagnosticCode, IntervalMethod, ScopeKind, Status
 from fairgauge.inference.evidence import generator
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.report.results import Diagnostic
@@ -62,7 +62,9 @@ def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
     used = set()
     for family in families.values():
         p = [estimates[i].p_value for i in family]
-        if _mirrored([estimates[i] for i in family]):
+        if any(_adjusted_already(estimates[i]) for i in family):
+            adjusted, how = np.array(p, dtype=float), "tukey"
+        elif _mirrored([estimates[i] for i in family]):
             adjusted, how = np.array(p, dtype=float), "holm"
         else:
             adjusted, how = adjust(np.array(p, dtype=float))
@@ -70,6 +72,11 @@ def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
         for i, value in zip(family, adjusted.tolist(), strict=True):
             made[i] = replace(made[i], p_adjusted=value)
     return AdjustedEstimates(tuple(made), tuple(_adjustment_notes(used)))
+
+
+def _adjusted_already(each: Estimate) -> bool:
+    """Return whether the interval holds for all pairs of groups, and the p-value with it."""
+    return each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
 
 
 def _mirrored(family: list[Estimate]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Agreement
+from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import Cells
 from fairgauge.catalogue.moments import Mean, MomentStatistic
 from fairgauge.catalogue.score_statistics import ScoreStatistic
@@ -21,7 +21,6 @@ from fairgauge.catalogue.statistics import Blend, DrawnStatistic, Quotient, Rate
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.evidence import CellCount
 from fairgauge.inference.interval import (
-    FEWEST_CLUSTERS,
     Formula,
     MappedProportion,
     NoInterval,
@@ -60,6 +59,22 @@ def _(statistic: Rate, evidence: Evidence) -> StatisticInterval:
 @statistic_interval.register(Agreement)
 def _(statistic: Agreement, evidence: Evidence) -> StatisticInterval:
     return of_share(evidence, statistic.agreed, statistic.size)
+
+
+@statistic_interval.register(Averaged)
+@statistic_interval.register(Kappa)
+def _(statistic: Averaged | Kappa, evidence: Evidence) -> StatisticInterval:
+    from fairgauge.inference.class_averages import (
+        agreement_shape,
+        class_interval,
+        is_of_agreement,
+    )
+
+    if not isinstance(statistic, Averaged) or not is_of_agreement(statistic):
+        return class_interval(statistic, evidence)
+    of, among, shape = agreement_shape(statistic, len(evidence.side.per_class))
+    method = IntervalMethod.WILSON if shape is np.asarray else IntervalMethod.WILSON_TRANSFORMED
+    return of_share(evidence, of, among, shape, method)
 
 
 def is_resampled(statistic: Statistic) -> bool:
@@ -128,23 +143,30 @@ def of_share(
     method: IntervalMethod = IntervalMethod.WILSON,
 ) -> StatisticInterval:
     """Return a number that stands for a share of rows, by Wilson's limits."""
-    x, n, rate, shared = evidence.share(of, among)
+    x, n, rate, degrees, shared = evidence.share(of, among)
     share = MappedProportion(x, n, shape)
     if shared is None:
-        return StatisticInterval(
-            shape(rate), n, Formula(wilson, (x, n), shape), (method,), (share,)
-        )
+        formula = Formula(wilson, (x, n), shape)
+        if degrees is not None:
+            formula = Formula(_wilson_t, (x, n, degrees), shape)
+        return StatisticInterval(shape(rate), n, formula, (method,), (share,))
 
-    enough = shared.n_clusters >= FEWEST_CLUSTERS
+    degrees = shared.of.degrees
 
     def at(z: Array) -> Limits:
-        low, high = wilson(x, n, as_critical_t(z, shared.effective.degrees))
-        return share.limits((np.where(enough, low, np.nan), np.where(enough, high, np.nan)))
+        low, high = wilson(x, n, as_critical_t(z, degrees))
+        known = degrees > 0
+        return share.limits((np.where(known, low, np.nan), np.where(known, high, np.nan)))
 
     methods = (IntervalMethod.CLUSTER_ROBUST, method)
     return StatisticInterval(
-        shape(rate), n, at, methods, (share,), clusters=shared.n_clusters, dependence=shared
+        shape(rate), n, at, methods, (share,), clusters=shared.of.clusters, dependence=shared
     )
+
+
+def _wilson_t(x: Array, n: Array, degrees: Array, z: Array) -> Limits:
+    """Return Wilson's limits at critical values of Student's t."""
+    return wilson(x, n, as_critical_t(z, degrees))
 
 
 def denominator(statistic: Statistic) -> Count | None:
@@ -160,9 +182,11 @@ def denominator(statistic: Statistic) -> Count | None:
         from fairgauge.inference.scored import rows_of_mean
 
         return rows_of_mean(statistic)
-    if isinstance(statistic, Agreement):
-        return statistic.size
-    if isinstance(statistic, Mean):
+    if isinstance(statistic, Averaged):
+        from fairgauge.inference.class_averages import is_of_agreement
+
+        return statistic.size if is_of_agreement(statistic) else None
+    if isinstance(statistic, (Agreement, Mean)):
         return statistic.size
     return None
 

@@ -16,8 +16,9 @@ import numpy as np
 from fairgauge.enums import IntervalMethod, Method, Status
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import as_count
-from fairgauge.report.results import Interval
+from fairgauge.report.results import Interval, simultaneous_interval
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.cluster_robust import FEWEST_CLUSTERS
 from fairgauge.stats.intervals import (
     clopper_pearson,
     critical,
@@ -39,13 +40,10 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
-ENOUGH_CLUSTERS = 20
-FEWEST_CLUSTERS = 10
-"""With fewer clusters on a side, the variance between them is not known well enough."""
-
+AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
 JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
-CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=FEWEST_CLUSTERS)
+CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
 RATIO_MAY_BE_ZERO = Reason.of(ReasonCode.RATIO_MAY_BE_ZERO)
 _FEWEST_IN_STRATUM, _MOST_THIN = 5, 0.1
 THIN_STRATA = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST_IN_STRATUM, share=_MOST_THIN)
@@ -72,6 +70,8 @@ class Intervals:
     reason : why there is no interval, where there is none.
     expected : what sampling variation alone gives under no difference; NaN where unknown.
     corrected : the values less that, where it can be taken off; NaN elsewhere.
+    simultaneous : limits that hold together for all groups of a feature, for the group that is
+        singled out as the most extreme; NaN where there are none.
     """
 
     low: Array
@@ -82,6 +82,7 @@ class Intervals:
     reason: Reason | None = None
     expected: Array | None = None
     corrected: Array | None = None
+    simultaneous: Limits | None = None
 
     def containing(self, value: Array, limits: tuple[float, float]) -> Intervals:
         """Return the intervals, clipped to the range of the metric, that contain the value.
@@ -97,24 +98,25 @@ class Intervals:
         low, high = np.minimum(low, value), np.maximum(high, value)  # not off by rounding
         low, high, p = (np.where(held, each, np.nan) for each in (low, high, self.p))
         reason = self.reason or Reason.of(ReasonCode.VALUE_OUTSIDE_INTERVAL)
-        return replace(self, low=low, high=high, p=p, reason=reason)
+        wider = self.simultaneous
+        if wider is not None:
+            ends = (np.minimum(np.maximum(each, limits[0]), limits[1]) for each in wider)
+            below, above = (np.where(held, each, np.nan) for each in ends)
+            wider = np.fmin(below, low), np.fmax(above, high)
+        return replace(self, low=low, high=high, p=p, reason=reason, simultaneous=wider)
 
 
 def insufficient_clusters(clusters: Array) -> list[Reason | None]:
-    """Return why clusters are insufficient: fewer than 20 decide nothing, fewer than 10 give none.
+    """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds the smaller number of clusters of both sides; array of shape (n,). None where
-    they suffice.
+    ``clusters`` holds the smaller number of effective clusters of both sides: as many equal ones as
+    their sizes are worth; array of shape (n,).
     """
     return [
-        Reason.of(
-            ReasonCode.FEW_CLUSTERS,
-            clusters=int(number),
-            minimum=FEWEST_CLUSTERS if number < FEWEST_CLUSTERS else ENOUGH_CLUSTERS,
-        )
-        if number < ENOUGH_CLUSTERS
+        Reason.of(ReasonCode.FEW_CLUSTERS, clusters=number, minimum=FEWEST_CLUSTERS)
+        if number < FEWEST_CLUSTERS
         else None
-        for number in clusters.tolist()
+        for number in clusters.round(1).tolist()
     ]
 
 
@@ -139,7 +141,7 @@ def insufficient_rows(
 def _few_or_sparse(
     n: float, side: str | None, expected: float, *, effective: bool
 ) -> Reason | None:
-    if n < FEWEST_ROWS:
+    if n < FEWEST_ROWS * (1 - _ROUNDING):
         reason = Reason.of(
             ReasonCode.FEW_ROWS,
             n=as_count(n),
@@ -147,7 +149,7 @@ def _few_or_sparse(
             effective=True if effective else None,
         )
         return reason.on(side) if side else reason
-    if expected < FEWEST_EXPECTED:
+    if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
 
@@ -173,6 +175,7 @@ class Certainty(TypedDict, total=False):
     status: Status
     reason: Reason | None
     interval: Interval | None
+    simultaneous: Interval | None
     p_value: float | None
     expected: float | None
     corrected: float | None
@@ -190,7 +193,12 @@ def certainty(intervals: Intervals, at: int, level: float) -> Certainty:
         "corrected": _at(intervals.corrected, at),
     }
     if known:
-        fields["interval"] = Interval(low, high, level, tuple(intervals.methods[at]))
+        alone = Interval(low, high, level, tuple(intervals.methods[at]))
+        fields["interval"] = alone
+        if intervals.simultaneous is not None:
+            low, high = (float(each[at]) for each in intervals.simultaneous)
+            if not (math.isnan(low) or math.isnan(high)):
+                fields["simultaneous"] = simultaneous_interval(alone, low, high)
         fields["p_value"] = None if math.isnan(p) else p
     return fields
 
@@ -245,6 +253,32 @@ class MappedProportion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sparseness:
+    """The rows of every group that an interval needs a minimum of; ``code`` is of too few.
+
+    ``together`` is the code and the minimum of both sides of a comparison together.
+    """
+
+    code: ReasonCode
+    rows: Array
+    minimum: int
+    together: tuple[ReasonCode, int] | None = None
+
+    def insufficient(self, other: Sparseness) -> list[Reason | None]:
+        """Return why a comparison has too few, None where both sides have enough."""
+        code, most = self.together or (self.code, 0)
+        reasons: list[Reason | None] = []
+        for mine, yours in zip(self.rows.tolist(), other.rows.tolist(), strict=True):
+            fewest, total = min(mine, yours), mine + yours
+            if fewest < self.minimum:
+                reasons.append(Reason.of(self.code, rows=fewest, minimum=self.minimum))
+            else:
+                few = total < most
+                reasons.append(Reason.of(code, rows=total, minimum=most) if few else None)
+        return reasons
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StatisticInterval:
     """A statistic of every group, and its limits at any critical value.
 
@@ -255,9 +289,10 @@ class StatisticInterval:
     methods : how they are made, outermost step first.
     shares : the proportions that it is made of, for the rule of expected counts.
     variance : the sample variance of the values that it is the mean of; None if it is no mean.
-    clusters : the number of clusters; None where rows are independent.
+    clusters : the effective number of clusters (Kish); None where rows are independent.
     dependence : gives its correlation with the same statistic of sides that share clusters.
     reason : why some have no limits (nan), if any has none.
+    sparse : the rows that it needs a minimum of, besides those of the rules for all statistics.
     """
 
     estimate: Array
@@ -269,6 +304,7 @@ class StatisticInterval:
     clusters: Array | None = None
     dependence: Dependence | None = None
     reason: Reason | None = None
+    sparse: Sparseness | None = None
 
     @property
     def clustered(self) -> bool:

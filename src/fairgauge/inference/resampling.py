@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.catalogue.averages import Agreement, Averaged, Kappa
 from fairgauge.catalogue.cells import ALL, FN, FP, TN, TP, Cells
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.enums import IntervalMethod, Method, Profile
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import Methods
-    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Limits
 
@@ -300,12 +298,8 @@ _MARGINS = {LABEL: (TP + FN, FP + TN), PREDICTION: (TP + FP, FN + TN)}
 """What is positive and negative of rows that are counted by label and prediction."""
 
 
-def table_of(statistic: Statistic, outcome_masks: Sequence[OutcomeMasks]) -> CellLayout | None:
+def table_of(statistic: Statistic) -> CellLayout | None:
     """Return the cells of a statistic of counts; None where it is not one of counts."""
-    if isinstance(statistic, (Averaged, Agreement)) or (
-        isinstance(statistic, Kappa) and outcome_masks
-    ):
-        return _classes(outcome_masks)
     if not statistic.sums:
         return None
     return cells_table(_distinct_cells(statistic.sums), statistic.needs)
@@ -353,44 +347,6 @@ def cells_table(parts: Sequence[Cells], needs: frozenset[Need]) -> CellLayout:
         return ConfusionCounts(size=ALL.count(counts), cells={needs: counts})
 
     return CellLayout(read, write)
-
-
-def strata_table(of: Need) -> CellLayout:
-    """Return the positive and negative rows of every stratum."""
-
-    def write(drawn: Array) -> ConfusionCounts:
-        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), strata={of: drawn})
-
-    return CellLayout(lambda side: side.strata[of], write)
-
-
-def _classes(outcome_masks: Sequence[OutcomeMasks]) -> CellLayout:
-    """Return rows by label and prediction, and each class against the rest made of them."""
-
-    def read(side: ConfusionCounts) -> Array:
-        assert side.joint is not None
-        return side.joint
-
-    def write(drawn: Array) -> ConfusionCounts:
-        every = tuple(_against_the_rest(drawn, r.labels, r.predictions) for r in outcome_masks)
-        return ConfusionCounts(size=drawn.sum(axis=(1, 2)), cells=every[0].cells, per_class=every)
-
-    return CellLayout(read, write)
-
-
-def _against_the_rest(
-    joint: Array, labels: NDArray[np.bool_], predictions: NDArray[np.bool_]
-) -> ConfusionCounts:
-    by_label = np.stack([joint[:, labels].sum(axis=1), joint[:, ~labels].sum(axis=1)], axis=1)
-    states = [by_label[:, :, mask].sum(axis=2) for mask in (predictions, ~predictions)]
-    (tp, fp), (fn, tn) = ((each[:, 0], each[:, 1]) for each in states)
-    zero = np.zeros_like(tp)
-    cells = {
-        BOTH: np.stack([tp, fp, fn, tn], axis=-1),
-        LABEL: np.stack([tp + fn, zero, zero, fp + tn], axis=-1),
-        PREDICTION: np.stack([tp + fp, zero, zero, fn + tn], axis=-1),
-    }
-    return ConfusionCounts(size=joint.sum(axis=(1, 2)), cells=cells)
 
 
 def _distinct_cells(sums: Sequence[Cells]) -> list[Cells]:

@@ -13,7 +13,8 @@ from fairgauge.catalogue.lookup import find_metric
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import IntervalMethod, ReferenceKind
 from fairgauge.report.results import OVERALL
-from fairgauge.stats.power import detectable_difference, n_to_decide
+from fairgauge.stats.power import detectable_difference
+from fairgauge.stats.verdict_power import rows_to_decide
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
@@ -37,29 +38,41 @@ class DetectableDisparity:
     ratio: float | None
 
 
-def rows_to_decide(
-    estimate: Estimate, lower: float, upper: float, metric: Metric | None = None
-) -> float | None:
-    """Return the rows (both sides together) at which an inconclusive verdict would be decided.
+@dataclass(frozen=True, slots=True)
+class NeededRows:
+    """Rows of both sides together that would decide a verdict with a power of `POWER`.
 
-    The value is taken as it is. Infinite where it lies on a limit, None where it is not known.
-    ``metric`` is what was estimated, if the catalogue does not have it.
+    Attributes
+    ----------
+    rows : if the estimate is the truth; infinite where it lies on a limit.
+    fewest, most : for all values in the estimate's interval at a level of `POWER`; ``most`` is
+        infinite where a limit of the rule lies in it.
+    """
+
+    rows: float
+    fewest: float
+    most: float
+
+
+def needed_rows(
+    estimate: Estimate, lower: float, upper: float, metric: Metric | None = None
+) -> NeededRows | None:
+    """Return the rows at which an inconclusive verdict would probably be decided.
+
+    None where the estimate or its interval is unknown or unbounded. ``metric`` is what was
+    estimated, if the catalogue does not have it.
     """
     rows = (estimate.n_group or 0) + (estimate.n_reference or 0)
     value, low, high = estimate.value, estimate.low, estimate.high
-    if value is None or low is None or high is None or not rows:
+    if value is None or low is None or high is None or not estimate.confidence or not rows:
         return None
     metric = metric or find_metric(estimate.metric)
-    sides = _rates(estimate, metric)
-    if sides is not None and isinstance(metric, Contrast) and estimate.confidence:
-        first, second = sides if metric.order == "group - reference" else sides[::-1]
-        x1, x2 = first[0] * first[1], second[0] * second[1]
-        found = n_to_decide(
-            x1, first[1], x2, second[1], lower, upper, estimate.confidence, metric.by
-        )
-        return float(found)
-    factor = _factor(value, (low, high), (lower, upper), logarithmic=metric.neutral == 1)
-    return math.ceil(rows * factor) if math.isfinite(factor) else math.inf
+    found = rows_to_decide(
+        value, low, high, rows, lower, upper, estimate.confidence, POWER,
+        logarithmic=metric.neutral == 1 and low > 0 and lower >= 0,
+    )  # fmt: skip
+    needed = NeededRows(*(_whole(float(each)) for each in found))
+    return None if math.isnan(needed.rows) else needed
 
 
 def detectable_disparity(
@@ -80,26 +93,8 @@ def detectable_disparity(
     return DetectableDisparity(gap, 1 - gap / rate if rate > gap else None)
 
 
-def _factor(
-    value: float, interval: tuple[float, float], limits: tuple[float, float], *, logarithmic: bool
-) -> float:
-    """Return how many times the rows shrink an interval, as their root, off the limits it holds."""
-    (low, high), (lower, upper) = interval, limits
-    if value < lower:
-        pairs = [(high, lower)]
-    elif value > upper:
-        pairs = [(low, upper)]
-    else:
-        pairs = [(low, lower)] if low < lower else []
-        pairs += [(high, upper)] if high > upper else []
-    factor = 1.0
-    for end, limit in pairs:
-        away = (end, limit, value)
-        if logarithmic and min(away) > 0:
-            away = (math.log(end), math.log(limit), math.log(value))
-        far, near = away[0] - away[2], away[1] - away[2]
-        factor = max(factor, (far / near) ** 2 if near else math.inf)
-    return factor
+def _whole(rows: float) -> float:
+    return math.ceil(rows) if math.isfinite(rows) else rows
 
 
 def _rates(

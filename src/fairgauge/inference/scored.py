@@ -27,9 +27,10 @@ from fairgauge.catalogue.score_statistics import (
     scores_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, StatisticInterval, of_mean
+from fairgauge.inference.interval import AUC_SCORE, NoInterval, StatisticInterval, of_mean
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
 from fairgauge.stats.calibration import (
     Bins,
     largest_error_limits,
@@ -38,9 +39,6 @@ from fairgauge.stats.calibration import (
 )
 from fairgauge.stats.intervals import wilson
 from fairgauge.stats.scores import (
-    Auc,
-    auc_from_counts,
-    auc_interval,
     precision_from_counts,
     precision_interval,
 )
@@ -97,21 +95,33 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
 
 @score_interval.register(ScoreMean)
 def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
-    mean, variance = _spread(statistic, scores_of(evidence.side))
-    return of_mean(mean, variance, evidence.rows(statistic.size))
-
-
-def _spread(statistic: ScoreMean, held: Scores) -> tuple[Array, Array]:
-    """Return the value of a mean and the variance (divisor n) of what it is the mean of."""
-    of, middle = _OF_A_ROW[statistic.of], (held.low + held.high) / 2
+    of, held = _OF_A_ROW[statistic.of], _linearised(evidence)
+    middle = (held.low + held.high) / 2
     if statistic.labelled:
         counts, values = held.counts, np.stack([of(middle, 1.0), of(middle, 0.0)])
     else:
         counts, values = held.every[:, None], of(middle, 0.0)[None]
-    rows = counts.sum(axis=(1, 2))
-    mean = quotient((counts * values).sum(axis=(1, 2)), rows)
-    away = (values - mean[:, None, None]) ** 2
-    return statistic.of_scores(held), quotient((counts * away).sum(axis=(1, 2)), rows)
+    centre = _bin_mean(evidence, values, labelled=statistic.labelled)
+    away = (values - centre[:, None, None]) ** 2
+    variance = quotient((counts * away).sum(axis=(1, 2)), counts.sum(axis=(1, 2)))
+    mean = statistic.of_scores(scores_of(evidence.side))
+    return of_mean(mean, variance, evidence.rows(statistic.size))
+
+
+def _bin_mean(evidence: Evidence, values: Array, *, labelled: bool) -> Array:
+    """Return the mean of what a row in each bin has, at the middle of the bin."""
+    held = scores_of(evidence.side)
+    counts = held.counts if labelled else held.every[:, None]
+    return quotient((counts * values).sum(axis=(1, 2)), counts.sum(axis=(1, 2)))
+
+
+def _linearised(evidence: Evidence) -> Scores:
+    """Return the histograms over which the spread of a mean is taken: squared weights, if any.
+
+    The linearised variance of a weighted mean is the sum of ``w^2 (y - mean)^2`` over the squared
+    sum of weights: that of the rows weighed by ``w^2``, over Kish's number of rows.
+    """
+    return scores_of(evidence.side if evidence.squares is None else evidence.squares)
 
 
 @score_interval.register(LabelMeanScore)
@@ -119,21 +129,20 @@ def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
     held, label = scores_of(evidence.side), statistic.position
     rows = _labelled(evidence.side, label)
     mean, mean_square = (quotient(held.moments[m][:, label], rows) for m in ("s", "s2"))
-    n = evidence.scored(label).sum(axis=-1)
-    return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
+    variance = np.maximum(mean_square - mean**2, 0.0)
+    if evidence.squares is not None:
+        squares = _linearised(evidence).counts[:, label]
+        away = ((held.low + held.high) / 2 - mean[:, None]) ** 2
+        variance = quotient((squares * away).sum(axis=-1), squares.sum(axis=-1))
+    return of_mean(mean, variance, evidence.scored(label).sum(axis=-1))
 
 
 @score_interval.register(RocAuc)
 def _(statistic: RocAuc, evidence: Evidence) -> StatisticInterval:
     del statistic  # there is one; its counts are scaled to the effective sample size
-    area: Auc = auc_from_counts(evidence.scored(0), evidence.scored(1))
+    area = area_from_counts(evidence.scored(0), evidence.scored(1))
     rows = np.minimum(area.positives, area.negatives)
-    return StatisticInterval(
-        area.auc,
-        rows,
-        lambda z: auc_interval(area, z),
-        (IntervalMethod.DELONG, IntervalMethod.LOGIT),
-    )
+    return StatisticInterval(area.area, rows, lambda z: area_score_interval(*area, z), AUC_SCORE)
 
 
 @score_interval.register(AveragePrecision)

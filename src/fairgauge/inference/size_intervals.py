@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.enums import IntervalMethod
-from fairgauge.inference.interval import Intervals, insufficient_rows
+from fairgauge.inference.interval import Intervals, NoInterval, insufficient_rows
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.conditional_disparity import conditional_disparity
 from fairgauge.stats.intervals import critical, wilson
 from fairgauge.stats.significance import invert
 
@@ -73,30 +74,49 @@ def representation_interval(
 def conditional_interval(
     metric: ConditionalDisparity, compared: Comparisons, spec: Spec
 ) -> Intervals:
-    """Return the interval of a disparity within strata, where the strata hold enough."""
+    """Return the interval of a disparity within strata, by the score of its pooled difference.
+
+    Raises
+    ------
+    NoInterval
+        The reference is all rows: a group is then counted on both sides of its share.
+    """
+    if compared.group.clusters is not None:
+        return _conditional_jackknife(metric, compared, spec)
+    if compared.rest is not None:
+        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+    rows = _rows_per_weight_of_both(compared)[:, None, None]
+    ours, theirs = (
+        each.side.strata[metric.of] * rows for each in (compared.group, compared.reference)
+    )
+    low, high, p = conditional_disparity(ours, theirs, np.asarray(critical(spec.confidence)))
+    sizes = metric.sizes(compared.group.cases, compared.reference.cases)
+    methods = [(IntervalMethod.STRATIFIED_SCORE,)] * len(low)
+    return Intervals(low, high, p, methods, insufficient_rows(sizes))
+
+
+def _rows_per_weight_of_both(compared: Comparisons) -> Array:
+    """Return the effective rows per unit of weight of both sides together, as one sample."""
+    weight = compared.group.side.size + compared.reference.side.size
+    if compared.group.squares is None or compared.reference.squares is None:
+        return np.ones_like(weight)
+    squares = compared.group.squares.size + compared.reference.squares.size
+    return np.asarray(np.nan_to_num(quotient(weight, squares)))
+
+
+def _conditional_jackknife(
+    metric: ConditionalDisparity, compared: Comparisons, spec: Spec
+) -> Intervals:
+    """Return the interval from clusters left out, where the strata hold enough."""
+    from fairgauge.inference.cluster_jackknife import jackknife_interval
+
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))
     assert not isinstance(both, int)
     rows = both.sum(axis=-1)
     weak = np.where((both < _FEWEST).any(axis=-1), rows, 0.0).sum(axis=-1)
-    insufficient = quotient(weak, rows.sum(axis=-1)) > _MOST_WEAK
-    sizes = metric.sizes(compared.group.cases, compared.other.cases)
-    too_few = [
-        Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_WEAK, of=metric.of)
-        if thin
-        else few_rows
-        for thin, few_rows in zip(insufficient, insufficient_rows(sizes), strict=True)
-    ]
-    if compared.group.clusters is None:
-        from fairgauge.inference.resampling import resampled_interval, strata_table
-
-        intervals = resampled_interval(metric, strata_table(metric.of), compared, spec, too_few)
-    else:
-        from fairgauge.inference.cluster_jackknife import jackknife_interval
-
-        intervals = jackknife_interval(metric, compared, spec)
-        too_few = [a or b for a, b in zip(too_few, intervals.too_few, strict=True)]
-    low, high, p = (
-        np.where(insufficient, np.nan, each)
-        for each in (intervals.low, intervals.high, intervals.p)
-    )
-    return Intervals(low, high, p, intervals.methods, too_few, intervals.reason)
+    thin = quotient(weak, rows.sum(axis=-1)) > _MOST_WEAK
+    reason = Reason.of(ReasonCode.THIN_STRATA, minimum=_FEWEST, share=_MOST_WEAK, of=metric.of)
+    made = jackknife_interval(metric, compared, spec)
+    too_few = [reason if each else few for each, few in zip(thin, made.too_few, strict=True)]
+    low, high, p = (np.where(thin, np.nan, each) for each in (made.low, made.high, made.p))
+    return Intervals(low, high, p, made.methods, too_few, made.reason)

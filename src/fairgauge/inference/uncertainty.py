@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.catalogue.averages import Averaged, Kappa
 from fairgauge.catalogue.cells import FN, FP, TN, TP
 from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast, Imbalance
 from fairgauge.catalogue.conditional import ConditionalDisparity
@@ -45,8 +46,11 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import RateValue, as_number
 from fairgauge.report.results import Interval
+from fairgauge.stats.absolute_sum import absolute_sum_quantile, absolute_sum_tail
 from fairgauge.stats.contrasts import fold
-from fairgauge.stats.many import shrunken_rates
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.many import shrunken_rates, tukey_adjusted, tukey_level
+from fairgauge.stats.multiplicity import simultaneous_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,8 +65,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.evidence import Comparisons, Evidence
     from fairgauge.inference.interval import MappedProportion
-    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
+
+_PAIR = 2
 
 
 class Uncertainty:
@@ -72,17 +78,20 @@ class Uncertainty:
 
     Parameters
     ----------
-    outcome_masks : of each class, where a metric is of all classes.
     simultaneous : how many intervals hold at once (Bonferroni), of which one may be singled out.
+    candidates : of how many groups the data choose the reference. Comparisons with it then hold
+        simultaneously for all pairs of them (Tukey), whichever is chosen.
     """
 
-    def __init__(
-        self, spec: Spec, outcome_masks: Sequence[OutcomeMasks] = (), simultaneous: int = 1
-    ) -> None:
+    def __init__(self, spec: Spec, simultaneous: int = 1, candidates: int = 1) -> None:
         level = 1 - (1 - spec.confidence) / simultaneous
         self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
-        self.outcome_masks = outcome_masks
         self._number = simultaneous
+        self._candidates = candidates
+        self._with_reference = self
+        if candidates >= FEWEST_GROUPS:
+            strict = replace(spec, confidence=tukey_level(candidates, level))
+            self._with_reference = Uncertainty(strict)
         self._compared: dict[Statistic, StatisticComparison | Reason] = {}
         self._expected: tuple[Statistic, ...] = ()
         self.resampled: dict[str, Array] = {}
@@ -99,7 +108,7 @@ class Uncertainty:
 
     def stricter(self, parts: int) -> Uncertainty:
         """Return the one whose intervals of several parts hold simultaneously."""
-        return Uncertainty(self.spec, self.outcome_masks, parts)
+        return Uncertainty(self.spec, parts)
 
     def of_rates(
         self, statistics: Sequence[Statistic], evidence: Evidence, margin: NDArray[np.bool_]
@@ -143,7 +152,7 @@ class Uncertainty:
         if evidence.clusters is None and is_resampled(statistic):
             from fairgauge.inference.resampling import resampled_statistic, table_of
 
-            table = table_of(statistic, self.outcome_masks)
+            table = table_of(statistic)
             if table is not None:
                 return resampled_statistic(statistic, table, evidence, margin, self.spec)
         return side_interval(statistic, evidence)
@@ -151,35 +160,44 @@ class Uncertainty:
     def of_metric(self, metric: ComparisonMetric, compared: Comparisons, value: Array) -> Intervals:
         """Return the interval of a metric for every comparison."""
         robust = isinstance(metric, (Contrast, Combined, ConditionalDisparity))
+        how = self if metric.scope == "table" else self._with_reference
         try:
             if compared.group.clusters is None or robust:
-                made = interval(metric, compared, self)
+                made = interval(metric, compared, how)
             else:
                 from fairgauge.inference.cluster_jackknife import jackknife_interval
 
-                made = jackknife_interval(metric, compared, self.spec)
+                made = jackknife_interval(metric, compared, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         if self.spec.profile is not Profile.DOCUMENTED:  # it may make 0 of 0/0
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
+        if how is not self:
+            made = self._whichever_is_chosen(made)
+        elif metric.scope != "table":
+            made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_pooled(
         self, metric: Contrast, compared: Comparisons, weights: Array, value: Array
     ) -> Intervals:
         """Return the interval of a contrast adjusted for strata, for every group."""
-        if is_resampled(metric.of) and compared.group.clusters is None:
+        unknown = is_resampled(metric.of) or isinstance(metric.of, Kappa)
+        if unknown and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
+        how = self._with_reference
         try:
             if compared.group.clusters is None:
-                made = pooled_interval(metric, compared, weights, self.spec)
+                made = pooled_interval(metric, compared, weights, how.spec)
             else:
                 from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
 
-                made = pooled_jackknife_interval(metric, compared, weights, value, self.spec)
+                made = pooled_jackknife_interval(metric, compared, weights, value, how.spec)
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
+        if how is not self:
+            made = self._whichever_is_chosen(made)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_feature(
@@ -195,13 +213,13 @@ class Uncertainty:
         rows = rows_per_group(metric, groups.cases).reshape(slots, -1)
         slot = np.arange(slots)
         too_few = insufficient_rows((rows[slot, spread.first], rows[slot, spread.second]))
-        if groups.clusters is not None and "score" not in metric.needs:
-            clusters = clusters_per_group(metric, groups.clusters)
-            known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
-            few_clusters = insufficient_clusters(known.min(axis=1))
-            too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
         none = np.full(slots, np.nan)
         try:
+            if groups.clusters is not None and "score" not in metric.needs:
+                clusters = clusters_per_group(metric, groups.clusters)
+                known = np.where(rows.ravel() > 0, clusters, np.inf).reshape(slots, -1)
+                few_clusters = insufficient_clusters(known.min(axis=1))
+                too_few = [a or b for a, b in zip(few_clusters, too_few, strict=True)]
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
@@ -225,6 +243,33 @@ class Uncertainty:
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         return made.containing(value, metric.range)
+
+    def _of_all_groups(
+        self, metric: ComparisonMetric, compared: Comparisons, alone: Intervals
+    ) -> Limits | None:
+        """Return limits that hold together for the groups of a feature, over all rows.
+
+        Those of a single comparison are its own. None where the method has no limits at other
+        levels.
+        """
+        margin = compared.margin
+        p = alone.p[margin & ~np.isnan(alone.p)]
+        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
+        comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
+        wider = alone
+        if len(p) > 1 and not mirrored:
+            if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
+                return None
+            strict = replace(self.spec, confidence=simultaneous_level(len(p), self.spec.confidence))
+            wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
+        return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
+
+    def _whichever_is_chosen(self, intervals: Intervals) -> Intervals:
+        """Return intervals made at Tukey's level, with the p-values that agree with them."""
+        p = tukey_adjusted(intervals.p, self._candidates)
+        methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
+        limits = (intervals.low, intervals.high)
+        return replace(intervals, p=p, methods=methods, simultaneous=limits)
 
     def _simultaneous(self, intervals: Intervals) -> Intervals:
         """Return intervals of which one may be singled out, for several hold at once."""
@@ -268,12 +313,13 @@ def interval(metric: ComparisonMetric, compared: Comparisons, how: Uncertainty) 
 def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
     method = how.spec.method
     # of sides that share rows, and whose numbers do not add up to that of both
-    overlapping = compared.rest is not None and denominator(metric.of) is None
+    of_classes = isinstance(metric.of, (Averaged, Kappa))
+    overlapping = compared.rest is not None and denominator(metric.of) is None and not of_classes
     resampled = method is Method.BAYES or method.resamples or is_resampled(metric.of)
     if compared.group.clusters is None and (resampled or overlapping):
         from fairgauge.inference.resampling import resampled_interval, shared_table, table_of
 
-        table = table_of(metric.of, how.outcome_masks)
+        table = table_of(metric.of)
         if table is not None:
             sizes = metric.sizes(compared.group.cases, compared.other.cases)
             best = how.spec.reference is ReferenceRule.BEST  # each metric has its own then
@@ -287,6 +333,8 @@ def _(metric: Contrast, compared: Comparisons, how: Uncertainty) -> Intervals:
 
 @interval.register(Combined)
 def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+    if metric.how == "mean" and _independent(metric, compared):
+        return _mean_of_absolutes(metric, compared, how)
     number = len(metric.of)
     stricter = how.stricter(number)
     parts = [interval(part, compared, stricter) for part in metric.of]
@@ -298,6 +346,41 @@ def _(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
     reasons = zip(*(part.too_few for part in parts), strict=True)
     too_few = [next(filter(None, several), None) for several in reasons]
     return Intervals(low, high, p, methods, too_few, parts[0].reason)
+
+
+def _independent(metric: Combined, compared: Comparisons) -> bool:
+    """Return whether a metric is of two rates among different rows."""
+    of = [part.of for part in metric.of]
+    if compared.group.clusters is not None or len(of) != _PAIR:
+        return False
+    one, two = of
+    return isinstance(one, Rate) and isinstance(two, Rate) and one.among.disjoint(two.among)
+
+
+def _mean_of_absolutes(metric: Combined, compared: Comparisons, how: Uncertainty) -> Intervals:
+    """Return the ball around the mean of two absolute differences of different rows.
+
+    Limits of both at a stricter level would be far wider, because both are rarely off at once.
+    """
+    parts = [interval(part, compared, how) for part in metric.of]
+    values = [
+        part.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
+        for part in metric.of
+    ]
+    z = critical(how.spec.confidence)
+    towards, away = [], []
+    for value, part in zip(values, parts, strict=True):
+        below, above = (value - part.low) / z, (part.high - value) / z
+        towards.append(np.where(value > 0, below, above))
+        away.append(np.where(value > 0, above, below))
+    total = np.abs(values).sum(axis=0)
+    low = total - absolute_sum_quantile(towards[0], towards[1], how.spec.confidence)
+    high = total + absolute_sum_quantile(away[0], away[1], how.spec.confidence)
+    p = absolute_sum_tail(total, towards[0], towards[1])
+    methods = [(IntervalMethod.NORM_BALL, *each) for each in parts[0].methods]
+    reasons = zip(*(part.too_few for part in parts), strict=True)
+    too_few = [next(filter(None, several), None) for several in reasons]
+    return Intervals(np.maximum(low, 0.0) / 2, high / 2, p, methods, too_few, parts[0].reason)
 
 
 @interval.register(Imbalance)

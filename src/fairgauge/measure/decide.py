@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
-from fairgauge.inference.sample_size import detectable_disparity, rows_to_decide
+from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
@@ -57,12 +57,15 @@ class _Subject:
     estimate: Estimate | None = None
 
 
-def judge(measured: Measured, rules: Iterable[Rule]) -> tuple[Verdict, ...]:
+def judge(
+    measured: Measured, rules: Iterable[Rule], *, explain: bool = True
+) -> tuple[Verdict, ...]:
     """Hold the estimates against the rules: one verdict for each rule and group.
 
     Estimates within single strata never decide. Of several classes or thresholds the worst counts.
+    With ``explain``, an inconclusive verdict states the rows that would decide it.
     """
-    return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule))
+    return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule, explain))
 
 
 def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
@@ -84,7 +87,7 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     yield from _rates(measured, rule)
 
 
-def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
+def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
     metric = rule.definition
     of_all_groups = metric is not None and metric.scope == "feature"
@@ -94,7 +97,11 @@ def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
         held.setdefault(key, []).append(each)
     for several in held.values():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
-        each, outcome, reason = min(decisions, key=lambda one: _WORST_FIRST.index(one[1]))
+        each, outcome, reason = min(
+            decisions, key=lambda one: (_WORST_FIRST.index(one[1]), _margin(one[0], rule))
+        )
+        if explain and reason.code is ReasonCode.CROSSES and each.estimate is not None:
+            reason = _with_needs(reason, each.estimate, rule)
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
@@ -109,6 +116,11 @@ def _verdicts(measured: Measured, rule: Rule) -> Iterator[Verdict]:
         )
     matched = {each.group for several in held.values() for each in several}
     yield from _unmatched(measured, rule, matched)
+
+
+def _margin(each: _Subject, rule: Rule) -> float:
+    """Return how far a value is inside the limits; below 0 where it is outside."""
+    return math.inf if each.value is None else min(each.value - rule.low, rule.high - each.value)
 
 
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -189,13 +201,16 @@ def _decided(
     outcome, reason = _decide(each, rule)
     worst = worst_cases.get(each.estimate.key) if each.estimate else None
     decided = outcome in (Outcome.PASS, Outcome.FAIL) and reason.code in _BY_INTERVAL
-    if worst is None or not decided or _outcome(*_reached(each, worst, rule), rule) is outcome:
+    if worst is None or not decided:
+        return outcome, reason
+    low, high = _reached(each, worst, rule)
+    if _outcome(low, high, rule) is outcome:
         return outcome, reason
     return Outcome.INCONCLUSIVE, Reason.of(
         ReasonCode.MISSING_GROUPS,
         rows=worst.rows,
-        low=worst.low,
-        high=worst.high,
+        low=low,
+        high=high,
         alone=str(outcome),
     )
 
@@ -240,22 +255,23 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         if high < rule.low:
             return outcome, Reason.of(ReasonCode.BELOW, limit=rule.low)
         return outcome, Reason.of(ReasonCode.ABOVE, limit=rule.high)
-    return outcome, _undecided(each, rule, low, high)
-
-
-def _undecided(each: _Subject, rule: Rule, low: float, high: float) -> Reason:
-    """Return which limit the interval includes, what would settle it, and what data could show."""
     crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
-    if each.estimate is None:
-        return Reason.of(ReasonCode.CROSSES, limit=crossed)
-    needed = rows_to_decide(each.estimate, rule.low, rule.high, rule.definition)
-    detectable = detectable_disparity(each.estimate, metric=rule.definition)
+    return outcome, Reason.of(ReasonCode.CROSSES, limit=crossed)
+
+
+def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
+    """Return why a verdict is open, with what would settle it and what the data could show."""
+    needed = needed_rows(estimate, rule.low, rule.high, rule.definition)
+    detectable = detectable_disparity(estimate, metric=rule.definition)
     return Reason.of(
         ReasonCode.CROSSES,
-        limit=crossed,
-        needed=None if needed is None or math.isnan(needed) else min(needed, math.inf),
-        on_limit=True if needed is not None and needed > _MOST_ROWS else None,
-        rows=(each.estimate.n_group or 0) + (each.estimate.n_reference or 0),
+        limit=reason["limit"],
+        needed=needed.rows if needed else None,
+        fewest=needed.fewest if needed else None,
+        most=needed.most if needed else None,
+        power=POWER,
+        on_limit=True if needed and needed.rows > _MOST_ROWS else None,
+        rows=(estimate.n_group or 0) + (estimate.n_reference or 0),
         detectable=detectable.difference if detectable else None,
         detectable_ratio=detectable.ratio if detectable else None,
     )

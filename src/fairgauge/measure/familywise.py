@@ -55,7 +55,7 @@ def judge_familywise(
         failed = rejected
     return tuple(
         _kept(given, strict, family)
-        for given, strict in zip(verdicts, judge(stricter, spec.rules), strict=True)
+        for given, strict in zip(verdicts, judge(stricter, spec.rules, explain=False), strict=True)
     )
 
 

@@ -33,7 +33,7 @@ from fairgauge.inference.families import (
 from fairgauge.inference.missing_groups import missing_groups
 from fairgauge.measure.other_references import with_other_references
 from fairgauge.measure.slices import Slice
-from fairgauge.measure.small_groups import mark_estimates, mark_groups, small_groups
+from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pairs, small_groups
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
@@ -120,7 +120,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             *tested.diagnostics,
         ),
         scores=tuple(counts for each in binned for counts in score_counts(each, first)),
-        pairs=tuple(pair for part in parts for pair in part.pairs),
+        pairs=tuple(mark_pairs([pair for part in parts for pair in part.pairs], small)),
         worst_cases=worst,
         other_references=tuple(
             replace(other, estimates=tuple(mark_estimates(other.estimates, small)))

@@ -82,7 +82,7 @@ def reference_notes(
         instead = replace(
             measured, groups=(), estimates=other.estimates, worst_cases=other.worst_cases
         )
-        for verdict in judge(instead, rules):
+        for verdict in judge(instead, rules, explain=False):
             key = verdict.rule, verdict.feature, verdict.group
             before = given.get(key)
             if before is not None and _OPPOSITE.get(before.outcome) is verdict.outcome:

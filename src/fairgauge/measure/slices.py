@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.arithmetic import divide
-from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Metric
+from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
-from fairgauge.enums import Profile, ReferenceKind, Status
+from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_groups import worst_cases
@@ -19,7 +19,7 @@ from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
 from fairgauge.report.results import POOLED, ClassScope, Reference
-from fairgauge.resolve.references import resolve_references
+from fairgauge.resolve.references import admissible_groups, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.values import name_of
 
@@ -81,7 +81,9 @@ class Slice:
             from fairgauge.inference.clusters import ClustersBySide
 
             self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
-        self.uncertainty = Uncertainty(spec, per_class, simultaneous)
+        best = spec.reference is ReferenceRule.BEST
+        candidates = int(admissible_groups(counts, spec).sum()) if best else 1
+        self.uncertainty = Uncertainty(spec, simultaneous, candidates)
 
     def groups(
         self,
@@ -109,6 +111,9 @@ class Slice:
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
         values = rate_values(list(rates), evidence, margin, how, profile)
         weighted, has_cells = self.counts.weighted, self._has_cells
+        given = self.counts.in_given_weights
+        weights = given(side.size) if weighted else None
+        cells = given(side.counts(BOTH)) if has_cells and weighted else None
         for i, (g, slot) in enumerate(zip(which.tolist(), slots.tolist(), strict=True)):
             yield Group(
                 feature=self.counts.feature,
@@ -118,10 +123,10 @@ class Slice:
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
-                weight=float(side.size[i]) if weighted else None,
+                weight=None if weights is None else float(weights[i]),
                 share=float(side.size[i] / whole.size[i]) if whole.size[i] else None,
                 counts=_cells(cases.counts(BOTH)[i]) if has_cells else None,
-                weighted_counts=_cells(side.counts(BOTH)[i]) if has_cells and weighted else None,
+                weighted_counts=None if cells is None else _cells(cells[i]),
                 rates={name: rate for name, each in values.items() if (rate := each[i])},
             )
 
@@ -306,10 +311,13 @@ class Slice:
         """Return what is known of some sides, weighted and not."""
         cases = self.cases.pick(which, slots, pooled=pooled)
         clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
+        everyone = None
+        if self.counts.has_moments:  # the tails of errors are borrowed from all rows
+            everyone = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         if self.squares is None:
-            return Evidence(cases, cases, clusters=clusters)
+            return Evidence(cases, cases, None, clusters, everyone)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
-        return Evidence(side, cases, squares, clusters)
+        return Evidence(side, cases, squares, clusters, everyone)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -349,7 +357,6 @@ class Slice:
             return Compared(groups, groups, np.zeros_like(groups), [None])
         references = self.references(None if obstacle else metric)
         compared = references.sides != groups
-        compared &= ~np.isin(self.counts.groups, self.spec.exclude_groups)
         which = groups[compared]
         if metric.scope == "pooled" or "score" in metric.needs:  # scores are counted overall
             slots = np.zeros_like(which)
@@ -364,12 +371,15 @@ class Slice:
         evidence = self.comparisons(metric, compared)
         group, reference = evidence.group.side, evidence.reference.side
         value = metric.value(group, reference, profile)
+        rates = metric.side_values(group, reference, profile)
+        if isinstance(metric, Imbalance):  # of sums of weights
+            rates = self.counts.in_given_weights(rates[0]), self.counts.in_given_weights(rates[1])
         return _Completed(
             metric,
             group,
             reference,
             value,
-            metric.side_values(group, reference, profile),
+            rates,
             metric.sizes(evidence.group.cases, evidence.reference.cases),
             metric.error(group, reference),
             self.uncertainty.of_metric(metric, evidence, value),

@@ -13,7 +13,7 @@ from fairgauge.report.estimates import as_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fairgauge.report.estimates import Estimate, Group
+    from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.spec.specification import Spec
 
@@ -46,6 +46,11 @@ def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
     return [_marked_rates(each, small) for each in groups] if small else list(groups)
 
 
+def mark_pairs(pairs: Sequence[GroupPair], small: Small) -> list[GroupPair]:
+    """Return the pairs of groups; those with a group that is too small say which."""
+    return [_marked_pair(each, small) for each in pairs] if small else list(pairs)
+
+
 def _marked(estimate: Estimate, small: Small) -> Estimate:
     if estimate.status is not Status.OK or estimate.feature is None:
         return estimate
@@ -59,6 +64,16 @@ def _marked(estimate: Estimate, small: Small) -> Estimate:
             reason = reason.on(side)
             return replace(estimate, status=Status.TOO_FEW, reason=reason)
     return estimate
+
+
+def _marked_pair(pair: GroupPair, small: Small) -> GroupPair:
+    if pair.status is not Status.OK:
+        return pair
+    for side, name in (("group", pair.group), ("other group", pair.other)):
+        reason = small.get((pair.feature, name))
+        if reason is not None:
+            return replace(pair, status=Status.TOO_FEW, reason=reason.on(side))
+    return pair
 
 
 def _marked_rates(group: Group, small: Small) -> Group:

@@ -70,8 +70,8 @@ _TONES = {Turn.WORSE: Tone.BAD, Turn.BETTER: Tone.GOOD, Turn.OTHER: Tone.UNSURE,
 METHOD = (
     "The confidence interval of a change is MOVER's of the two intervals (Zou and Donner 2008). It "
     "assumes that the two reports are of different, independent rows. A ratio changes by a ratio. "
-    "The p-values invert these intervals; all changes are one family (Holm up to 20, "
-    "Benjamini-Hochberg above). A change is statistically significant where the interval of the "
+    "The p-values invert these intervals; all changes are one family (Holm). "
+    "A change is statistically significant where the interval of the "
     "change of the distance from no difference excludes 0, the adjusted p-value is at most one "
     "minus the confidence level, and both estimates have enough data."
 )

@@ -20,6 +20,7 @@ _TASKS = {
     "regression": "numbers (a regression)",
 }
 _PROCEDURES = {
+    "tukey": "Tukey",
     "holm": "Holm",
     "benjamini-hochberg": "Benjamini and Hochberg (over 20 groups)",
 }
@@ -28,6 +29,18 @@ _PROCEDURES = {
 def describe_diagnostic(diagnostic: Diagnostic) -> str:
     """Return a diagnostic as a sentence without a capital and a full stop."""
     return _DESCRIBED[diagnostic.code](diagnostic)
+
+
+def false_fail_sentence(d: Diagnostic) -> str:
+    """Return in one line how likely a false overall fail is; the notes have the whole sentence."""
+    comparisons = f"{d['comparisons']:,} comparisons"
+    probability = f"{100 * d['probability']:.2g}%"
+    if d["familywise"]:
+        return f"Probability of a false fail in {comparisons} together: at most {probability}."
+    return (
+        f"Probability of a false fail in {comparisons}: up to {probability}, or "
+        f"{50 * (1 - d['confidence']):.2g}% with --multiplicity familywise."
+    )
 
 
 def _task(d: Diagnostic) -> str:
@@ -96,8 +109,10 @@ def _homogeneity(d: Diagnostic) -> str:
     )
     p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
     return (
-        f"{title} {significant} between the {d['groups']} groups (chi-square test of homogeneity, "
-        f"{p}): the range over groups is {100 * d['range']:.1f} pp, where on average "
+        f"{title} {significant} between the {d['groups']} groups in one test of all of them "
+        f"(chi-square test of homogeneity, {p}, not adjusted for other tests), which does not "
+        f"show which groups differ: the range over groups is {100 * d['range']:.1f} pp, where on "
+        "average "
         f"{100 * d['expected_range']:.1f} pp are expected under no difference{spread}"
     )
 
@@ -226,10 +241,10 @@ def _false_fail(d: Diagnostic) -> str:
             f"the overall verdict would be fail with a probability of at most {probability}"
         )
     return (
-        f"{comparisons} are decided, each on its own {100 * d['confidence']:.4g}% confidence "
-        "interval: if all of them were exactly at their limits and independent, the overall "
-        f"verdict would be fail with a probability of {probability}; "
-        "--multiplicity familywise limits it"
+        f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
+        "interval: if all true values were exactly at their limits and the comparisons "
+        f"independent, the overall verdict would be fail with a probability of {probability}; "
+        f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
     )
 
 

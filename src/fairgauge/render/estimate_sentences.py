@@ -93,6 +93,10 @@ def interval_text(metric: Metric, interval: Interval) -> str:
         return f"{_level(interval)} {_range(low, high, _signed)}"
     if _in_points(metric):
         return f"{_level(interval)} {_range(low, high, _unsigned_points)} pp"
+    if _in_signed_points(metric):
+        return f"{_level(interval)} {_range(low, high, points)} pp"
+    if isinstance(metric, RowMetric) and metric.kind == "consistency":
+        return f"{_level(interval)} {_range(1 - high, 1 - low, percent)}"
     if isinstance(metric, Spread) and metric.by in ("minimum", "maximum") and metric.of.is_share:
         return f"{_level(interval)} {_range(low, high, percent)}"
     return f"{_level(interval)} {_range(low, high, amount)}"
@@ -138,7 +142,7 @@ def _subject(estimate: Estimate) -> str:
     if scope.kind is ClassKind.CLASS:
         parts.append(f"class {scope.name}")
     if scope.kind is ClassKind.WORST:
-        parts.append(f"class furthest from no difference ({scope.name})")
+        parts.append(f"class with the largest difference ({scope.name})")
     if scope.kind is ClassKind.AVERAGE:
         parts.append(f"{scope.average} average over classes")
     if estimate.threshold is not None:
@@ -235,7 +239,9 @@ def _(metric: Representation, estimate: Estimate, value: float) -> str:
         f"{percent(estimate.rate_group)} of the rows vs {percent(estimate.rate_reference)} of the "
         "population"
     )
-    return text if metric.by == "difference" else f"{text}, {amount(value)} times"
+    if metric.by == "difference":
+        return f"{text}, {points(value)} pp"
+    return f"{text}, {amount(value)} times"
 
 
 @_compared.register(Inequality)
@@ -266,7 +272,8 @@ def _(metric: Joint, estimate: Estimate, value: float) -> str:
     what = "ratio" if metric.neutral == 1 else "gap"
     how = "mean" if metric.how == "mean" else "smallest" if what == "ratio" else "largest"
     first, second = estimate.group, reference_name(estimate.reference)
-    return f"the {how} {what} in {names} is {amount(value)} (furthest apart: {first} and {second})"
+    size = f"{100 * value:.1f} pp" if _in_points(metric) else amount(value)
+    return f"the {how} {what} in {names} is {size} (furthest apart: {first} and {second})"
 
 
 @_compared.register(DifferentialFairness)
@@ -294,14 +301,16 @@ def _(metric: RowMetric, estimate: Estimate, value: float) -> str:
     templates = {
         "flip": (
             f"{ours} of rows would be decided favourably by their nearest neighbours among "
-            f"{other} but are not, {theirs} the reverse"
+            f"{other} but are not, {theirs} the reverse: flip test {_signed(value)}"
         ),
         "consistency": (
             f"predictions differ from those of their nearest neighbours by {percent(1 - value)} "
             "on average"
         ),
-        "top": f"{ours} of its rows are among the top, vs {theirs} for {other}",
-        "skew": f"{ours} of the top vs {theirs} of all rows",
+        "top": (
+            f"{ours} of its rows are among the top, vs {theirs} for {other}, ratio {amount(value)}"
+        ),
+        "skew": f"{ours} of the top vs {theirs} of all rows, skew {_signed(value)}",
         "exposure": f"{amount(value)} times the mean exposure of {other}",
     }
     return templates.get(metric.kind) or f"{metric.title} {amount(value)}"
@@ -311,7 +320,16 @@ def _in_points(metric: Metric) -> bool:
     """Return whether a metric is the size of a difference of shares."""
     if isinstance(metric, Combined):
         return all(part.of.is_share for part in metric.of)
+    if isinstance(metric, Joint):
+        return metric.neutral == 0 and all(part.of.is_share for part in metric.of)
     return isinstance(metric, Spread) and metric.by == "largest_gap" and metric.of.is_share
+
+
+def _in_signed_points(metric: Metric) -> bool:
+    """Return whether a metric is a difference of shares other than of two rates of groups."""
+    if isinstance(metric, Representation):
+        return metric.by == "difference"
+    return isinstance(metric, ConditionalDisparity)
 
 
 def _level(interval: Interval) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, Status
+from fairgauge.enums import ClassKind, ScopeKind, Status
 from fairgauge.render.display_names import called
 from fairgauge.render.document import Unit
 from fairgauge.render.estimate_sentences import reference_name
@@ -12,17 +12,20 @@ from fairgauge.render.metric_words import (
     compared_rate,
     gap,
     is_share,
+    metric_words,
+    neutral,
     rate_words,
     shown,
     shown_range,
     significant,
     unit,
 )
-from fairgauge.render.numbers import amount, listing, percent
-from fairgauge.render.outline import reverses
+from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.numbers import amount, listing, percent, plural, probability
+from fairgauge.render.outline import is_across, reverses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Section
     from fairgauge.report.estimates import Estimate
@@ -56,7 +59,7 @@ def group_words(each: Estimate, section: Section) -> str:
     """Return the group of an estimate, with its feature, class and threshold in brackets."""
     details = [called(each.feature)]
     if each.class_scope.kind is ClassKind.WORST:
-        details.append(f"class {called(each.class_)}, the furthest from no difference")
+        details.append(f"class {called(each.class_)}, where the difference is largest")
     elif section.class_scope.kind is ClassKind.CLASS:
         details.append(f"class {called(each.class_)}")
     elif section.class_scope.kind is ClassKind.AVERAGE:
@@ -114,16 +117,78 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
         )
     if significant(adjusted):
         return f"After adjusting for {column} the difference remains: {result}."
+    result += f", {_not_significant(adjusted)}"
     if significant(overall):
-        return (
-            f"The difference disappears after adjusting for {column}: {result}, not statistically "
-            "significant."
+        return f"The difference disappears after adjusting for {column}: {result}."
+    return f"Adjusted for {column}: {result}."
+
+
+def _not_significant(each: Estimate) -> str:
+    """Return that a difference is not significant, and why where its own interval excludes 0."""
+    text = "not statistically significant"
+    if each.interval is None or neutral(each.metric) in each.interval:
+        return text
+    p_value = probability(each.p_adjusted, "adjusted p")
+    return f"{text} once adjusted for multiple comparisons{f' ({p_value})' if p_value else ''}"
+
+
+def other_results_sentences(sections: Sequence[Section], column: str) -> Iterator[str]:
+    """Yield which results are significant in metrics that compare no rates with a reference."""
+    significant_ones: dict[str, dict[str, list[str]]] = {}
+    others: dict[str, None] = {}
+    for section in sections:
+        if section.class_scope.kind is ClassKind.CLASS:
+            continue
+        for each in (*section.estimates, *section.across, *section.adjusted):
+            if not _tested(each):
+                continue
+            words = metric_words(each.metric)
+            if each.scope.kind is ScopeKind.POOLED:
+                words += f" adjusted for {column}"
+            if significant(each):
+                groups = significant_ones.setdefault(words, {}).setdefault(section.name, [])
+                groups += [] if is_across(each) else [called(each.group)]
+            else:
+                others[words] = None
+    if significant_ones:
+        listed = [
+            f"{words} of {_groups_of_sections(found)}" for words, found in significant_ones.items()
+        ]
+        yield f"Statistically significant: {'; '.join(listed)}."
+    none = [words for words in others if words not in significant_ones]
+    if none:
+        yield (
+            f"No statistically significant result in {listing(none, 'or')}. This does not show "
+            "that the groups are equal."
         )
-    return f"Adjusted for {column}: {result}, not statistically significant."
 
 
-def no_finding_sentence(sections: Sequence[Section], rates: Sequence[str]) -> str:
-    """Return which differences are not statistically significant, and how large they could be."""
+def _groups_of_sections(found: Mapping[str, Sequence[str]]) -> str:
+    """Return groups with their features: ``F and M (sex)``; a feature alone where none is named."""
+    return listing(
+        [
+            f"{listing(groups)} ({called(name)})" if groups else called(name)
+            for name, groups in found.items()
+        ]
+    )
+
+
+def _tested(each: Estimate) -> bool:
+    """Return whether an estimate can be significant: a distance, never below 0, needs a test."""
+    if each.status is not Status.OK:
+        return False
+    row = metric_row(each.metric)
+    one_sided = row is not None and neutral(each.metric) in row.range
+    return each.p_value is not None or (each.interval is not None and not one_sided)
+
+
+def no_finding_sentence(
+    sections: Sequence[Section], rates: Sequence[str], *, classes: bool = False
+) -> str:
+    """Return which differences are not statistically significant, and how large they could be.
+
+    ``classes`` is whether there are sections of single classes, beside those of all together.
+    """
     intervals = [
         _ends(difference)
         for section in sections
@@ -132,12 +197,32 @@ def no_finding_sentence(sections: Sequence[Section], rates: Sequence[str]) -> st
         if difference.status is Status.OK and _unit_of_difference(difference) is Unit.POINTS
     ]
     words = listing([rate_words(rate) for rate in rates], "or")
-    groups = listing([called(section.name) for section in sections], "or")
-    text = f"No statistically significant difference in {words} between the groups of {groups}"
+    at_thresholds = any(
+        difference.threshold is not None
+        for section in sections
+        for rate in rates
+        for difference in section.differences(rate)
+    )
+    thresholds: dict[str, list[str]] = {}
+    for section in sections:
+        own = thresholds.setdefault(called(section.feature), [])
+        if section.several_thresholds and at_thresholds:
+            own.append(f"{section.threshold:g}")
+    groups = listing([_at_thresholds(name, own) for name, own in thresholds.items()], "or")
+    over = " over all classes" if classes else ""
+    text = (
+        f"No statistically significant difference in {words}{over} between the groups of {groups}"
+    )
     sizes = [abs(end) for ends in intervals for end in ends if end is not None]
     if not sizes:
         return f"{text}."
     return (
-        f"{text}; differences of up to {100 * max(sizes):.1f} pp are inside the confidence "
-        "intervals. This does not show that the rates are equal."
+        f"{text} (CIs reach up to {100 * max(sizes):.1f} pp). This does not show that the rates "
+        "are equal."
     )
+
+
+def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:
+    if not thresholds:
+        return name
+    return f"{name} at {plural(len(thresholds), 'threshold', 'thresholds')} {listing(thresholds)}"

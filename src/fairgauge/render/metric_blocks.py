@@ -63,7 +63,7 @@ _MOST_CHART_ROWS = 24
 _MOST_PAIRS = 30
 _MOST_LINKED = 24
 _OVERALL = "overall"
-SIGNIFICANT = "* statistically significant after adjustment"
+SIGNIFICANT = "* statistically significant, p adjusted for multiple comparisons"
 INSUFFICIENT = "? insufficient data"
 
 
@@ -113,7 +113,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=(f"The {len(kept)} furthest from no difference of {len(found):,} groups.",)
+        notes=(f"The {len(kept)} groups of {len(found):,} with the largest differences.",)
         if more else (),
     )  # fmt: skip
 
@@ -150,8 +150,7 @@ def size_of(each: Estimate) -> float:
 
 def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bool) -> Table:
     """Return the rates of the groups of a section, each with its difference from the reference."""
-    largest = sorted(section.groups, key=lambda group: -group.n)[:most]
-    groups = [group for group in section.groups if group in largest]
+    groups = _largest_groups(section, most)
     columns = [Column(called(section.name), numeric=False), Column("n")]
     against = _heading_of_reference(section)
     compared: list[tuple[str, bool, bool]] = []
@@ -182,15 +181,21 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
     )
 
 
-def legend(cells: Iterable[str], *, shares: bool) -> Iterator[str]:
-    """Yield what the marks of a table mean, those that it has."""
+def _largest_groups(section: Results, most: int) -> list[Group]:
+    """Return the largest groups of a section in order: the same ones in each of its tables."""
+    largest = sorted(section.groups, key=lambda group: -group.n)[:most]
+    return [group for group in section.groups if group in largest]
+
+
+def legend(cells: Iterable[str], *, shares: bool, brief: bool = False) -> Iterator[str]:
+    """Yield what the marks of a table mean, those that it has; ``brief`` fits them on one line."""
     endings = {text[-1:] for text in cells}
     if "*" in endings:
         yield SIGNIFICANT
     if "?" in endings:
         yield INSUFFICIENT
     if shares:
-        yield "rates in %, differences in pp"
+        yield "% and pp" if brief else "rates in %, differences in pp"
 
 
 def _heading_of_reference(section: Results) -> str:
@@ -230,6 +235,21 @@ def _marked_value(each: Estimate) -> str:
     return marked(text, each)
 
 
+def _value_in_column(each: Estimate) -> str:
+    """Write a value with as many decimals as the others of its column have."""
+    value = each.value
+    if (
+        value is None
+        or math.isinf(value)
+        or abs(value) >= 1_000
+        or unit(each.metric) is not (Unit.NUMBER)
+    ):
+        return _marked_value(each)
+    sign = "+" if signed(each.metric) and f"{abs(value):.3f}" != "0.000" else ""
+    text = f"{value:{sign}.3f}" if sign else f"{abs(value):.3f}"
+    return marked(numbers.minus(text), each)
+
+
 def other_metrics(section: Results) -> list[str]:
     """Return the metrics that the table of rates does not hold."""
     found = []
@@ -244,11 +264,13 @@ def other_metrics(section: Results) -> list[str]:
 
 def metric_table(section: Results, metrics: Sequence[str], most: int) -> Table:
     """Return the values of metrics for every group, with a vendor's names and signs."""
-    groups = list(dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics))
+    having = dict.fromkeys(str(e.group) for e in section.estimates if e.metric in metrics)
+    largest = [group.group for group in _largest_groups(section, most)]
+    groups = [name for name in largest if name in having] or list(having)[:most]
     rows = []
-    for group in groups[:most]:
+    for group in groups:
         found = (section.find(metric, group) for metric in metrics)
-        values = [Cell(_marked_value(each) if each else "-") for each in found]
+        values = [Cell(_value_in_column(each) if each else "-") for each in found]
         rows.append((Cell(called(group), name=True), *values))
     columns = [Column(called(section.name), numeric=False)]
     columns += [Column(_code(metric), link=anchor("metric", metric)) for metric in metrics]

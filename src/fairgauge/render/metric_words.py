@@ -6,9 +6,10 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from fairgauge.catalogue.across import Spread
+from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.representation import Representation
 from fairgauge.enums import Better, Status
 from fairgauge.render import numbers
 from fairgauge.render.document import Unit
@@ -77,7 +78,8 @@ def metric_words(name: str) -> str:
     """
     row = metric_row(name)
     if row is None:
-        return name
+        rate = rate_row(name)
+        return rate.title if rate else name
     if row.set in _VENDORS:
         title = _lower(_CODE.sub("", row.title))
         code = "" if name.startswith(f"{row.set}.") else f" {row.name}"
@@ -147,7 +149,9 @@ def neutral(metric: str) -> float:
 def unit(metric: str) -> Unit:
     """Return what the values of a metric are; a vendor's stay the numbers of the vendor."""
     row = metric_row(metric)
-    if row is None or row.set in _VENDORS:
+    if row is None:
+        return Unit.PERCENT if is_share(metric) else Unit.NUMBER
+    if row.set in _VENDORS:
         return Unit.NUMBER
     if isinstance(row, Contrast):
         if row.by == "ratio":
@@ -155,6 +159,11 @@ def unit(metric: str) -> Unit:
         return Unit.POINTS if row.of.is_share else Unit.NUMBER
     if isinstance(row, Combined):
         return Unit.POINTS if all(part.of.is_share for part in row.of) else Unit.NUMBER
+    if isinstance(row, Joint):
+        shares = row.neutral == 0 and all(part.of.is_share for part in row.of)
+        return Unit.POINTS if shares else Unit.NUMBER
+    if isinstance(row, Representation):
+        return Unit.POINTS if row.by == "difference" else Unit.RATIO
     if isinstance(row, Spread) and row.of.is_share:
         return {
             "largest_gap": Unit.POINTS,
@@ -167,7 +176,7 @@ def unit(metric: str) -> Unit:
 
 def signed(metric: str) -> bool:
     """Return whether a metric can be negative, so that its sign is shown."""
-    row = metric_row(metric)
+    row = metric_row(metric) or rate_row(metric)
     return row is None or row.range[0] < 0
 
 

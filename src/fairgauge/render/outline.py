@@ -77,7 +77,7 @@ class Section:
         elif scope.kind is ClassKind.AVERAGE:
             parts.append(f"{scope.average} average over classes")
         elif scope.kind is ClassKind.WORST:
-            parts.append("the class furthest from no difference")
+            parts.append("the class with the largest difference")
         if self.several_thresholds:
             parts.append(f"threshold {self.threshold:g}")
         return ", ".join(parts)
@@ -276,16 +276,15 @@ def insignificant(sections: Iterable[Section]) -> list[tuple[list[Section], list
     for section in sections:
         if section.class_scope.kind is not ClassKind.NONE:
             continue
-        rates = tuple(
-            rate
-            for rate in section.rates
-            if rate in CENTRAL
-            and (own := section.differences(rate))
-            and any(each.status is Status.OK and each.interval for each in own)
-            and not any(map(significant, own))
-        )
-        if rates:
-            found.setdefault(rates, []).append(section)
+        by_threshold: dict[bool, list[str]] = {}
+        for rate in section.rates:
+            own = section.differences(rate) if rate in CENTRAL else []
+            tested = any(each.status is Status.OK and each.interval for each in own)
+            if tested and not any(map(significant, own)):
+                at_threshold = section.several_thresholds and own[0].threshold is not None
+                by_threshold.setdefault(at_threshold, []).append(rate)
+        for rates in by_threshold.values():
+            found.setdefault(tuple(rates), []).append(section)
     return [(of, list(rates)) for rates, of in found.items()]
 
 

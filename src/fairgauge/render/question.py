@@ -48,7 +48,12 @@ def lead(report: Report) -> tuple[str, ...]:
     outcomes = ", ".join(f"{word} {text}" for word, text in _outcomes(report) if text)
     confidence = spec.get("confidence", 0.95)
     compared = reference_words(spec.get("reference", "others"))
-    adjusted = f", adjusted for {called(spec['strata'])}" if spec.get("strata") else ""
+    strata = spec.get("strata")
+    adjusted = (
+        f"; where stated, also adjusted for {called(strata)} (tables and rules are not)"
+        if strata
+        else ""
+    )
     return (
         f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction.",
         (
@@ -73,9 +78,26 @@ def data_words(report: Report) -> str:
     """Return what was read and how much of it was used."""
     data = report.data
     cases = f" representing {count(data.cases)} cases" if data.cases != data.rows else ""
-    used = "all used" if data.used == data.rows else f"{count(data.used)} used"
     rows = plural(data.rows, "row", "rows")
-    return f"{called(data.source)}, {count(data.rows)} {rows}{cases}, {used}"
+    return f"{called(data.source)}, {count(data.rows)} {rows}{cases}, {used_words(report)}"
+
+
+def used_words(report: Report) -> str:
+    """Return how many rows were used, in words.
+
+    Rows without a group of one feature are used for the others, and rows without a prediction for
+    the rates that need none.
+    """
+    data = report.data
+    if data.used == data.rows:
+        return "all used for at least one feature" if excluded(report) else "all used"
+    return f"{count(data.used)} {'complete' if incomplete(report) else 'used'}"
+
+
+def incomplete(report: Report) -> list[str]:
+    """Return which of label, prediction and score are missing in some rows."""
+    kinds = ("label", "prediction", "score")
+    return [kind for kind in kinds if report.data.excluded.get(f"missing {kind}")]
 
 
 def reference_words(asked: Any) -> str:

@@ -32,6 +32,14 @@ _SIMPLE: dict[ReasonCode, str] = {
     "--features)",
     ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
+    ReasonCode.FEW_ERRORS: "n = {rows:g} on one side, below {minimum:,}: fewer rows do not show "
+    "how large errors can be",
+    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:g} on both sides together, below {minimum:,}: fewer "
+    "rows do not show how large errors can be",
+    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions on one "
+    "side, below {minimum}",
+    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions on one side are outside "
+    "its most frequent class, below {minimum}",
     ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
     "the weight; merge strata",
     ReasonCode.INADEQUATE: "{detail}",

@@ -10,12 +10,13 @@ from fairgauge.enums import (
     ClassKind,
     DiagnosticCode,
     Level,
+    Outcome,
     Profile,
     Status,
 )
 from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command
-from fairgauge.render.diagnostic_sentences import describe_diagnostic
+from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
 from fairgauge.render.display_names import called, capitalised, printable, shorten
 from fairgauge.render.document import (
     Block,
@@ -41,6 +42,7 @@ from fairgauge.render.finding_sentences import (
     describe_finding,
     group_words,
     no_finding_sentence,
+    other_results_sentences,
     uncertainty,
 )
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
@@ -103,7 +105,7 @@ if TYPE_CHECKING:
     from fairgauge.render.outline import Section as Results
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
-    from fairgauge.report.results import ClassScope
+    from fairgauge.report.results import ClassScope, Diagnostic
 
 _LONGEST_TEXT = 400
 _LONGEST_SPEC = 20_000
@@ -120,9 +122,14 @@ _MOST_STRATA = 30
 _MOST_LISTED, _MOST_LISTED_BESIDE_SCORES = 1_000, 500
 _MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
 _MOST_NAMED = 3
+_MOST_CONDITIONAL = 6
 _MOST_DECIDING = 2
 _MOST_NOTES = 60
 
+_NONE_TESTED = (
+    "None of the results below can be tested for statistical significance: the metrics have no "
+    "test, or the data are insufficient."
+)
 LIMITS = (
     (
         "It does not state that a model is fair or unfair. Disparities are measured facts; "
@@ -165,12 +172,12 @@ def report_document(report: Report, *, full: bool = False) -> Document:
     builder = _Full(report, results) if full else _Summary(report, results)
     fields = question.document(report)
     rows = report.data.rows
-    used = "all used" if report.data.used == rows else f"{numbers.count(report.data.used)} used"
     cases = report.data.cases
     cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
     return Document(
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
-        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, {used}",
+        beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, "
+        f"{question.used_words(report)}",
         lead=question.lead(report),
         cover=tuple((key, called(fields[key])) for key in question.COVER if key in fields),
         verdict=_verdict(report),
@@ -189,7 +196,13 @@ def _verdict(report: Report) -> str:
     outcomes = [gravest(verdicts) for _, verdicts in rules]
     count = outcomes.count(report.verdict)
     noun = numbers.plural(len(rules), "rule", "rules")
-    return f"{outcome_word(report.verdict).upper()}: {count:,} of {len(rules):,} {noun}"
+    text = f"{outcome_word(report.verdict).upper()}: "
+    unevaluated = outcomes.count(Outcome.NOT_EVALUATED)
+    if report.verdict is not Outcome.INCONCLUSIVE or not unevaluated:
+        return f"{text}{count:,} of {len(rules):,} {noun}"
+    if not count:
+        return f"{text}{unevaluated:,} of {len(rules):,} {noun} not evaluated"
+    return f"{text}{count:,} of {len(rules):,} {noun}, {unevaluated:,} not evaluated"
 
 
 class _Summary:
@@ -201,14 +214,17 @@ class _Summary:
     def __init__(self, report: Report, results: list[Results]) -> None:
         self.report = report
         self.results = results
-        self.findings = findings(results)[: self.most_findings]
+        every = findings(results)
+        self.findings = every[: self.most_findings]
+        self.more_findings = len(every) - len(self.findings)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
 
     def sections(self) -> Iterator[Section]:
         """Yield the rules, the findings, a table for each feature, and the notes."""
         if self.report.verdicts:
-            yield Section("rules", "Rules", (Facts(tuple(self._rule_lines())),), short="Rules")
+            blocks: tuple[Block, ...] = (Facts(tuple(self._rule_lines())), *self._false_fail())
+            yield Section("rules", "Rules", blocks, short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
         having = [each for each in self.results if each.groups]
@@ -226,18 +242,40 @@ class _Summary:
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
         for rule, verdicts in verdicts_by_rule(self.report):
             metric = verdicts[0].metric
-            yield rule_words(self.rules.get(rule), rule, metric), outcome_words(verdicts)
+            words = rule_words(self.rules.get(rule), rule, metric)
+            yield words, outcome_words(verdicts, self.report)
+
+    def _false_fail(self) -> Iterator[Block]:
+        """Yield how likely a false fail is, where the overall verdict is one."""
+        if self.report.verdict is Outcome.FAIL:
+            for each in self.report.diagnostics:
+                if each.code is DiagnosticCode.FALSE_FAIL:
+                    yield Paragraph(false_fail_sentence(each))
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
             told = tuple(describe_finding(each, self.column) for each in self.findings)
             yield Items(told, numbered=True)
-        rest = [no_finding_sentence(*each) for each in insignificant(self.results)]
+        if self.whole and self.more_findings > 0:
+            yield Paragraph(f"{self._more_findings()} in the tables.")
+        by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
+        rest = [
+            no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
+            for of, rates in insignificant(self.results)
+        ]
         rest += self._adjustment_sentences()
         rest += self._insufficient()
         if not self.findings and not rest:
-            rest = ["No difference could be tested for statistical significance."]
+            rest = list(other_results_sentences(self.results, self.column))
+        if not self.findings and not rest:
+            valued = any(each.value is not None for each in self.report.estimates)
+            rest = [_NONE_TESTED if valued else "No difference could be computed."]
         yield from map(Paragraph, rest[:_MOST_NAMED])
+
+    def _more_findings(self) -> str:
+        """Return how many statistically significant disparities are not among the findings."""
+        noun = numbers.plural(self.more_findings, "disparity", "disparities")
+        return f"{self.more_findings:,} more statistically significant {noun}"
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
@@ -258,10 +296,10 @@ class _Summary:
         for section in self.results:
             if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
                 for group in section.groups:
-                    own = [e for e in section.estimates if e.group == group.group]
-                    if own and all(
-                        e.status is Status.TOO_FEW for e in own if compared_rate(e.metric)
-                    ):
+                    compared = [*section.estimates, *section.adjusted]
+                    own = [e for e in compared if e.group == group.group]
+                    own = [e for e in own if compared_rate(e.metric)] or own
+                    if own and all(e.status is Status.TOO_FEW for e in own):
                         name = f"{called(group.group)} ({called(section.feature)})"
                         sparse[name] = f"{name}, n = {numbers.count(group.n)}"
         if sparse:
@@ -272,16 +310,26 @@ class _Summary:
         other = other_metrics(section)
         if other:
             yield metric_table(section, other[:_MOST_METRICS], most)
+        held = [] if self.whole else conditional(section)
+        if held:
+            sentences = (
+                f"{capitalised(metric_words(each.metric))}. {metric_sentence(each)}"
+                for each in held[:_MOST_CONDITIONAL]
+            )
+            yield Items(tuple(sentences))
+            if len(held) > _MOST_CONDITIONAL:
+                more = len(held) - _MOST_CONDITIONAL
+                yield Paragraph(f"{more:,} more in the full report.", Tone.SOFT)
         if section.across:
             yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
 
     def _closing(self, cells: list[str], more: int) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
-        marks = "; ".join(legend(cells, shares=shares))
+        marks = "; ".join(legend(cells, shares=shares, brief=True))
         if marks:
             yield Paragraph(f"{marks}.", Tone.SOFT)
-        parts = []
+        parts = [self._more_findings()] if self.more_findings > 0 else []
         if more > 0:
             noun = numbers.plural(more, "table", "tables")
             parts.append(f"{more:,} more {noun} of features, classes or thresholds")
@@ -291,7 +339,17 @@ class _Summary:
         excluded = question.excluded(report)
         if excluded:
             yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
-        yield Paragraph(f"{' and '.join(parts)} in the full report." if parts else "", Tone.SOFT)
+        if note := _partial_rows(report):
+            yield Paragraph(note, Tone.SOFT)
+        valued = {each.metric for each in report.estimates if each.value is not None}
+        absent = [
+            each
+            for section in self.results
+            for each in section.missing
+            if each.metric not in valued
+        ]
+        yield from (Paragraph(text, Tone.SOFT) for text in _missing(absent)[:_MOST_NAMED])
+        yield Paragraph(f"{numbers.listing(parts)} in the full report." if parts else "", Tone.SOFT)
 
 
 class _Full(_Summary):
@@ -330,14 +388,13 @@ class _Full(_Summary):
 
     def _rule_charts(self) -> Iterator[Block]:
         for rule, verdicts in verdicts_by_rule(self.report):
-            yield rule_chart(self.rules.get(rule), rule, verdicts)
+            yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):
             yield Paragraph(f"{i + 1}. {describe_finding(finding, self.column)}")
             yield finding_chart(finding)
-        numbered = [b for b in self._finding_sentences() if not isinstance(b, Items)]
-        yield from numbered
+        yield from (b for b in self._finding_sentences() if not isinstance(b, Items))
 
     def _overview(self) -> Iterator[Section]:
         rates = [
@@ -480,6 +537,7 @@ class _Full(_Summary):
                 (Column("reason", numeric=False), Column("rows")),
                 tuple((Cell(why), Cell(numbers.count(rows))) for why, rows in excluded),
             )
+            yield Paragraph(_partial_rows(report))
         else:
             yield Paragraph("No row was excluded.")
         notes = _notes(report)
@@ -626,12 +684,51 @@ def _notes(report: Report) -> list[str]:
     ]
     kept.sort(key=lambda each: each.level is not Level.WARNING)
     found = []
+    for feature, groups in _disappearing(kept).items():
+        column = called(report.spec.get("strata") or "the strata")
+        listed = "; ".join(
+            f"{called(group)} in {numbers.listing(rates)}" for group, rates in groups.items()
+        )
+        text = (
+            f"{called(feature)}: the difference disappears when adjusted for {column} (is not "
+            f"statistically significant any more) for {listed}"
+        )
+        found.append(f"{capitalised(text)}.")
     for each in kept:
+        if each.code is DiagnosticCode.DISAPPEARS:
+            continue
         warning = "Warning: " if each.level is Level.WARNING else ""
         where = f"{called(each.feature)}: " if each.feature else ""
         message = shorten(printable(describe_diagnostic(each)), _LONGEST_TEXT)
         found.append(f"{capitalised(f'{warning}{where}{message}')}.")
     return found
+
+
+def _disappearing(notes: Iterable[Diagnostic]) -> dict[str, dict[str, list[str]]]:
+    """Return in which rates the difference of a group disappears when adjusted, by feature.
+
+    The difference, the ratio and a vendor's metric of one rate are one note.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for each in notes:
+        if each.code is DiagnosticCode.DISAPPEARS:
+            rates = found.setdefault(each.feature or "all rows", {}).setdefault(each["group"], [])
+            rate = compared_rate(each["metric"])
+            words = rate_words(rate) if rate else metric_words(each["metric"])
+            if words not in rates:
+                rates.append(words)
+    return found
+
+
+def _partial_rows(report: Report) -> str:
+    """Return what n counts where some rows lack the label, the prediction or the score."""
+    missing = question.incomplete(report)
+    if not missing:
+        return ""
+    return (
+        f"n counts all rows of a group, those without a {numbers.listing(missing, 'or')} included; "
+        "each rate is of the rows that have what it needs."
+    )
 
 
 def _exclusions(excluded: Sequence[tuple[str, int]]) -> str:

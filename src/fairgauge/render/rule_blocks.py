@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import (
-    Outcome,
-)
+from fairgauge.enums import ClassKind, Outcome
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, printable, shorten
 from fairgauge.render.document import (
@@ -17,6 +15,7 @@ from fairgauge.render.document import (
     Tone,
     Unit,
 )
+from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import (
     metric_words,
@@ -72,17 +71,22 @@ def rule_words(rule: Rule | None, text: str, metric: str) -> str:
 def _limit(value: float, metric: str) -> str:
     if unit(metric) is Unit.POINTS:
         return numbers.minus(f"{100 * value:g} pp")
+    if unit(metric) is Unit.PERCENT:
+        return f"{100 * value:g}%"
     return numbers.minus(f"{value:g}")
 
 
-def outcome_words(verdicts: Sequence[Verdict]) -> str:
+def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
     """Return what a rule comes to: which groups decide, and how many there are of the others."""
     worst = verdicts[0].outcome
     word = outcome_word(worst).upper()
     deciding = [each for each in verdicts if each.outcome is worst]
     if worst is Outcome.PASS:
+        row = metric_row(verdicts[0].metric)
+        if row is not None and row.scope == "feature":
+            return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         return f"PASS for {_groups(len(deciding))}"
-    named = [_verdict_group(each) for each in deciding[:_MOST_DECIDING]]
+    named = [_verdict_group(each, report) for each in deciding[:_MOST_DECIDING]]
     text = f"{word} for {', '.join(named)}"
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
@@ -100,11 +104,39 @@ def _groups(count: int) -> str:
     return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
 
 
-def _verdict_group(verdict: Verdict) -> str:
+def _verdict_group(verdict: Verdict, report: Report) -> str:
+    name, which = _compared_groups(verdict, report), _which(verdict, report)
+    held = _held(verdict) if verdict.value is not None else ""
+    details = "; ".join(filter(None, [which, held]))
+    return f"{name} ({details})" if details else name
+
+
+def _compared_groups(verdict: Verdict, report: Report) -> str:
+    """Return the group of a verdict; of a metric of all groups, both that are furthest apart."""
     if verdict.group is None:
         return called(verdict.feature or "no group")
-    held = _held(verdict) if verdict.value is not None else ""
-    return f"{called(verdict.group)} ({held})" if held else called(verdict.group)
+    row = metric_row(verdict.metric)
+    if row is None or row.scope != "feature":
+        return called(verdict.group)
+    for each in report.estimates:
+        if (
+            (each.metric, each.feature, each.group, each.threshold, each.class_scope)
+            == (verdict.metric, verdict.feature, verdict.group, verdict.threshold,
+                verdict.class_scope)
+            and each.reference is not None
+        ):  # fmt: skip
+            return f"{called(each.group)} and {called(reference_name(each.reference))}"
+    return called(verdict.feature)
+
+
+def _which(verdict: Verdict, report: Report) -> str:
+    """Return the class or the threshold that decides, where there are several."""
+    scope = verdict.class_scope
+    if scope.kind in (ClassKind.CLASS, ClassKind.WORST) and scope.name is not None:
+        return f"class {called(scope.name)}"
+    thresholds = {each.threshold for each in report.estimates} - {None}
+    several = verdict.threshold is not None and len(thresholds) > 1
+    return f"threshold {verdict.threshold:g}" if several else ""
 
 
 def _held(verdict: Verdict) -> str:
@@ -116,12 +148,12 @@ def _held(verdict: Verdict) -> str:
     return f"{text}, CI {shown_range(verdict.interval.low, verdict.interval.high, kind, sign=sign)}"
 
 
-def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict]) -> Chart:
+def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report: Report) -> Chart:
     """Return every verdict of a rule, the gravest first, with the range that the rule allows."""
     metric = verdicts[0].metric
     rows = [
         ChartRow(
-            _verdict_name(each),
+            _verdict_name(each, report),
             Mark(
                 each.value,
                 each.interval.low if each.interval else None,
@@ -147,8 +179,8 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict]) -> Cha
     )
 
 
-def _verdict_name(verdict: Verdict) -> str:
-    if verdict.group is None:
-        return called(verdict.feature or "no group")
-    name = called(verdict.group)
+def _verdict_name(verdict: Verdict, report: Report) -> str:
+    name = _compared_groups(verdict, report)
+    if verdict.group is None or name == called(verdict.feature):
+        return name
     return f"{name} ({called(verdict.feature)})" if verdict.feature else name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from functools import singledispatchmethod
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.render import numbers
@@ -37,7 +38,7 @@ NARROWEST, WIDEST = 80, 120
 _USUAL = 100
 _MORE = "With charts: -o report.html. Every number: --format json."
 _GAP = "  "
-_NAME = 32
+_NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
 _WORDS = re.compile(r"(?<=[_.])|\s+")
 _NOT_SHOWN = frozenset({"overview", "all", "glossary"})
@@ -117,7 +118,7 @@ class _Text:
 
     def section(self, section: Section) -> Iterator[str]:
         """Yield a section, without a heading where its first table has the same one."""
-        blocks = [line for block in section.blocks for line in self.show(block)]
+        blocks = list(self._spaced(section.blocks))
         if not any(blocks):
             return
         first = section.blocks[0]
@@ -131,6 +132,15 @@ class _Text:
         if not implied:
             yield self.paint(printable(section.title), Tone.PLAIN)
         yield from blocks[1:] if blocks and not blocks[0] else blocks
+
+    def _spaced(self, blocks: Iterable[Block]) -> Iterator[str]:
+        """Yield the lines of blocks, a sentence apart from a chart above it."""
+        before: Block | None = None
+        for block in blocks:
+            if isinstance(before, Chart) and isinstance(block, (Paragraph, Items)):
+                yield ""
+            yield from self.show(block)
+            before = block
 
     def wrapped(self, text: str, indent: int = 0, tone: Tone | None = None) -> Iterator[str]:
         """Yield a paragraph."""
@@ -170,10 +180,10 @@ class _Text:
         longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
         column = min(longest, self.width // 2)
         for word, text in block.pairs:
-            name = shorten(printable(word), column)
+            names = wrap(printable(word), column)
             lines = wrap(printable(text), self.width - column - 4)
-            yield f"  {name}{' ' * (column - width(name))}  {lines[0]}"
-            yield from (" " * (column + 4) + line for line in lines[1:])
+            for name, line in zip_longest(names, lines, fillvalue=""):
+                yield f"  {name}{' ' * (column - width(name))}  {line}".rstrip()
 
     @show.register(Code)
     def _(self, block: Code) -> Iterator[str]:
@@ -187,30 +197,27 @@ class _Text:
         if len(block.columns) == len([c for c in block.columns if not c.numeric]):
             yield from self.show(Facts(tuple((r[0].text, r[1].text) for r in block.rows)))
             return
-        rows = [[self._cell(c, i) for i, c in enumerate(row)] for row in block.rows]
-        totals = [[self._cell(c, i) for i, c in enumerate(row)] for row in block.totals]
+        rows = [[_cell(c) for c in row] for row in block.rows]
+        totals = [[_cell(c) for c in row] for row in block.totals]
         yield from table(block.columns, rows, totals, self)
         for note in block.notes:
             yield from self.wrapped(note.replace("   ", " · "), 0, Tone.SOFT)
-
-    def _cell(self, cell: Cell, column: int) -> str:
-        text = printable(f"{cell.text} {cell.below}".strip())
-        return shorten(text, _NAME) if column == 0 else text
 
     @show.register(Chart)
     def _(self, block: Chart) -> Iterator[str]:
         yield ""
         yield from self.wrapped(block.caption, 0, Tone.PLAIN)
-        labels = [shorten(printable(row.label), 40) for row in block.rows]
-        longest = max(map(width, labels), default=0)
+        labels = [wrap(printable(row.label), _CHART_NAME) for row in block.rows]
+        longest = max((width(part) for parts in labels for part in parts), default=0)
         badges = max((len(row.badge) for row in block.rows), default=0)
         for label, row in zip(labels, block.rows, strict=True):
             badge = self.paint(f"{row.badge:<{badges}}", row.tone) + _GAP if badges else ""
             own = _GAP.join(filter(None, [row.text, row.below]))
             indent = 2 + longest + 2 + (badges + 2 if badges else 0)
             lines = wrap(printable(own), max(self.width - indent, 30))
-            yield f"  {label}{' ' * (longest - width(label))}  {badge}{lines[0]}"
-            yield from (" " * indent + line for line in lines[1:])
+            yield f"  {label[0]}{' ' * (longest - width(label[0]))}  {badge}{lines[0]}"
+            for name, line in zip_longest(label[1:], lines[1:], fillvalue=""):
+                yield f"  {name}{' ' * (indent - 2 - width(name))}{line}".rstrip()
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
@@ -222,6 +229,10 @@ class _Text:
     @show.register(ScoreCharts)
     def _(self, _: ScoreCharts) -> Iterator[str]:
         yield "  Curves and the threshold explorer are in the HTML report."
+
+
+def _cell(cell: Cell) -> str:
+    return printable(f"{cell.text} {cell.below}".strip())
 
 
 def wrap(text: str, most: int) -> list[str]:
@@ -250,18 +261,22 @@ def table(
     is to fit one screen, they are noted in ``hidden`` instead.
     """
     every = [*rows, *totals]
+    names = [wrap(row[0], _NAME) for row in every]
     heads = [_stack(printable(column.heading), first=i == 0) for i, column in enumerate(columns)]
     widths = [
-        max([*map(width, heads[i]), *(width(row[i]) for row in every)]) for i in range(len(columns))
+        max([*map(width, heads[i]), *(width(row[i]) for row in every)])
+        for i in range(1, len(columns))
     ]
+    widths.insert(0, max(width(part) for parts in (heads[0], *names) for part in parts))
     parts = list(_parts(widths, columns, text.width))
     for part in parts if text.full else parts[:1]:
         height = max(len(heads[i]) for i in part)
         for level in range(height):
             cells = [([""] * (height - len(heads[i])) + heads[i])[level] for i in part]
             yield text.paint(_line(cells, part, widths, columns), Tone.PLAIN)
-        for row in every:
-            yield _line([row[i] for i in part], part, widths, columns)
+        for name, row in zip(names, every, strict=True):
+            yield _line([name[0], *(row[i] for i in part[1:])], part, widths, columns)
+            yield from (f" {more}" for more in name[1:])
     if not text.full:
         left = (columns[i] for part in parts[1:] for i in part[1:] if not columns[i].joined)
         text.hidden |= dict.fromkeys(column.heading for column in left)
@@ -302,7 +317,7 @@ def _line(
 def _stack(head: str, *, first: bool) -> list[str]:
     """Break a heading between words into lines of a narrow column."""
     if first:
-        return [shorten(head, _NAME)]
+        return wrap(head, _NAME)
     lines: list[str] = []
     for word in filter(None, _WORDS.split(head)):
         close = lines and lines[-1].endswith(("_", "."))

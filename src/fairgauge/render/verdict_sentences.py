@@ -10,6 +10,7 @@ from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.document import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
@@ -24,6 +25,8 @@ _POWER = "80% power"
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
     reason = verdict.reason
+    if reason.code is ReasonCode.FEW_ROWS and metric_row(verdict.metric) is None:
+        reason = reason.on("group")  # a rule on a rate of one group has no other side
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
     )
@@ -76,6 +79,8 @@ def _limit(verdict: Verdict) -> str:
         return "the limit"
     if unit(verdict.metric) is Unit.POINTS:
         return minus(f"{100 * limit:g} pp")
+    if unit(verdict.metric) is Unit.PERCENT:
+        return f"{100 * limit:g}%"
     return minus(f"{limit:g}")
 
 
@@ -117,9 +122,13 @@ def _needed(reason: Reason) -> list[str]:
         return []
     if needed > _MOST_ROWS:
         return ["deciding the rule would take more rows than is practical"]
-    rows = reason["rows"]
-    about = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
-    return [f"{about} ({_POWER}) be decided; there are {amount(rows)}"]
+    text = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
+    text = f"{text} ({_POWER}) be decided; there are {amount(reason['rows'])}"
+    least, most = reason.get("fewest"), reason.get("most")
+    if least is None or most is None:
+        return [text]
+    upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
+    return [f"{text}, and the estimate leaves open from {_rounded(least):,} to {upper}"]
 
 
 def _detectable(reason: Reason) -> list[str]:
@@ -145,7 +154,7 @@ def _missing_groups(verdict: Verdict) -> str:
     return (
         f"{_measured(verdict)}: alone this would {reason['alone']}, but {who} without "
         f"{verdict.feature} could change it: depending on their groups, "
-        f"{metric_words(verdict.metric)} is between {_shown(verdict, reason['low'])} and "
+        f"the confidence interval could reach from {_shown(verdict, reason['low'])} to "
         f"{_shown(verdict, reason['high'])}"
     )
 

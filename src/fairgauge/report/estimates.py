@@ -35,6 +35,8 @@ class Estimate:
     threshold : the score threshold, None without scores.
     value : the estimate; None where undefined, +-inf where the formula gives it.
     interval : its confidence interval, None where there is none.
+    simultaneous : the interval that holds together with those of all groups of the feature: for the
+        group that is singled out as the most extreme. None where there is none.
     p_value, p_adjusted : of "no difference", alone and adjusted for all groups that are compared.
     n_group, n_reference : the rows in the denominators of both sides.
     rate_group, rate_reference : the numbers that are compared.
@@ -54,6 +56,7 @@ class Estimate:
     threshold: float | None = None
     value: float | None = None
     interval: Interval | None = None
+    simultaneous: Interval | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     n_group: float | None = None

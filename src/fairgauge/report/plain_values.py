@@ -23,7 +23,14 @@ from fairgauge.enums import (
 )
 from fairgauge.reasons import Reason
 from fairgauge.report.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
-from fairgauge.report.results import ClassScope, Diagnostic, Interval, Reference, Scope
+from fairgauge.report.results import (
+    ClassScope,
+    Diagnostic,
+    Interval,
+    Reference,
+    Scope,
+    simultaneous_interval,
+)
 from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -85,6 +92,7 @@ def plain_estimate(each: Estimate) -> Plain:
         "threshold": each.threshold,
         "value": plain(each.value),
         **plain_interval(each.interval),
+        "simultaneous": _ends(each.simultaneous),
         "p_value": each.p_value,
         "p_adjusted": each.p_adjusted,
         "n_group": each.n_group,
@@ -113,6 +121,7 @@ def read_estimate(fields: Saved) -> Estimate:
         threshold=fields["threshold"],
         value=number(fields["value"]),
         interval=read_interval(fields),
+        simultaneous=_read_simultaneous(fields),
         p_value=fields["p_value"],
         p_adjusted=fields["p_adjusted"],
         n_group=fields["n_group"],
@@ -318,6 +327,22 @@ def plain_interval(interval: Interval | None) -> Plain:
         "confidence": interval.level,
         "method": [str(method) for method in interval.methods],
     }
+
+
+def _ends(interval: Interval | None) -> Plain | None:
+    """Return the ends of a simultaneous interval; its level is that of the interval beside it."""
+    if interval is None:
+        return None
+    return {"low": plain(interval.low), "high": plain(interval.high)}
+
+
+def _read_simultaneous(fields: Saved) -> Interval | None:
+    """Read the interval that holds together with those of all groups."""
+    alone, ends = read_interval(fields), fields.get("simultaneous")
+    if alone is None or ends is None:
+        return None
+    low, high = number(ends["low"]), number(ends["high"])
+    return None if low is None or high is None else simultaneous_interval(alone, low, high)
 
 
 def read_interval(fields: Saved) -> Interval | None:

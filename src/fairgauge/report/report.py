@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
-from fairgauge.errors import FairgaugeError, nearest, quote
+from fairgauge.errors import FairgaugeError, listing, nearest, quote
 from fairgauge.report.plain_values import (
     Plain,
     plain,
@@ -129,6 +129,11 @@ class Report:
                 f"{len(matching)} estimates match {quote(asked)}: {choices}; choose one from "
                 "report.estimates"
             )
+        same = [e for e in self.estimates if (e.metric, e.feature) == wanted[:2]]
+        if same and len(wanted) == _SUBJECT:
+            groups = list(dict.fromkeys(str(each.group) for each in same))
+            hint = nearest(str(wanted[-1]), groups)
+            raise KeyError(f"no estimate {quote(asked)}.{hint} Its groups: {listing(groups, 5)}")
         known = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
         raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, known)}")
 

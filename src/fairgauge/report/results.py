@@ -9,12 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Average, ClassKind, DiagnosticCode, Level, ReferenceKind, ScopeKind
+from fairgauge.enums import (
+    Average,
+    ClassKind,
+    DiagnosticCode,
+    IntervalMethod,
+    Level,
+    ReferenceKind,
+    ScopeKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.enums import IntervalMethod
     from fairgauge.reasons import Parameter
 
 
@@ -93,6 +100,17 @@ class Interval:
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
+
+
+def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
+    """Return the interval that holds together with those of all groups, beside that of one alone.
+
+    They are the same where a single comparison is made, or intervals are simultaneous already.
+    """
+    if (low, high) == (alone.low, alone.high):
+        return alone
+    methods = (IntervalMethod.SIMULTANEOUS_GROUPS, *alone.methods)
+    return Interval(low, high, alone.level, methods)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ _ESTIMATE = _object(
         "threshold": _null(_FINITE),
         "value": _null(_NUMBER),
         **_INTERVAL,
+        "simultaneous": _null(_object({"low": _NUMBER, "high": _NUMBER})),
         "p_value": _null(_SHARE),
         "p_adjusted": _null(_SHARE),
         "n_group": _null(_FINITE),

@@ -75,6 +75,7 @@ def _estimate(old: Saved, names: _Names) -> Plain:
         "rate_reference": old.get("rate_reference"),
         "expected": None,
         "corrected": None,
+        "simultaneous": None,
         "reason": _reason(old["reason"]),
     }
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
 
-_OTHER, _DROPPED = -1, -2
+_OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
+"""Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_SHOWN = 5
 
 
@@ -100,6 +101,7 @@ class GroupCounts:
         strata; shape (labels + 1, predictions + 1).
     clusters : the cells by cluster, None without clusters.
     groupings : which group each level of each of its columns belongs to.
+    mean_weight : the unit of all weights, which is the mean weight of all rows.
     """
 
     feature: str
@@ -111,11 +113,24 @@ class GroupCounts:
     unknown: dict[str, Array] = field(default_factory=dict)
     clusters: ClusterCells | None = None
     groupings: tuple[Grouping, ...] = ()
+    mean_weight: float = 1.0
+
+    def in_given_weights(self, sums: Array) -> Array:
+        """Return sums of weights in the unit in which they were given, to 12 digits."""
+        if self.mean_weight == 1:
+            return sums
+        given = [float(f"{each:.12g}") for each in (sums * self.mean_weight).ravel().tolist()]
+        return np.array(given).reshape(sums.shape)
 
     @property
     def weighted(self) -> bool:
         """Return whether rows have weights."""
         return "w" in self.counts
+
+    @property
+    def has_moments(self) -> bool:
+        """Return whether powers of labels and predictions are summed, as of a regression."""
+        return "gap2" in self.counts
 
     @property
     def has_others(self) -> bool:
@@ -155,7 +170,7 @@ class GroupCounts:
     def codes_of_rows(
         self, cube: Cube, columns: Mapping[str, Sequence[Value]]
     ) -> NDArray[np.int64]:
-        """Return the group of every row: -1 for a known value of no group, -2 for an excluded row.
+        """Return the group of every row: -1 for a known value of no group, below for none.
 
         ``columns`` holds the values of the feature's columns, row by row.
         """
@@ -214,6 +229,7 @@ class Grouping:
     names: tuple[str, ...]
     group_of: NDArray[np.int64]
     reference: str | None
+    excluded: tuple[str, ...]
 
 
 def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Grouping:
@@ -227,6 +243,11 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
     unknown = unknown_levels(axis, levels, spec)
     if unknown.any():
         group_of, names = _without(unknown, group_of, names)
+    excluded = excluded_levels(names, group_of, spec)
+    if excluded.any():
+        group_of, names = _without(excluded, group_of, names)
+        group_of = np.where(excluded, _EXCLUDED, group_of)
+    group_of = np.where(unknown, _DROPPED, group_of)
     reference = _named_reference(axis, spec, levels, names, group_of, problems)
     missing = _DROPPED
     if spec.profile is Profile.CLARIFY:
@@ -236,13 +257,21 @@ def _grouping(axis: Axis, cube: Cube, spec: Spec, problems: list[Problem]) -> Gr
         has_missing = unknown.any() or (cube.marginal([axis]).codes < 0).any()
         names = [*names, MISSING_NAME] if has_missing else names
     group_of = np.where(unknown, missing, group_of)
-    return Grouping(axis, tuple(names), np.append(group_of, missing), reference)
+    group_of = np.append(group_of, missing)
+    return Grouping(axis, tuple(names), group_of, reference, spec.exclude_groups)
 
 
 def unknown_levels(axis: Axis, levels: Sequence[Value], spec: Spec) -> NDArray[np.bool_]:
     """Return which levels of a sensitive feature mean that the group is missing."""
     asked = spec.unknown if axis.role is Role.FEATURE and not axis.cuts else ()
     return np.array([any(matches(value, level) for value in asked) for level in levels], dtype=bool)
+
+
+def excluded_levels(
+    names: Sequence[str], group_of: NDArray[np.int64], spec: Spec
+) -> NDArray[np.bool_]:
+    """Return which levels are in a group that is excluded from the audit of a feature."""
+    return np.isin(group_of, [i for i, name in enumerate(names) if name in spec.exclude_groups])
 
 
 def _without(
@@ -285,16 +314,27 @@ def _named_reference(
     name = name_of(asked[axis.column])
     if name in names:
         return name
+    if name in spec.exclude_groups:
+        problems.append(_left_out(axis, name, "exclude_groups"))
+        return None
     level = _find(
         asked[axis.column], () if axis.cuts else levels, axis.column, "reference", problems
     )
     if level is None:
         return None
     at = next(j for j, each in enumerate(levels) if each is level)
+    if group_of[at] == _DROPPED:
+        problems.append(_left_out(axis, name, "unknown"))
+        return None
     if group_of[at] == _OTHER:
         group_of[at] = len(names)
         names.append(name_of(level))
     return names[int(group_of[at])]
+
+
+def _left_out(axis: Axis, name: str, option: str) -> Problem:
+    message = f"{quote(name)} is left out of {quote(axis.column)} by {option}"
+    return Problem("reference", message)
 
 
 def _find(
@@ -369,7 +409,7 @@ def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
     group, names = _groups(table, parts)
     cluster, *found = table.codes.T[len(parts) :]
-    kept = (cluster >= 0) & (group != _DROPPED)
+    kept = (cluster >= 0) & (group > _DROPPED)
     stratum, label, prediction = (
         _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
         for a in outcome
@@ -397,6 +437,7 @@ def _dense(
     """
     table = cube.marginal([*(part.axis for part in parts), *(axis for axis in axes if axis)])
     group, names = _groups(table, parts)
+    kept = group != _EXCLUDED
     shape = [len(names) + 2, *(len(cube.levels[axis]) + 1 if axis else 1 for axis in axes)]
     index = np.where(group < 0, len(names) + (group == _DROPPED), group)
     column = len(parts)
@@ -407,7 +448,7 @@ def _dense(
             column += 1
     cells = int(np.prod(shape))
     counts = {
-        measure: np.bincount(index, sums, cells).astype(np.float64).reshape(shape)
+        measure: np.bincount(index[kept], sums[kept], cells).astype(np.float64).reshape(shape)
         for measure, sums in table.sums.items()
     }
     counts.setdefault("n", counts["rows"])
@@ -429,12 +470,15 @@ def _groups(
     lowest = np.min(of_parts, axis=0)
     inside = lowest >= 0
     every = [" & ".join(names) for names in product(*(part.names for part in parts))]
+    excluded = [i for i, name in enumerate(every) if name in parts[0].excluded]
     if known is None:
         present = np.unique(combined[inside])  # only combinations that occur
+        present = present[~np.isin(present, excluded)]
     else:
         present = np.array([every.index(name) for name in known], dtype=np.int64)
     position = np.full(len(every) + 1, _OTHER)
     position[present] = np.arange(len(present))
+    position[excluded] = _EXCLUDED
     group = np.where(inside, position[combined], lowest)
     return group, tuple(every[i] for i in present)
 

@@ -92,12 +92,11 @@ def resolve_references(
 def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
     """Return which groups may be chosen as the best or the largest.
 
-    A sparse group may not, nor one that is below the smallest size asked for or excluded.
+    A sparse group may not, nor one that is below the smallest size asked for.
     """
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
-    excluded = np.array([name in spec.exclude_groups for name in counts.groups], dtype=bool)
     large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))
-    return np.asarray(large & ~excluded)
+    return np.asarray(large)
 
 
 def _favouring(metric: Metric | None, counts: GroupCounts) -> Statistic | None:

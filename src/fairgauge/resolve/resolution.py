@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.errors import Problem, SpecError
@@ -42,6 +42,10 @@ class Resolution:
     metrics: tuple[AskedMetric, ...]
 
 
+_WEIGHT_POWERS = {"w2": 2}
+"""Powers of the weight in sums; every other one is of the weight itself."""
+
+
 def resolve(cube: Cube, spec: Spec) -> Resolution:
     """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
 
@@ -61,10 +65,39 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
             problems.extend(error.problems)
             return None
 
+    cube, mean_weight = in_mean_weights(cube)
     task = decide_task(cube, spec)
     metrics = collected(lambda: asked_metrics(cube, spec, task))
     outcomes = collected(lambda: outcome_masks(cube, spec, task))
     features = collected(lambda: count_groups(cube, spec))
     if metrics is None or outcomes is None or features is None:
         raise SpecError(problems)
-    return Resolution(spec, task, outcomes, tuple(features), count_everyone(cube), tuple(metrics))
+    everyone = count_everyone(cube)
+    if mean_weight != 1:
+        features = [replace(each, mean_weight=mean_weight) for each in features]
+        everyone = replace(everyone, mean_weight=mean_weight)
+    return Resolution(spec, task, outcomes, tuple(features), everyone, tuple(metrics))
+
+
+def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
+    """Return the cube with weights in units of their mean, and that mean: 1 without weights.
+
+    Weights say how much rows count against each other. Their unit must not matter where a number
+    of rows enters a formula: in the divisor of a variance, or beside a prior count.
+    """
+    sums = cube.tables[0].sums
+    total = sums["w"].sum() if "w" in sums else 0.0
+    if not total > 0:
+        return cube, 1.0
+    mean = float(total / sums.get("n", sums["rows"]).sum())
+    tables = tuple(
+        replace(
+            table,
+            sums={
+                name: of if name in ("rows", "n") else of / mean ** _WEIGHT_POWERS.get(name, 1)
+                for name, of in table.sums.items()
+            },
+        )
+        for table in cube.tables
+    )
+    return replace(cube, tables=tables), mean

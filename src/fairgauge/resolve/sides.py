@@ -61,6 +61,7 @@ class CountsBySide:
         }
         self._scores = Histograms(counted.histogram, measure, reading)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
+        self._classes = per_class
 
     def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> ConfusionCounts:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
@@ -80,8 +81,16 @@ class CountsBySide:
             per_class=tuple(each.pick(which, slots) for each in self._per_class),
             moments={name: sums[which, slots] for name, sums in self._moments.items()},
             scores=self._scores.pick(which),
-            joint=raw[:, :-1, :-1] if self._per_class else None,
+            joint=self._joint(raw) if self._classes else None,
         )
+
+    def _joint(self, raw: Array) -> Array:
+        """Return the rows by class of label and prediction, where both are known."""
+        labels, predictions = (
+            np.stack([getattr(each, of) for each in self._classes]).astype(float)
+            for of in ("labels", "predictions")
+        )
+        return np.asarray(labels @ raw[:, :-1, :-1] @ predictions.T)
 
     def _by_stratum(self, which: Index, slots: Index) -> dict[Need, Array]:
         sides, _, *states_of = self._states.shape
@@ -163,9 +172,12 @@ def score_counts(counted: GroupCounts, reading: OutcomeMasks) -> Iterator[ScoreC
     if counted.histogram is None:
         return
     histogram = counted.histogram
-    of = histogram.counts["w" if counted.weighted else "n"]
+    of, sums = (
+        counted.in_given_weights(histogram.counts[name])
+        for name in ("w" if counted.weighted else "n", "s")
+    )
     by_label = _by_label(of, reading.labels)
-    total = _by_label(histogram.counts["s"], reading.labels).sum(axis=1)
+    total = _by_label(sums, reading.labels).sum(axis=1)
     kinds: list[ReferenceKind | None] = [None] * len(counted.groups)
     kinds += [ReferenceKind.OTHERS] if counted.has_others else []
     names = (*counted.groups, str(ReferenceKind.OTHERS))

@@ -49,7 +49,8 @@ def exact_histograms(
     scores = numbers_of(columns[spec.score])
     values = np.unique(scores[~np.isnan(scores)])
     most_groups = max((len(each.groups) for each in features), default=0) + 1
-    factors = _factors(columns, spec, len(scores))
+    mean_weight = features[0].mean_weight if features else 1.0
+    factors = _factors(columns, spec, len(scores), mean_weight)
     label = cube.plan.axis(Role.LABEL)
     labels = 0 if label is None else len(cube.levels[label])
     label_of = (
@@ -78,11 +79,13 @@ def exact_histograms(
     return tuple(exact)
 
 
-def _factors(columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int) -> dict[str, Array]:
+def _factors(
+    columns: Mapping[str, Sequence[Value]], spec: Spec, rows: int, mean_weight: float
+) -> dict[str, Array]:
     """Return the cases and the weight of every row, 0 where it cannot be counted."""
     cases = np.ones(rows) if spec.count is None else numbers_of(columns[spec.count])
     usable = np.isfinite(cases)
-    weight = None if spec.weight is None else numbers_of(columns[spec.weight])
+    weight = None if spec.weight is None else numbers_of(columns[spec.weight]) / mean_weight
     if weight is not None:
         usable &= np.isfinite(weight)
     factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}

@@ -23,13 +23,14 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.cumulative import (
     TwoSamples,
+    cumulative_errors,
     cumulative_p,
-    cumulative_radius,
     expected_cumulative_distance,
 )
 from fairgauge.stats.exposure import exposure_interval
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.neighbours import jackknifed_share
+from fairgauge.stats.norm_ball import ball
 from fairgauge.stats.paired import paired_difference, paired_p
 from fairgauge.stats.rankings import (
     Ranking,
@@ -117,11 +118,13 @@ def distant(
         sides = sides[::-1]
     rng = generator(spec, key, *sides)
     draws = _draws(spec, len(cells.values))
-    radius = cumulative_radius(*sides, steps, kind, spec.confidence, rng, draws)
-    p = cumulative_p(*sides, steps, kind, rng, draws)
-    floor = (1 - part) * expected_cumulative_distance(*sides, steps, kind, rng, draws)
     value = every.distance(kind)
-    limits = ((1 - part) * (value - radius), (1 - part) * (value + radius))
+    errors = cumulative_errors(*sides, steps, kind, rng, draws)
+    radius, outside = ball(errors, value, spec.confidence)
+    p = np.fmax(outside, cumulative_p(*sides, steps, kind, rng, draws))
+    floor = (1 - part) * expected_cumulative_distance(*sides, steps, kind, rng, draws)
+    low = value - radius if p < 1 - spec.confidence else 0.0  # as the permuted rows have it
+    limits = ((1 - part) * max(low, 0.0), (1 - part) * (value + radius))
     rows = min(len(ours), len(theirs))
     method = (IntervalMethod.NORM_BALL, IntervalMethod.MULTINOMIAL_BOOTSTRAP)
     return _one(limits, p, method, rows, floor=float(floor))

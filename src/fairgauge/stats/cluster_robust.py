@@ -3,8 +3,8 @@
 The usual sandwich forgets that a large cluster pulls the share towards itself, which hides its own
 deviation; leaving each cluster out (CR3) does not. And with a few large clusters the variance is
 known far less well than their number suggests: its degrees of freedom follow from the sizes. What
-is needed are the totals of every cluster, or any statistic without each of them; clusters lie along
-the last axis, and one without rows takes no part.
+is needed of a share are sums over clusters and the totals of the large ones, of another statistic
+its values without each cluster (or block of them), which then lie along the last axis.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from fairgauge.stats.intervals import as_critical_t, wilson
 from fairgauge.stats.jackknife import scaled_limits
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 FEWEST_CLUSTERS = 5.0
 """Effective clusters below which an interval is not adequate: its t has too few degrees to be of
 use. Coverage does not fall below the level with fewer, the interval becomes vacuous instead."""
+
+
+_ROUNDING = 1e-12
 
 
 class ClusterInterval(NamedTuple):
@@ -51,56 +54,138 @@ class ClusterInterval(NamedTuple):
     clusters: Array
 
 
-@quiet
-def cluster_share(
-    x: ArrayLike, m: ArrayLike, z: ArrayLike, correlation: ArrayLike | None = None
-) -> ClusterInterval:
-    """Return a share of clustered rows with its confidence interval.
+class ShareSums(NamedTuple):
+    """Sums over the clusters of every side, each with x successes among m rows (or weights).
 
-    Wilson's interval of the effective number of rows, never more than there are, at Student's t.
+    Attributes
+    ----------
+    clusters : array of shape (S,)
+        Clusters with rows.
+    x, m, xx, xm, mm : array of shape (S,)
+        Sums of the totals and of their products.
+    """
+
+    clusters: Array
+    x: Array
+    m: Array
+    xx: Array
+    xm: Array
+    mm: Array
+
+
+class ShareVariance(NamedTuple):
+    """The variance of the share of every side; arrays of shape (S,).
+
+    Attributes
+    ----------
+    rate, rows : array
+    variance : array
+        The jackknife variance; nan with fewer than two clusters.
+    degrees : array
+        Its degrees of freedom, by Satterthwaite; 0 with fewer than two clusters.
+    clusters : array
+        Effective clusters: as many equal ones as the sizes are worth (Kish).
+    """
+
+    rate: Array
+    rows: Array
+    variance: Array
+    degrees: Array
+    clusters: Array
+
+
+@quiet
+def share_variance(
+    every: ShareSums, x: ArrayLike, m: ArrayLike, side: NDArray[np.int64]
+) -> ShareVariance:
+    """Return the jackknife variance of the share of every side.
+
+    Leaving out a cluster moves a share by ``(x - p m) / (n - m)``. For the clusters that are not
+    given one by one, ``m`` in ``n - m`` is their mean.
 
     Parameters
     ----------
-    x, m : array-like of shape (..., C)
-        Successes and rows (or their weights) of every cluster.
-    z : array-like of shape (...), >= 0
-        Normal critical value.
-    correlation : array-like of shape (...), optional
+    every : ShareSums
+        Of all clusters.
+    x, m : array-like of shape (L,)
+        Successes and rows of large clusters.
+    side : array of int, shape (L,)
+        The side that each of them is of.
+
+    References
+    ----------
+    Bell & McCaffrey (2002), Survey Methodology 28, 169-181 (leverage, Satterthwaite's degrees);
+    MacKinnon, Nielsen & Webb (2023), Journal of Econometrics 232, 272-299 (the jackknife, CV3).
+
+    Examples
+    --------
+    >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
+    >>> every = ShareSums(*(np.array([v]) for v in (4, 6, 10, x @ x, x @ m, m @ m)))
+    >>> found = share_variance(every, x, m, np.zeros(4, dtype=int))
+    >>> [round(float(each[0]), 4) for each in found[2:]]
+    [0.0323, 2.4414, 3.5714]
+    """
+    x, m = floats(x, m)
+    count, total_x, n, xx, xm, mm = floats(*every)
+
+    def over_large(values: Array) -> Array:
+        return np.bincount(side, values, len(n)).astype(np.float64)
+
+    p = quotient(total_x, n)
+    left = n[side] - m
+    leverage, moved = m / left, (x - p[side] * m) / left
+    small = [a - over_large(b) for a, b in ((xx, x * x), (xm, x * m), (mm, m * m))]
+    scatter = small[0] - 2 * p * small[1] + p**2 * small[2]
+    scatter = np.where(scatter > _ROUNDING * mm, scatter, 0.0)
+    small_m = n - over_large(m)
+    share = np.nan_to_num(quotient(small[2], small_m * n))  # of a small cluster, of the rows
+    by_one = share / (1 - share)
+    variance = (count - 1) / count * (over_large(moved**2) + scatter / (n * (1 - share)) ** 2)
+    sum1 = over_large(leverage) + small_m / (n * (1 - share))
+    sum2 = over_large(leverage**2) + np.maximum(small[2], 0.0) / (n * (1 - share)) ** 2
+    sum4 = over_large(leverage**4) + small_m / (n * (1 - share)) * by_one**3
+    degrees = sum1**2 / (sum2 + sum2**2 - sum4)
+    several = count > 1
+    return ShareVariance(
+        p, n, np.where(several, variance, np.nan),
+        np.where(several, np.nan_to_num(degrees, nan=1.0), 0.0),
+        np.nan_to_num(quotient(n**2, mm)),
+    )  # fmt: skip
+
+
+@quiet
+def effective_rows(found: ShareVariance, rows: ArrayLike, correlation: ArrayLike = 0.0) -> Array:
+    """Return the independent rows of which a share would have this variance.
+
+    Parameters
+    ----------
+    found : ShareVariance
+    rows : array-like
+        Independent rows that the side has at most: its rows, or their effective number by weight.
+    correlation : array-like
         The intra-cluster correlation of all groups together, as of `pooled_correlation`. Where the
         variance that follows from it is larger than the jackknife's, their geometric mean is taken:
         rare outcomes that lie in few clusters show too little of how alike a cluster's rows are.
 
     Returns
     -------
-    share : ClusterInterval
-        [0, 1] with fewer than two clusters. Where no cluster deviates (a share of 0 or 1) the rows
-        are counted as the effective clusters, because the data do not show how alike the rows of
-        one cluster are.
+    n_eff : array
+        Where no cluster deviates (a share of 0 or 1) the effective clusters, because the data do
+        not show how alike the rows of one cluster are; 0 with fewer than two clusters.
 
     References
     ----------
-    Bell & McCaffrey (2002), Survey Methodology 28, 169-181 (leverage, Satterthwaite's degrees);
-    MacKinnon, Nielsen & Webb (2023), Journal of Econometrics 232, 272-299 (the jackknife, CV3);
     Korn & Graubard (1998), Survey Methodology 24, 193-201.
-
-    Examples
-    --------
-    >>> share = cluster_share([1, 0, 3, 2], [2, 2, 4, 2], 1.959964)
-    >>> round(float(share.low), 3), round(float(share.high), 3)
-    (0.139, 0.933)
-    >>> round(float(share.degrees), 3), round(float(share.clusters), 3)
-    (2.441, 3.571)
     """
-    x, m = floats(x, m)
-    total = m.sum(-1)
-    p, moved = quotient(x.sum(-1), total), share_deviations(x, m)
-    if correlation is not None:
-        (rho,) = floats(correlation)
-        variance = (moved**2).sum(-1)
-        expected = p * (1 - p) * (1 + rho * _excess(m)) / total
-        raised = (variance > 0) & (expected > variance)
-        moved = moved * np.where(raised, (expected / variance) ** 0.25, 1.0)[..., None]
-    return cluster_interval(p, moved, m, (0, 1), z, total)
+    (rows, correlation) = floats(rows, correlation)
+    p, independent = found.rate, found.rate * (1 - found.rate)
+    size = quotient(found.rows, found.clusters)  # of a cluster, on average of rows
+    scale = quotient(rows, found.rows)
+    expected = independent / rows * (1 + correlation * np.maximum(size * scale - 1, 0.0))
+    raised = np.where(expected > found.variance, np.sqrt(expected * found.variance), found.variance)
+    deviates = (p > 0) & (p < 1) & (found.variance > 0)
+    n_eff = np.minimum(np.where(deviates, independent / raised, found.clusters), rows)
+    return np.where(found.degrees > 0, np.nan_to_num(n_eff), 0.0)
 
 
 @quiet
@@ -122,7 +207,7 @@ def cluster_interval(
     estimate : array-like of shape (...)
     deviations : array-like of shape (..., C)
         By how much leaving out each cluster (or block of clusters) moves the statistic, scaled so
-        that their squares sum to the variance: as `share_deviations` and `jackknife.deviations`.
+        that their squares sum to the variance: as `jackknife.deviations`.
     m : array-like of shape (..., C)
         Rows (or their weights) of every cluster.
     ends : (float, float)
@@ -140,10 +225,10 @@ def cluster_interval(
 
     Examples
     --------
-    >>> x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
-    >>> found = cluster_interval(0.6, share_deviations(x, m), m, (0, 1), 1.959964)
+    >>> moved, m = np.array([-0.02, -0.13, 0.09, 0.09]), np.array([2, 2, 4, 2])
+    >>> found = cluster_interval(0.6, moved, m, (0, 1), 1.959964)
     >>> round(float(found.low), 3), round(float(found.high), 3)
-    (0.139, 0.933)
+    (0.135, 0.935)
     """
     (value,), (moved,), (m,) = floats(estimate), floats(deviations), floats(m)
     total, variance = m.sum(-1), (moved**2).sum(-1)
@@ -167,43 +252,18 @@ def cluster_interval(
 
 
 @quiet
-def share_deviations(x: ArrayLike, m: ArrayLike) -> Array:
-    """Return by how much leaving out each cluster moves a share, scaled to sum to its variance.
-
-    Parameters
-    ----------
-    x, m : array-like of shape (..., C)
-
-    Returns
-    -------
-    moved : array of shape (..., C)
-        The sum of their squares is the jackknife variance; the sum of products with those of
-        another share over the same clusters is the covariance of both. nan where one cluster has
-        all rows.
-
-    Examples
-    --------
-    >>> moved = share_deviations([1, 0, 3, 2], [2, 2, 4, 2])
-    >>> round(float((moved**2).sum()), 5)
-    0.03234
-    """
-    x, m = floats(x, m)
-    total = m.sum(-1, keepdims=True)
-    count = np.count_nonzero(m > 0, axis=-1)[..., None]
-    p = x.sum(-1, keepdims=True) / total
-    return np.asarray(np.sqrt((count - 1) / count) * (x - p * m) / (total - m))
-
-
-@quiet
-def pooled_correlation(x: ArrayLike, m: ArrayLike) -> Array:
+def pooled_correlation(groups: ShareVariance, rows: ArrayLike) -> Array:
     """Return the intra-cluster correlation that groups have together.
 
-    That at which the variances expected of all groups' shares sum to their jackknife variances.
+    That at which the variances expected of all groups' totals sum to their jackknife variances, so
+    that large groups count for more.
 
     Parameters
     ----------
-    x, m : array-like of shape (..., G, C)
-        Successes and rows of every cluster of every group.
+    groups : ShareVariance
+        Arrays of shape (G, ...).
+    rows : array-like of shape (G, ...)
+        As for `effective_rows`.
 
     Returns
     -------
@@ -214,20 +274,13 @@ def pooled_correlation(x: ArrayLike, m: ArrayLike) -> Array:
     ----------
     Kish (1965), Survey Sampling (design effect); Donner & Klar (2000), Design and Analysis of
     Cluster Randomization Trials in Health Research (pooling over groups).
-
-    Examples
-    --------
-    >>> alike = [[[10, 0, 10, 0, 0], [0, 10, 10, 0, 0]]]
-    >>> pooled_correlation(alike, [[[10] * 5, [10] * 5]]).round(6).tolist()
-    [1.0]
     """
-    x, m = floats(x, m)
-    total = m.sum(-1)
-    p, variance = quotient(x.sum(-1), total), (share_deviations(x, m) ** 2).sum(-1)
-    known = (total > 0) & np.isfinite(variance)
-    independent = np.where(known, p * (1 - p) / total, 0.0)
-    beyond = np.where(known, variance - independent, 0.0).sum(-1)
-    at_one = np.where(known, independent * _excess(m), 0.0).sum(-1)
+    (rows,) = floats(rows)
+    size = quotient(rows, groups.clusters)
+    known = (rows > 1) & np.isfinite(groups.variance)
+    independent = groups.rate * (1 - groups.rate) * rows * rows / (rows - 1)
+    beyond = np.where(known, groups.variance * rows**2 - independent, 0.0).sum(axis=0)
+    at_one = np.where(known, independent * np.maximum(size - 1, 0.0), 0.0).sum(axis=0)
     return np.where(at_one > 0, np.clip(beyond / at_one, 0.0, 1.0), 0.0)
 
 
@@ -267,14 +320,14 @@ def satterthwaite_degrees(m: ArrayLike) -> Array:
 
 
 @quiet
-def shared_correlation(x1: ArrayLike, m1: ArrayLike, x2: ArrayLike, m2: ArrayLike) -> Array:
+def shared_correlation(variance1: ArrayLike, variance2: ArrayLike, covariance: ArrayLike) -> Array:
     """Return the correlation of two shares that have clusters in common, for MOVER.
 
     Parameters
     ----------
-    x1, m1, x2, m2 : array-like of shape (..., C)
-        Successes and rows of both shares in the same clusters; a cluster that one of them lacks
-        has no rows there.
+    variance1, variance2, covariance : array-like
+        Sums over clusters of ``(x1 - p1 m1)^2 / n1^2``, of ``(x2 - p2 m2)^2 / n2^2``, and of the
+        products of both.
 
     Returns
     -------
@@ -283,20 +336,13 @@ def shared_correlation(x1: ArrayLike, m1: ArrayLike, x2: ArrayLike, m2: ArrayLik
 
     References
     ----------
-    Zou (2007), Psychological Methods 12, 399-413.
+    Kish & Frankel (1974), JRSS B 36, 1-37; Zou (2007), Psychological Methods 12, 399-413.
 
     Examples
     --------
-    >>> x, m = [1, 0, 3, 2], [2, 2, 4, 2]
-    >>> float(shared_correlation(x, m, x, m)), float(shared_correlation(x, m, [1, 2, 1, 0], m))
-    (1.0, -1.0)
+    >>> float(shared_correlation(0.04, 0.09, 0.03))
+    0.5
     """
-    first, second = share_deviations(x1, m1), share_deviations(x2, m2)
-    scale = np.sqrt((first**2).sum(-1) * (second**2).sum(-1))
-    r = (first * second).sum(-1) / scale
+    first, second, both = floats(variance1, variance2, covariance)
+    r = both / np.sqrt(first * second)
     return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), 0.0)
-
-
-def _excess(m: Array) -> Array:
-    """Return by how much a correlation of 1 raises the variance of independent rows, less one."""
-    return np.asarray(quotient((m**2).sum(-1), m.sum(-1)) - 1)

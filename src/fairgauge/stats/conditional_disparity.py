@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, floats, quiet, quotient
+from fairgauge.stats.arrays import floats, quotient
 from fairgauge.stats.stratified import Stratified, stratified_difference
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-MOST_PRIOR = 0.05
-"""The largest share of all rows that the prior of a posterior may have."""
 
 
 def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> Stratified:
@@ -60,26 +57,3 @@ def conditional_disparity(group: ArrayLike, others: ArrayLike, z: ArrayLike) -> 
     )
     known = part.any(axis=-1)
     return Stratified(*(np.where(known, each, np.nan) for each in limits))
-
-
-@quiet
-def prior_share(rows: ArrayLike, cells: ArrayLike, prior: float = 0.5) -> Array:
-    """Return the share that a Dirichlet prior has of all rows, its own included.
-
-    A posterior is not adequate above `MOST_PRIOR`: it then answers what the prior says.
-
-    Parameters
-    ----------
-    rows : array-like, >= 0
-    cells : array-like, >= 0
-        Cells that the prior adds rows to.
-    prior : float
-        Rows added to each cell.
-
-    Examples
-    --------
-    >>> prior_share([6000, 300], [240, 12]).round(4).tolist()
-    [0.0196, 0.0196]
-    """
-    rows, cells = floats(rows, cells)
-    return np.asarray(prior * cells / (rows + prior * cells))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
-from fairgauge.stats.intervals import tail_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -119,26 +118,25 @@ def cumulative_distance(
     return _norm(np.asarray(shares[1] - shares[0]), _steps(a, widths), kind)
 
 
-def cumulative_radius(
-    a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, confidence: float,
-    rng: np.random.Generator, draws: int = 2000,
+def cumulative_errors(
+    a: ArrayLike, d: ArrayLike, widths: ArrayLike, kind: Cumulative, rng: np.random.Generator,
+    draws: int = 2000,
 ) -> Array:  # fmt: skip
-    """Return a bound on the error of the observed distance, at a confidence level.
+    """Draw by how much, at most, the observed distance is off; for `norm_ball.ball`.
 
-    The quantile of the norm of a Gaussian process with the covariance that the two empirical
-    distributions have, the divisors being n - 1.
+    The norm of a Gaussian process with the covariance that the two empirical distributions have,
+    the divisors being n - 1.
 
     Parameters
     ----------
     a, d, widths, kind
         As for `cumulative_distance`; counts may be real numbers (effective sample sizes).
-    confidence : float in (0, 1)
     rng : numpy.random.Generator
     draws : int
 
     Returns
     -------
-    radius : array of shape (...)
+    errors : array of shape (draws, ...)
         inf where a sample has fewer than two rows.
 
     References
@@ -148,20 +146,14 @@ def cumulative_radius(
     Examples
     --------
     >>> even = np.full(100, 4)
-    >>> rng = np.random.default_rng(0)
-    >>> float(cumulative_radius(even, even, np.ones(99), "ks", 0.95, rng).round(2))
+    >>> errors = cumulative_errors(even, even, np.ones(99), "ks", np.random.default_rng(0))
+    >>> float(np.quantile(errors, 0.95).round(2))
     0.09
     """
-    level = 1 - 2 * tail_of(confidence)
     a, d = floats(a, d)
-    steps = _steps(a, widths)
-
-    def radius(a: Array, d: Array) -> Array:
-        errors = _share_errors(a, rng, draws) - _share_errors(d, rng, draws)
-        return np.asarray(np.quantile(_norm(errors, steps, kind), level, axis=0))
-
+    moved = _share_errors(a, rng, draws) - _share_errors(d, rng, draws)
     known = np.minimum(a.sum(-1), d.sum(-1)) > 1
-    return np.where(known, in_blocks(radius, draws, a, d), np.inf)
+    return np.where(known, _norm(moved, _steps(a, widths), kind), np.inf)
 
 
 def expected_cumulative_distance(
@@ -173,7 +165,7 @@ def expected_cumulative_distance(
     Parameters
     ----------
     a, d, widths, kind, rng, draws
-        As for `cumulative_radius`.
+        As for `cumulative_errors`.
 
     Returns
     -------
@@ -207,7 +199,7 @@ def cumulative_p(
     Parameters
     ----------
     a, d, widths, kind, rng, draws
-        As for `cumulative_radius`.
+        As for `cumulative_errors`.
 
     Returns
     -------

@@ -10,37 +10,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, in_blocks, quiet, quotient
+from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
+from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
+from fairgauge.stats.significance import newcombe_p
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Divergence: TypeAlias = Literal["kl", "js"]
-Norm: TypeAlias = Literal["tvd", "ks", "lp"]
-
-
-def norm(gaps: Array, kind: Norm) -> Array:
-    """Return a norm of differences of category shares, along the last axis.
-
-    Parameters
-    ----------
-    gaps : array of shape (..., K)
-    kind : {"tvd", "ks", "lp"}
-        Half the sum of the absolute values, the largest of them, the root of the sum of squares.
-
-    Examples
-    --------
-    >>> gaps = np.array([0.3, -0.3, 0.0])
-    >>> float(norm(gaps, "tvd")), float(norm(gaps, "ks")), round(float(norm(gaps, "lp")), 4)
-    (0.3, 0.3, 0.4243)
-    """
-    if kind == "lp":
-        return np.asarray(np.sqrt((gaps**2).sum(axis=-1)))
-    sizes = np.abs(gaps)
-    return np.asarray(sizes.max(axis=-1) if kind == "ks" else sizes.sum(axis=-1) / 2)
 
 
 @quiet
@@ -114,7 +94,7 @@ def divergence_interval(
     confidence: float,
     rng: np.random.Generator,
     draws: int = 2000,
-) -> Limits:
+) -> tuple[Array, Array, Array]:
     """Return the interval of the Kullback-Leibler or the Jensen-Shannon divergence, in nats.
 
     Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
@@ -133,8 +113,9 @@ def divergence_interval(
 
     Returns
     -------
-    low, high : array of shape (...)
-        ``high`` is inf where the estimate is; the estimate is always inside.
+    low, high, p : array of shape (...)
+        ``high`` is inf where the estimate is; the estimate is always inside. ``p`` is below
+        ``1 - confidence`` exactly where `low` is above 0.
 
     References
     ----------
@@ -142,16 +123,16 @@ def divergence_interval(
 
     Examples
     --------
-    >>> low, high = divergence_interval(
+    >>> low, high, p = divergence_interval(
     ...     [90, 10], [40, 60], "js", 0.95, np.random.default_rng(0))
-    >>> round(float(low), 2), round(float(high), 1)
-    (0.08, 0.2)
+    >>> round(float(low), 2), round(float(high), 1), bool(p < 0.001)
+    (0.08, 0.2, True)
     """
     a, d = floats(a, d)
     value = _kl if kind == "kl" else _js
     plug_in = value(*_shares(a, d))
     tail = tail_of(confidence)
-    low = _noncentral_limit(a, d, kind, tail)
+    low, p = _noncentral_limit(a, d, kind, tail)
 
     def upper(a: Array, d: Array) -> Array:
         posterior = (dirichlet_cells(counts, draws, rng) for counts in (a, d))
@@ -160,7 +141,8 @@ def divergence_interval(
     widest = np.inf if kind == "kl" else np.log(2)
     empty = np.isnan(plug_in)
     high = np.where(empty, widest, in_blocks(upper, draws, a, d))
-    return np.where(empty, 0.0, np.fmin(low, plug_in)), np.fmax(high, plug_in)
+    p = np.where(empty, np.nan, p)
+    return np.where(empty, 0.0, np.fmin(low, plug_in)), np.fmax(high, plug_in), p
 
 
 @quiet
@@ -171,7 +153,7 @@ def norm_interval(
     confidence: float,
     rng: np.random.Generator,
     replicates: int = 2000,
-) -> Limits:
+) -> tuple[Array, Array, Array]:
     """Return the interval of a norm of the difference of two distributions.
 
     By the triangle inequality a norm changes by no more than the difference does, so ``M -/+ q``
@@ -191,11 +173,12 @@ def norm_interval(
 
     Returns
     -------
-    low, high : array of shape (...)
+    low, high, p : array of shape (...)
+        ``p`` is below ``1 - confidence`` exactly where `low` is above 0; nan for an empty group.
 
     Examples
     --------
-    >>> low, high = norm_interval(
+    >>> low, high, p = norm_interval(
     ...     [50, 30, 20], [20, 18, 22], "tvd", 0.95, np.random.default_rng(0))
     >>> round(float(low), 1), round(float(high), 1)
     (0.0, 0.3)
@@ -205,18 +188,14 @@ def norm_interval(
     if a.shape[-1] == 2:
         limits = newcombe(a[..., 1], a.sum(-1), d[..., 1], d.sum(-1), critical(confidence))
         low, high = fold(*limits)
-        return low * widest, high * widest
+        p = newcombe_p(a[..., 1], a.sum(-1), d[..., 1], d.sum(-1))
+        return low * widest, high * widest, p
     plug_in = norm(np.subtract(*_shares(a, d)), kind)
 
-    def radius(a: Array, d: Array) -> Array:
-        resampled = (multinomial_cells(counts, replicates, rng) for counts in (a, d))
-        gaps = np.subtract(*_shares(*resampled)) - np.subtract(*_shares(a, d))
-        return np.asarray(np.quantile(norm(gaps, kind), confidence, axis=0))
-
-    reach = in_blocks(radius, replicates, a, d)
+    reach, p = ball(norm_errors(a, d, kind, rng, replicates), plug_in, confidence)
     empty = np.isnan(plug_in)
     low = np.where(empty, 0.0, np.maximum(plug_in - reach, 0.0))
-    return low, np.where(empty, widest, np.minimum(plug_in + reach, widest))
+    return low, np.where(empty, widest, np.minimum(plug_in + reach, widest)), p
 
 
 def _shares(a: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
@@ -235,8 +214,11 @@ def _js(p: Array, q: Array) -> Array:
     return (_kl(p, middle) + _kl(q, middle)) / 2
 
 
-def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Array:
-    """Return the lower limit: smoothed M = kappa chi2(K - 1, lambda) solved for kappa lambda."""
+def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tuple[Array, Array]:
+    """Return the lower limit and the p-value of equality, two-sided.
+
+    Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda.
+    """
     from scipy.special import chdtrc, chndtrinc
 
     na, nd, k = a.sum(-1), d.sum(-1), a.shape[-1]
@@ -250,9 +232,11 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> Arra
     null = (1 / na + 1 / nd) / (2 if kind == "kl" else 8)
     kappa = np.fmax(variance / (4 * value), null)
     statistic = value / kappa
-    significant = chdtrc(k - 1, statistic) < tail
+    above = chdtrc(k - 1, statistic)
+    significant = above < tail
     safe = np.where(significant, statistic, 1e3)
-    return np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
+    low = np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
+    return low, np.minimum(2 * above, 1.0)
 
 
 def _weighted_variance(p: Array, values: Array) -> Array:

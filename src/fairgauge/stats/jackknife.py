@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, quiet
-from fairgauge.stats.divergences import Norm, norm
 from fairgauge.stats.intervals import critical_t
+from fairgauge.stats.norm_ball import Norm, norm
 
 
 def deviations(values: Array) -> Array:
@@ -109,7 +109,7 @@ def jackknife_norm_interval(
     deviation : array of shape (B, n, K)
         Their deviations, as `deviations` gives them.
     kind : {"tvd", "ks", "lp"}
-        As for `divergences.norm`.
+        As for `norm_ball.norm`.
     confidence : float in (0, 1)
     degrees : array of shape (n,)
         Degrees of freedom of t.

@@ -66,6 +66,38 @@ def tukey_p(z: ArrayLike, groups: ArrayLike) -> Array:
     return p
 
 
+def tukey_level(groups: int, confidence: float) -> float:
+    """Return the level of single intervals at which those of all pairs of groups hold together.
+
+    Examples
+    --------
+    >>> round(tukey_level(2, 0.95), 6), round(tukey_level(12, 0.95), 5)
+    (0.95, 0.99892)
+    """
+    from scipy.special import ndtr
+
+    return float(1 - 2 * ndtr(-tukey_critical(groups, confidence)))
+
+
+def tukey_adjusted(p: ArrayLike, groups: int) -> Array:
+    """Return p-values of single pairs, adjusted for all pairs of that many groups.
+
+    Below one minus a confidence where the interval at `tukey_level` of it excludes "no difference";
+    never below the p-value of the pair alone. nan stays nan.
+
+    Examples
+    --------
+    >>> tukey_adjusted([0.05, 0.001], 5).round(4).tolist()
+    [0.2858, 0.0089]
+    """
+    from scipy.special import ndtri
+
+    (alone,) = floats(p)
+    known = ~np.isnan(alone)
+    z = -ndtri(np.where(known, alone, 1.0) / 2)
+    return np.where(known, np.maximum(tukey_p(z, np.full(z.shape, groups)), alone), np.nan)
+
+
 def expected_range(
     rate: ArrayLike, n: ArrayLike, rng: np.random.Generator, replicates: int = 2000
 ) -> Array:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _STEP = 1e-4
 """Part of a class's smallest count (at least one row) by which its counts are moved for a central
 difference, whose relative error is of the order 1e-8."""
+_NOISE = 1e-7
+"""Influences below, in units of the statistic, are those of rounding errors: it is constant."""
+_DECIMALS = 12
 _FITS = 12
 """Passes of proportional fitting; the other margin is then met to a thousandth of a row."""
 _ADDED = 1.0
@@ -170,18 +173,66 @@ def influence(statistic: ClassStatistic, cells: ArrayLike) -> Array:
     smallest = np.where(counts > 0, counts, np.inf).min(-1)
     step = _STEP * np.where(np.isfinite(smallest), np.maximum(smallest, 1.0), 1.0)
     slope = np.empty(counts.shape)
-    for label, cell in np.ndindex(counts.shape[-2:]):
-        moved = np.zeros(counts.shape)
-        moved[..., label, cell] = step[..., label]
-        change = statistic(counts + moved) - statistic(counts - moved)
-        slope[..., label, cell] = change / (2 * step[..., label])
+    for label in range(counts.shape[-2]):
+        moved = np.zeros((4, *counts.shape))
+        for cell in range(4):
+            moved[cell, ..., label, cell] = step[..., label]
+        ends = statistic(np.stack([counts + moved, counts - moved]))
+        slope[..., label, :] = np.moveaxis((ends[0] - ends[1]) / (2 * step[..., label]), 0, -1)
     tp, fp, fn, tn = np.moveaxis(slope, -1, 0)
     moves = tn.sum(-1)[..., None, None] + (fn - tn)[..., :, None] + (fp - tn)[..., None, :]
     diagonal = np.arange(table.shape[-1])
     moves[..., diagonal, diagonal] = tn.sum(-1)[..., None] + tp - tn
     total = table.sum((-1, -2), keepdims=True)
     mean = (table * moves).sum((-1, -2), keepdims=True) / np.where(total > 0, total, 1.0)
-    return np.asarray((moves - mean) * total)
+    moved = (moves - mean) * total
+    noise = _NOISE * np.fmax(np.abs(statistic(counts)), 1.0)[..., None, None]
+    return np.where(np.abs(moved) > noise, moved, 0.0)
+
+
+@quiet
+def whole_correlation(
+    statistic: ClassStatistic,
+    part: ArrayLike,
+    whole: ArrayLike,
+    squares: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Array:
+    """Return the correlation of a statistic of some rows with that of all rows, these included.
+
+    Parameters
+    ----------
+    statistic : callable
+        As for `influence`.
+    part, whole : array-like of shape (..., K, K)
+        Rows, or sums of weights, by label and prediction; `part` is counted in `whole`.
+    squares : pair of array-like, optional
+        Sums of squared weights of both.
+
+    Returns
+    -------
+    correlation : array of shape (...)
+        0 where the statistic of either does not vary.
+
+    Examples
+    --------
+    Of a share that is the same in both it is the root of the part's share of the rows:
+
+    >>> def accuracy(counts):
+    ...     return counts[..., 0].sum(-1) / counts[..., 0, :].sum(-1)
+    >>> part, whole = [[80, 20], [20, 80]], [[320, 80], [80, 320]]
+    >>> round(float(whole_correlation(accuracy, part, whole)), 4)
+    0.5
+    """
+    some, every = floats(part, whole)
+    twice = (some, every) if squares is None else floats(*squares)
+    axes = (-1, -2)
+    moved = [
+        influence(statistic, adjusted_cells(table)) / table.sum(axes)[..., None, None]
+        for table in (some, every)
+    ]
+    shared = (twice[0] * moved[0] * moved[1]).sum(axes)
+    spread = [(q * m**2).sum(axes) for q, m in zip(twice, moved, strict=True)]
+    return np.asarray(np.nan_to_num(np.clip(shared / np.sqrt(spread[0] * spread[1]), -1.0, 1.0)))
 
 
 @quiet
@@ -252,7 +303,9 @@ def linearise(
     level = (statistic(class_counts(adjusted)) - ends[0]) / span
     n_eff = np.where(variance > 0, level * (1 - level) * span**2 / variance, rows)
     n_eff = n_eff if np.isfinite(span) else np.full(rows.shape, np.nan)
-    return Linearised(statistic(class_counts(table)), np.sqrt(variance), n_eff, degrees)
+    estimate = statistic(class_counts(table))
+    estimate = np.where(variance > 0, estimate, np.round(estimate, _DECIMALS))
+    return Linearised(estimate, np.sqrt(variance), n_eff, degrees)
 
 
 @quiet
@@ -299,6 +352,8 @@ def linearised_interval(found: Linearised, ends: tuple[float, float], z: ArrayLi
         known = np.isfinite(level) & np.isfinite(found.n_eff)
     else:
         low, high = scaled_limits(found.estimate, found.error, t, least, most)
+        constant = found.error == 0
+        low, high = (np.where(constant, found.estimate, end) for end in (low, high))
         known = np.isfinite(found.estimate)
     return (
         np.where(known, np.minimum(low, found.estimate), np.nan),

@@ -1,7 +1,8 @@
-"""Adjustment of p-values for multiple comparisons: Holm and Benjamini-Hochberg."""
+"""Several comparisons: p-values adjusted for them, and the level of simultaneous intervals."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -92,6 +93,29 @@ def adjust(p: ArrayLike) -> tuple[Array, Adjustment]:
     if np.count_nonzero(~np.isnan(family)) <= HOLM_LIMIT:
         return holm(family), "holm"
     return benjamini_hochberg(family), "benjamini-hochberg"
+
+
+def simultaneous_level(comparisons: int, confidence: float) -> float:
+    """Return the level of single intervals at which several hold together, however they correlate.
+
+    For what is shown because it is the most extreme of several: a headline, a finding, the worst
+    class. All pairs of groups have Tukey's, which is lower.
+
+    Parameters
+    ----------
+    comparisons : int, >= 1
+    confidence : float in (0, 1)
+
+    References
+    ----------
+    Sidak (1967), JASA 62, 626-633.
+
+    Examples
+    --------
+    >>> simultaneous_level(1, 0.95), round(simultaneous_level(12, 0.95), 5)
+    (0.95, 0.99573)
+    """
+    return math.exp(math.log(confidence) / comparisons)
 
 
 def _sorted_p(p: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:

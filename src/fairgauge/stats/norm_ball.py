@@ -1,4 +1,4 @@
-"""How far a total variation distance may be off where categories are sparse.
+"""How far a norm of the difference of two distributions may be off, sparse categories included.
 
 The distance moves by no more than the difference of the two distributions does, so that it, less
 and plus the quantile of ``||d* - d||`` over resampled differences, is an interval. A category that
@@ -9,35 +9,40 @@ tables that are drawn from, makes up for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from fairgauge.stats.arrays import Array, floats, quotient
+from fairgauge.stats.intervals import tail_of
 from fairgauge.stats.resampling import multinomial_cells
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+Norm: TypeAlias = Literal["tvd", "ks", "lp"]
+
 _ADDED = 0.5
 
 
-def total_variation_radius(
-    a: ArrayLike, d: ArrayLike, confidence: float, rng: np.random.Generator, replicates: int = 2000
+def norm_errors(
+    a: ArrayLike, d: ArrayLike, kind: Norm, rng: np.random.Generator, replicates: int = 2000
 ) -> Array:
-    """Return the radius of the interval around a total variation distance.
+    """Draw by how much, at most, a norm of the difference of two distributions is off.
 
     Parameters
     ----------
     a, d : array-like of shape (..., K)
         Rows of both groups in each category; a category without rows in either takes no part.
-    confidence : float in (0, 1)
+    kind : {"tvd", "ks", "lp"}
+        As for `norm`.
     rng : numpy.random.Generator
     replicates : int
 
     Returns
     -------
-    radius : array of shape (...)
+    errors : array of shape (replicates, ...)
         nan where a group is empty.
 
     References
@@ -48,16 +53,67 @@ def total_variation_radius(
     Examples
     --------
     >>> many = [30, 8, 3, 1, 1, 0, 0, 1, 0, 0], [90, 30, 15, 9, 6, 4, 3, 1, 1, 1]
-    >>> round(float(total_variation_radius(*many, 0.95, np.random.default_rng(0))), 2)
+    >>> errors = norm_errors(*many, "tvd", np.random.default_rng(0))
+    >>> round(float(np.quantile(errors, 0.95)), 2)
     0.22
     """
     first, second = floats(a, d)
     seen = first + second > 0
     moved = [_moved(side, seen, replicates, rng) for side in (first, second)]
-    sizes = np.abs(moved[0] - moved[1]).sum(axis=-1) / 2
-    radius = np.quantile(sizes, confidence, axis=0)
     empty = (first.sum(axis=-1) <= 0) | (second.sum(axis=-1) <= 0)
-    return np.where(empty, np.nan, radius)
+    return np.where(empty, np.nan, norm(moved[0] - moved[1], kind))
+
+
+def ball(errors: Array, value: ArrayLike, confidence: float) -> tuple[Array, Array]:
+    """Return the radius of the interval around a distance, and the p-value of no distance.
+
+    Parameters
+    ----------
+    errors : array of shape (draws, ...)
+        By how much, at most, the distance is off in each draw.
+    value : array-like of shape (...)
+        The distance.
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    radius, p : array of shape (...)
+        ``p < 1 - confidence`` exactly where ``value > radius``; nan where an error is.
+
+    Examples
+    --------
+    >>> radius, p = ball(np.arange(1.0, 1000.0), 960.0, 0.95)
+    >>> float(radius), round(float(p), 3)
+    (951.0, 0.041)
+    """
+    draws, level = len(errors), 2 * tail_of(confidence)
+    (distance,) = floats(value)
+    p = (1 + (errors >= distance).sum(axis=0)) / (draws + 1)
+    beyond = math.ceil(round(level * (draws + 1), 6)) - 2  # errors beyond the radius
+    radius = np.sort(errors, axis=0)[draws - 1 - beyond] if beyond >= 0 else np.inf
+    known = ~np.isnan(errors).any(axis=0) & ~np.isnan(distance)
+    return np.where(known, radius, np.nan), np.where(known, p, np.nan)
+
+
+def norm(gaps: Array, kind: Norm) -> Array:
+    """Return a norm of differences of category shares, along the last axis.
+
+    Parameters
+    ----------
+    gaps : array of shape (..., K)
+    kind : {"tvd", "ks", "lp"}
+        Half the sum of the absolute values, the largest of them, the root of the sum of squares.
+
+    Examples
+    --------
+    >>> gaps = np.array([0.3, -0.3, 0.0])
+    >>> float(norm(gaps, "tvd")), float(norm(gaps, "ks")), round(float(norm(gaps, "lp")), 4)
+    (0.3, 0.3, 0.4243)
+    """
+    if kind == "lp":
+        return np.asarray(np.sqrt((gaps**2).sum(axis=-1)))
+    sizes = np.abs(gaps)
+    return np.asarray(sizes.max(axis=-1) if kind == "ks" else sizes.sum(axis=-1) / 2)
 
 
 def _moved(counts: Array, seen: np.ndarray, replicates: int, rng: np.random.Generator) -> Array:

@@ -6,6 +6,7 @@ resampled cells are exactly multinomial, and no rows are needed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -111,17 +112,23 @@ def quantile_interval(draws: ArrayLike, confidence: float) -> Limits:
     Returns
     -------
     low, high : array of shape (...)
+        Draws themselves, not between two: those of a falling function of the draws are its values
+        at the other end, and a value is outside exactly where `tail_p` is below ``1 - confidence``;
+        infinite where there are too few draws for that (below 40 at 0.95, p being at least
+        ``2 / (draws + 1)``).
 
     Examples
     --------
     >>> low, high = quantile_interval(np.arange(1001.0), 0.95)
     >>> float(low), float(high)
-    (25.0, 975.0)
+    (24.0, 976.0)
     """
     (values,) = floats(draws)
-    tail = np.full(values.shape[1:], tail_of(confidence))
     low, high = _sorted(values)
-    return _quantile(low, tail), _quantile(high, 1 - tail)
+    beyond = math.ceil(round(tail_of(confidence) * (len(values) + 1), 6)) - 2
+    if beyond < 0:  # too few draws to exclude anything
+        return np.full(low.shape[1:], -np.inf), np.full(low.shape[1:], np.inf)
+    return low[beyond], high[len(values) - 1 - beyond]
 
 
 def tail_p(draws: ArrayLike, null: ArrayLike = 0.0) -> Array:

@@ -50,29 +50,27 @@ def roc_curves(counts: ArrayLike) -> Array:
     return rates.reshape(*table.shape[:-2], len(_GRID))
 
 
-def area_radius(
-    a: ArrayLike, d: ArrayLike, confidence: float, rng: np.random.Generator, draws: int = 500
-) -> float:
-    """Return a bound on the error of the area between two curves, at a confidence level.
+def curve_errors(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500) -> Array:
+    """Draw by how much, at most, the area between two curves is off; for `norm_ball.ball`.
 
-    The quantile of ``integral |(ROC_a* - ROC_a) - (ROC_d* - ROC_d)|`` over bootstrap curves.
+    ``integral |(ROC_a* - ROC_a) - (ROC_d* - ROC_d)|`` over bootstrap curves that are defined.
 
     Parameters
     ----------
     a, d : array-like of shape (2, B)
         As for `roc_curves`, of both groups.
-    confidence : float in (0, 1)
     rng : numpy.random.Generator
     draws : int
 
     Examples
     --------
     >>> a, d = [[5, 10, 25], [30, 15, 5]], [[8, 10, 22], [25, 15, 10]]
-    >>> round(area_radius(a, d, 0.95, np.random.default_rng(0)), 2)
+    >>> round(float(np.quantile(curve_errors(a, d, np.random.default_rng(0)), 0.95)), 2)
     0.13
     """
-    errors = [roc_curves(multinomial_cells(side, draws, rng)) - roc_curves(side) for side in (a, d)]
-    return float(np.nanquantile(np.abs(errors[0] - errors[1]).mean(axis=-1), confidence))
+    moved = [roc_curves(multinomial_cells(side, draws, rng)) - roc_curves(side) for side in (a, d)]
+    errors: Array = np.abs(moved[0] - moved[1]).mean(axis=-1)
+    return errors[~np.isnan(errors)]
 
 
 def null_areas(a: ArrayLike, d: ArrayLike, rng: np.random.Generator, draws: int = 500) -> Array:

@@ -78,19 +78,24 @@ def falling_root(falling: Callable[[Array], Array], low: Array, high: Array) -> 
     last, point = low, np.minimum(low + 1.0, high)
     before, here = falling(low), falling(point)
     never, always = ~(before > 0), falling(high) > 0
-    done = never | always
+    done, root = never | always, point
     for step in range(_MOST_STEPS):
         positive = here > 0
         inner, outer = np.where(positive, point, inner), np.where(positive, outer, point)
+        least = _TOLERANCE * (1 + np.abs(point))
         secant = point - here * (point - last) / (here - before)
-        middle = (inner + outer) / 2
+        root = np.where(done, root, np.where(np.isnan(secant), point, secant))
+        # a bracket that is closed proves a root; a short step may be one along a steep function
+        done = done | (here == 0) | (outer - inner <= 2 * least)
+        if done.all():
+            break
+        short = np.abs(secant - point) < least
+        secant = np.where(short, point + np.where(positive, least, -least), secant)
         # the middle replaces a secant that leaves the bracket or keeps advancing at one end
         halving = step % _STEPS_PER_HALVING == _STEPS_PER_HALVING - 1
         usable = (secant > inner) & (secant < outer) & (not halving)
-        new = np.where(done | (here == 0), point, np.where(usable, secant, middle))
-        done = done | (np.abs(new - point) <= _TOLERANCE * (1 + np.abs(point)))
-        if done.all():
-            break
-        last, before, point = point, here, new
+        last, before = point, here
+        point = np.where(done, point, np.where(usable, secant, (inner + outer) / 2))
         here = falling(point)
-    return np.where(never, low, np.where(always, high, new))
+    root = np.clip(root, inner, outer)
+    return np.where(never, low, np.where(always, high, root))

@@ -1,12 +1,11 @@
-"""Areas under the ROC and precision-recall curves, and their confidence intervals.
+"""The area under the precision-recall curve, and its confidence interval.
 
-From raw scores or, by the same formulas, from the counts of positives and negatives per score bin;
-ties (with bins: rows in one bin) count half.
+From the counts of positives and negatives per score bin.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,113 +14,6 @@ from fairgauge.stats.intervals import wilson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-
-class Auc(NamedTuple):
-    """An area under the curve with its DeLong variance and the rows behind it."""
-
-    auc: Array
-    var: Array
-    positives: Array
-    negatives: Array
-
-
-def auc(pos: ArrayLike, neg: ArrayLike) -> Auc:
-    """Return the area under the ROC curve and its DeLong variance, from raw scores.
-
-    Parameters
-    ----------
-    pos, neg : array-like of shape (m,), (n,)
-        Scores of the positives and of the negatives, without nan.
-
-    Returns
-    -------
-    area : Auc
-        ``auc`` is nan when a class is empty, ``var`` when a class has fewer than two rows.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, 837-845; Sun & Xu (2014), IEEE Signal
-    Processing Letters 21, 1389-1393, for the ranks.
-
-    Examples
-    --------
-    >>> area = auc([0.9, 0.8, 0.4], [0.7, 0.3, 0.2])
-    >>> round(float(area.auc), 4), round(float(area.var), 4)
-    (0.8889, 0.0247)
-    """
-    pos, neg = (np.asarray(scores, dtype=np.float64).ravel() for scores in (pos, neg))
-    values, index = np.unique(np.concatenate([pos, neg]), return_inverse=True)
-    counts = (np.bincount(part, minlength=len(values)) for part in np.split(index, [len(pos)]))
-    return auc_from_counts(*counts)
-
-
-@quiet
-def auc_from_counts(pos: ArrayLike, neg: ArrayLike) -> Auc:
-    """Return the area under the ROC curve and its DeLong variance, from counts per score bin.
-
-    Parameters
-    ----------
-    pos, neg : array-like of shape (..., B)
-        Positives and negatives in each bin, bins in ascending order of the score.
-
-    Returns
-    -------
-    area : Auc
-        Arrays of shape (...); nan as for `auc`.
-
-    Examples
-    --------
-    >>> area = auc_from_counts([0, 1, 2], [2, 1, 0])
-    >>> round(float(area.auc), 4)
-    0.9444
-    """
-    pos, neg = floats(pos, neg)
-    m, n = pos.sum(-1), neg.sum(-1)
-    below = (np.cumsum(neg, axis=-1) - neg / 2) / n[..., None]  # share of negatives ranked below
-    above = 1 - (np.cumsum(pos, axis=-1) - pos / 2) / m[..., None]
-    area = np.where((m > 0) & (n > 0), (pos * below).sum(-1) / m, np.nan)
-    spread_pos = (pos * (below - area[..., None]) ** 2).sum(-1) / (m - 1)
-    spread_neg = (neg * (above - area[..., None]) ** 2).sum(-1) / (n - 1)
-    known = (m > 1) & (n > 1)
-    return Auc(area, np.where(known, spread_pos / m + spread_neg / n, np.nan), m, n)
-
-
-@quiet
-def auc_interval(area: Auc, z: ArrayLike) -> Limits:
-    """Return the interval of an area under the curve, symmetric on the logit scale.
-
-    Under perfect separation, or where the variance is 0 or unknown, the largest variance that an
-    area can have, a (1 - a) / min(m, n), is inverted: Wilson's interval of min(m, n) trials.
-
-    Parameters
-    ----------
-    area : Auc
-    z : array-like, >= 0
-
-    Returns
-    -------
-    low, high : array in [0, 1]
-        [0, 1] when a class is empty; the estimate is always inside.
-
-    References
-    ----------
-    Birnbaum & Klose (1957), Annals of Mathematical Statistics 28, 933-945, for the bound.
-
-    Examples
-    --------
-    >>> low, high = auc_interval(auc([0.9, 0.8, 0.4], [0.7, 0.3, 0.2]), 1.959964)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.261, 0.995)
-    """
-    a, var, m, n, z = floats(*area, z)
-    trials = np.minimum(m, n)
-    fallback_low, fallback_high = wilson(np.nan_to_num(a) * trials, trials, z)
-    step = z * np.sqrt(var) / (a * (1 - a))
-    odds = a / (1 - a)
-    usable = (var > 0) & (a > 0) & (a < 1)
-    low = np.where(usable, 1 / (1 + np.exp(step) / odds), fallback_low)
-    return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), fallback_high)
 
 
 @quiet
@@ -175,6 +67,8 @@ def precision_interval(
 ) -> Limits:
     """Return the interval of an average precision, symmetric on the logit scale; Wilson's at 1.
 
+    At 1, or where the variance is 0 or unknown, the interval is that of a share of the positives.
+
     Parameters
     ----------
     average, variance : array-like
@@ -189,4 +83,8 @@ def precision_interval(
     (0.472, 0.715)
     """
     a, var, m, z = floats(average, variance, positives, z)
-    return auc_interval(Auc(a, var, m, m), z)
+    step, odds = z * np.sqrt(var) / (a * (1 - a)), a / (1 - a)
+    usable = (var > 0) & (a > 0) & (a < 1)
+    low, high = wilson(np.nan_to_num(a) * m, m, z)
+    low = np.where(usable, 1 / (1 + np.exp(step) / odds), low)
+    return low, np.where(usable, 1 / (1 + np.exp(-step) / odds), high)

@@ -1,21 +1,21 @@
-"""Tests of no difference: inversion of an interval, score, Welch, chi-square, permutation."""
+"""Tests of no difference: inversion of an interval, score, Welch, chi-square."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.stats.arrays import Array, Limits, floats, quiet, whole
+from fairgauge.stats.arrays import Array, Limits, floats, quiet
 from fairgauge.stats.contrasts import newcombe, welch_degrees
 from fairgauge.stats.roots import falling_root
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
-Statistic: TypeAlias = Callable[[Array], Array]
 
 Z_MAX = 37.0
 """Largest critical value; its two-sided p, 6e-300, is the smallest one reported."""
@@ -238,62 +238,3 @@ def homogeneity_table(counts: ArrayLike) -> tuple[Array, Array]:
     degrees = (g - 1) * (k - 1)
     p = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), stat), 1.0)
     return np.where(g > 1, stat, np.nan), np.where(g > 1, p, np.nan)
-
-
-def permutation_p(
-    counts: ArrayLike, statistic: Statistic, rng: np.random.Generator, replicates: int = 2000
-) -> Array:
-    """Return the permutation p-value of "both groups have one distribution", from counts alone.
-
-    Permuting the labels of rows is a multivariate hypergeometric draw of the cells.
-
-    Parameters
-    ----------
-    counts : array-like of whole numbers, shape (2, K)
-        Rows per group and cell.
-    statistic : callable
-        From tables of shape (..., 2, K) to values of shape (...); large values are evidence
-        against the null.  A difference of a metric must be studentised, or the test is invalid
-        where the metric is equal and the distributions are not (DiCiccio et al. 2020).
-    rng : numpy.random.Generator
-    replicates : int
-        The smallest possible p is 1 / (replicates + 1).
-
-    Returns
-    -------
-    p : array of shape ()
-        nan where the observed statistic is nan; undefined draws count as extreme.
-
-    Raises
-    ------
-    ValueError
-        When the counts are not whole.
-
-    Examples
-    --------
-    >>> table = [[40, 10], [20, 30]]
-    >>> gap = lambda tables: np.abs(tables[..., 0, 0] - tables[..., 1, 0])
-    >>> bool(permutation_p(table, gap, np.random.default_rng(0)) < 0.01)
-    True
-    """
-    (table,) = whole("a permutation test", counts)
-    observed = np.asarray(statistic(table))
-    draws = np.asarray(statistic(permuted(table, rng, replicates)))
-    tolerance = 1e-12 * np.abs(np.where(np.isfinite(observed), observed, 0.0))
-    extreme = np.count_nonzero(~(draws < observed - tolerance), axis=0)
-    return np.where(np.isnan(observed), np.nan, (1 + extreme) / (replicates + 1))
-
-
-def permuted(table: Array, rng: np.random.Generator, replicates: int) -> Array:
-    """Draw tables of shape (replicates, 2, K) with the margins of `table`, of shape (2, K).
-
-    Examples
-    --------
-    >>> draws = permuted(np.array([[3.0, 2.0], [1.0, 4.0]]), np.random.default_rng(0), 100)
-    >>> draws.shape, draws.sum(1).min(0).tolist()
-    ((100, 2, 2), [4.0, 6.0])
-    """
-    first, second = table.astype(np.int64)
-    total = first + second
-    drawn = rng.multivariate_hypergeometric(total, first.sum(), size=replicates)
-    return np.stack([drawn, total - drawn], axis=1).astype(np.float64)

@@ -10,6 +10,7 @@ import pytest
 
 from fairgauge.stats import calibration, contrasts, roc, scores
 from fairgauge.stats.intervals import critical
+from fairgauge.stats.norm_ball import ball
 
 Z = critical(0.95)
 _FINE = 2_000
@@ -144,7 +145,7 @@ def curve_areas(rng, size):
             pair = [_ranked(rng, 1, n, 0.3, shift)[:, 0] for shift in shifts]
             pair = [each.reshape(2, -1, 20).sum(-1) for each in pair]  # coarser bins
             value = abs(roc.roc_curves(pair[0]) - roc.roc_curves(pair[1])).mean()
-            far = roc.area_radius(*pair, 0.95, rng, 200)
+            far, _ = ball(roc.curve_errors(*pair, rng, 200), value, 0.95)
             hits.append(covered((value - far, value + far), truth))
         yield np.mean(hits)
 

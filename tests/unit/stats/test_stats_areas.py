@@ -16,8 +16,7 @@ from fairgauge.stats.heavy_tails import (
     unexplained_error_limits,
 )
 from fairgauge.stats.intervals import critical
-from fairgauge.stats.norm_ball import total_variation_radius
-from fairgauge.stats.scores import auc_from_counts
+from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
 from fairgauge.stats.weighted import skewed_limits
 
@@ -38,9 +37,23 @@ def test_area_and_variance_are_those_of_the_ranks(table):
     pos, neg = table
     if min(pos.sum(), neg.sum()) < 2:
         return
-    found, known = area_from_counts(pos, neg), auc_from_counts(pos, neg)
-    assert found.area == pytest.approx(float(known.auc))
-    assert sum(found.variances) == pytest.approx(float(known.var), abs=1e-15)
+    found = area_from_counts(pos, neg)
+    upper, lower = (np.repeat(np.arange(6.0), side) for side in (pos, neg))
+    kernel = (upper[:, None] > lower) + 0.5 * (upper[:, None] == lower)
+    variance = kernel.mean(1).var(ddof=1) / len(upper) + kernel.mean(0).var(ddof=1) / len(lower)
+    assert found.area == pytest.approx(kernel.mean())
+    assert sum(found.variances) == pytest.approx(variance, abs=1e-12)
+
+
+def test_an_area_and_its_variance_as_published():
+    """The area of scikit-learn, and DeLong's variance pair by pair, of scores without ties."""
+    pos = [1.13, 0.87, 1.64, 1.1, 0.46, 1.36, 2.3, 1.95, 0.3, -0.27, 0.38, 1.04]
+    neg = [-2.33, -0.22, -1.25, -0.73, -0.54, -0.32, 0.41, 1.04, -0.13, 1.37, -0.67, 0.35]
+    neg += [0.9, 0.09, -0.74]
+    _, at = np.unique([*pos, *neg], return_inverse=True)
+    found = area_from_counts(*(np.bincount(part, minlength=27) for part in np.split(at, [12])))
+    assert found.area == pytest.approx(0.8472222222222222)
+    assert sum(found.variances) == pytest.approx(0.005563772647105981)
 
 
 @settings(deadline=None)
@@ -82,14 +95,19 @@ def test_the_radius_of_a_sparse_distance():
     rng = np.random.default_rng(0)
     many = rng.multinomial(200, np.full(40, 1 / 40), (3,))
     few = rng.multinomial(400, np.full(40, 1 / 40), (3,))
-    radius = total_variation_radius(many, few, 0.95, np.random.default_rng(1), 500)
+
+    def radius_of(one, two, level):
+        errors = norm_errors(one, two, "tvd", np.random.default_rng(1), 500)
+        return ball(errors, 0.0, level)[0]
+
+    radius = radius_of(many, few, 0.95)
     assert radius.shape == (3,)
-    wider = total_variation_radius(many, few, 0.99, np.random.default_rng(1), 500)
+    wider = radius_of(many, few, 0.99)
     assert (wider > radius).all()
     padded = np.pad(many, ((0, 0), (0, 30))), np.pad(few, ((0, 0), (0, 30)))
-    same = total_variation_radius(*padded, 0.95, np.random.default_rng(1), 500)
+    same = radius_of(*padded, 0.95)
     np.testing.assert_allclose(same, radius, rtol=0.1)  # categories without rows take no part
-    assert np.isnan(total_variation_radius([0, 0], [3, 4], 0.95, np.random.default_rng(0)))
+    assert np.isnan(radius_of([0, 0], [3, 4], 0.95))
 
 
 def test_a_heavier_tail_of_all_rows_is_borrowed():

@@ -8,21 +8,39 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairgauge.stats.cluster_robust import (
+    ShareSums,
+    ShareVariance,
     cluster_interval,
-    cluster_share,
+    effective_rows,
     pooled_correlation,
     satterthwaite_degrees,
-    share_deviations,
+    share_variance,
     shared_correlation,
 )
-from fairgauge.stats.contrasts import mover_difference
-from fairgauge.stats.intervals import critical, critical_t
+from fairgauge.stats.intervals import as_critical_t, critical, critical_t, wilson
 from fairgauge.stats.jackknife import deviations
 
 Z = critical(0.95)
 clusters = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=2, max_size=9).map(
     lambda c: (np.array([min(x, m) for x, m in c]), np.array([m for _, m in c]))
 )
+
+
+def variance_of(x, m, large=None):
+    """Return the variance of one share, its large clusters given one by one (all by default)."""
+    x, m = np.asarray(x, float), np.asarray(m, float)
+    every = ShareSums(
+        *(np.array([e]) for e in ((m > 0).sum(), x.sum(), m.sum(), x @ x, x @ m, m @ m))
+    )
+    kept = np.ones(len(x), dtype=bool) if large is None else large
+    found = share_variance(every, x[kept], m[kept], np.zeros(kept.sum(), dtype=int))
+    return ShareVariance(*(each[0] for each in found))
+
+
+def limits_of(x, m, correlation=0.0):
+    found = variance_of(x, m)
+    n = effective_rows(found, found.rows, correlation)
+    return wilson(np.nan_to_num(found.rate) * n, n, as_critical_t(Z, found.degrees))
 
 
 def one_left_out(x, m):
@@ -36,9 +54,22 @@ def one_left_out(x, m):
 @given(table=clusters)
 def test_the_variance_is_that_of_leaving_out_each_cluster(table):
     x, m = table
-    variance = (share_deviations(x, m) ** 2).sum()
-    assert variance == pytest.approx(one_left_out(x, m), rel=1e-9, abs=1e-15)
-    assert cluster_share(x, m, Z).variance == pytest.approx(variance)
+    found = variance_of(x, m)
+    assert found.variance == pytest.approx(one_left_out(x, m), rel=1e-9, abs=1e-15)
+    assert found.degrees == pytest.approx(float(satterthwaite_degrees(m)), rel=1e-9)
+
+
+def test_small_clusters_need_not_be_given_one_by_one():
+    rng = np.random.default_rng(0)
+    m = np.array([400, 300, *rng.integers(1, 12, 600)])
+    x = rng.binomial(m, rng.beta(2, 4, len(m)))
+    exact, summed = variance_of(x, m), variance_of(x, m, m >= 300)
+    assert summed.variance == pytest.approx(float(exact.variance), rel=1e-3)
+    assert summed.degrees == pytest.approx(float(exact.degrees), rel=1e-3)
+    alike = np.full(600, 7)
+    x = rng.binomial(alike, 0.3)
+    exact, summed = variance_of(x, alike), variance_of(x, alike, alike < 0)
+    np.testing.assert_allclose(list(summed), list(exact))
 
 
 @settings(deadline=None)
@@ -57,15 +88,14 @@ def test_the_degrees_are_bell_and_mccaffreys(sizes):
 
 def test_equal_clusters_have_one_degree_less_than_clusters():
     np.testing.assert_allclose(satterthwaite_degrees(np.full(17, 8.0)), 16)
-    share = cluster_share(np.arange(17) % 5, np.full(17, 8), Z)
-    assert share.clusters == pytest.approx(17)
+    assert variance_of(np.arange(17) % 5, np.full(17, 8)).clusters == pytest.approx(17)
 
 
 def test_single_rows_as_clusters_are_independent_rows():
     x = np.repeat([1, 0], [30, 70])
-    share = cluster_share(x, np.ones(100), Z)
+    share = variance_of(x, np.ones(100))
     assert share.variance == pytest.approx(0.21 / 99)
-    assert share.n_eff == pytest.approx(99)
+    assert effective_rows(share, 100) == pytest.approx(99)
     assert share.degrees == pytest.approx(99)
 
 
@@ -74,41 +104,35 @@ def test_a_dominant_cluster_hides_in_the_sandwich_but_not_here():
     x = np.array([63, *[0, 1] * 15])
     p, total = x.sum() / m.sum(), m.sum()
     sandwich = 31 / 30 * ((x - p * m) ** 2).sum() / total**2
-    share = cluster_share(x, m, Z)
+    share = variance_of(x, m)
     assert share.variance > 3 * sandwich
     assert share.clusters < 2.1
     assert share.degrees < 1.3
 
 
 def test_edges():
-    alone = cluster_share([3], [10], Z)
-    assert (float(alone.low), float(alone.high), float(alone.degrees)) == (0, 1, 0)
-    empty = cluster_share([0, 0], [0, 0], Z)
-    assert (float(empty.low), float(empty.high)) == (0, 1)
-    assert np.isnan(empty.estimate)
-    none = cluster_share([0] * 8, [5] * 8, Z)
-    assert float(none.low) == 0
-    assert none.n_eff == pytest.approx(8)  # not 40: nothing shows that rows differ in a cluster
-    padded = cluster_share([1, 0, 3, 2, 0], [2, 2, 4, 2, 0], Z)
-    bare = cluster_share([1, 0, 3, 2], [2, 2, 4, 2], Z)
+    alone = variance_of([3], [10])
+    assert (float(alone.degrees), float(effective_rows(alone, 10))) == (0, 0)
+    assert [float(each) for each in limits_of([3], [10])] == [0, 1]
+    empty = variance_of([0, 0], [0, 0])
+    assert (float(effective_rows(empty, 0)), float(empty.degrees)) == (0, 0)
+    none = variance_of([0] * 8, [5] * 8)
+    assert effective_rows(none, 40) == pytest.approx(8)  # nothing shows that rows differ in one
+    padded, bare = (
+        variance_of([1, 0, 3, 2, 0], [2, 2, 4, 2, 0]),
+        variance_of([1, 0, 3, 2], [2, 2, 4, 2]),
+    )
     np.testing.assert_allclose(list(padded), list(bare))
 
 
+def test_clusters_are_never_worth_more_than_their_rows():
+    assert effective_rows(variance_of([3] * 9 + [4], [6] * 10), 60) == 60
+
+
 def test_sides_that_share_clusters():
-    rng = np.random.default_rng(0)
-    m = rng.integers(2, 9, 20)
-    x1 = rng.binomial(m, 0.4)
-    assert shared_correlation(x1, m, x1, m) == pytest.approx(1)
-    apart = np.where(np.arange(20) < 10, m, 0), np.where(np.arange(20) < 10, 0, m)
-    assert shared_correlation(np.minimum(x1, apart[0]), apart[0], np.minimum(x1, apart[1]),
-                              apart[1]) == 0  # fmt: skip
-    x2 = np.minimum(x1 + 1, m)
-    r = shared_correlation(x1, m, x2, m)
-    assert r > 0.5
-    one, two = cluster_share(x1, m, Z), cluster_share(x2, m, Z)
-    tied = mover_difference(*one[:3], *two[:3], r)
-    loose = mover_difference(*one[:3], *two[:3])
-    assert tied[1] - tied[0] < loose[1] - loose[0]
+    assert float(shared_correlation(0.04, 0.04, 0.04)) == 1
+    assert float(shared_correlation(0.04, 0.09, -0.03)) == pytest.approx(-0.5)
+    assert float(shared_correlation(0.04, 0.0, 0.0)) == 0
 
 
 def test_any_statistic_has_the_interval_of_what_it_equals():
@@ -116,7 +140,8 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
     x, m = np.array([1, 0, 3, 2]), np.array([2, 2, 4, 2])
     left_out = np.array([0.6, *((6 - x) / (10 - m))])
     share = cluster_interval(0.6, deviations(left_out), m, (0, 1), Z, 10)
-    np.testing.assert_allclose(list(share), list(cluster_share(x, m, Z)))
+    np.testing.assert_allclose([share.low, share.high], limits_of(x, m))
+    np.testing.assert_allclose(share.variance, variance_of(x, m).variance)
     twice = cluster_interval(0.2, deviations(2 * left_out - 1), m, (-1, 1), Z, 10)
     np.testing.assert_allclose([twice.low, twice.high], [2 * share.low - 1, 2 * share.high - 1])
     plain = cluster_interval(0.6, deviations(left_out), m, (-np.inf, np.inf), Z)
@@ -128,29 +153,39 @@ def test_any_statistic_has_the_interval_of_what_it_equals():
 def test_a_correlation_raises_what_few_clusters_show():
     rng = np.random.default_rng(0)
     m = np.full(30, 10)
-    x = rng.binomial(10, 0.2, 30)
-    alone = cluster_share(x, m, Z)
-    np.testing.assert_allclose(list(cluster_share(x, m, Z, 0.0))[:3], list(alone)[:3], rtol=0.05)
-    raised = cluster_share(x, m, Z, 0.3)
-    expected = alone.estimate * (1 - alone.estimate) * (1 + 9 * 0.3) / 300
-    assert raised.variance == pytest.approx(np.sqrt(expected * alone.variance))
-    assert raised.low < alone.low < alone.estimate < alone.high < raised.high
-    extreme = np.repeat([10, 0], 15)
-    np.testing.assert_allclose(cluster_share(extreme, m, Z, 0.1), cluster_share(extreme, m, Z))
+    found = variance_of(rng.binomial(10, 0.2, 30), m)
+    alone, raised = (float(effective_rows(found, 300, r)) for r in (0.0, 0.3))
+    independent = found.rate * (1 - found.rate)
+    expected = independent * (1 + 9 * 0.3) / 300
+    assert raised == pytest.approx(independent / np.sqrt(expected * found.variance))
+    assert raised < alone
+    extreme = variance_of(np.repeat([10, 0], 15), m)
+    assert effective_rows(extreme, 300, 0.1) == effective_rows(extreme, 300)
 
 
 def test_the_pooled_correlation_is_that_of_the_clusters():
     rng = np.random.default_rng(0)
-    m = rng.integers(5, 30, (2, 3, 400))
+    m = rng.integers(5, 30, (3, 400))
     rates = rng.beta(0.3 * 9, 0.7 * 9, m.shape)  # correlation 1 / (1 + 9)
-    np.testing.assert_allclose(pooled_correlation(rng.binomial(m, rates), m), 0.1, atol=0.03)
-    np.testing.assert_allclose(pooled_correlation(rng.binomial(m, 0.3), m), 0, atol=0.02)
-    assert pooled_correlation(np.eye(4)[None], np.ones((1, 4, 4))) == 0
+
+    def pooled(x, m):
+        groups = [variance_of(*each) for each in zip(x, m, strict=True)]
+        together = ShareVariance(*(np.array(each) for each in zip(*groups, strict=True)))
+        return float(pooled_correlation(together, together.rows))
+
+    assert pooled(rng.binomial(m, rates), m) == pytest.approx(0.1, abs=0.03)
+    assert pooled(rng.binomial(m, 0.3), m) == pytest.approx(0, abs=0.02)
+    assert pooled(np.eye(4), np.ones((4, 4))) == 0
+    # a group of few rows, each a cluster, tells nothing
+    few = pooled(
+        [*rng.binomial(m, 0.3)[:1], (np.arange(400) < 2) * 1], [m[0], (np.arange(400) < 4) * 1]
+    )
+    assert few == pytest.approx(0, abs=0.02)
 
 
 def test_the_unit_of_weights_is_free():
     x, m = np.array([1.0, 0, 3, 2]), np.array([2.0, 2, 4, 2])
-    here, there = cluster_share(x, m, Z), cluster_share(x * 1e-3, m * 1e-3, Z)
-    assert there.degrees == pytest.approx(float(here.degrees))
-    assert there.clusters == pytest.approx(float(here.clusters))
-    assert there.variance == pytest.approx(float(here.variance))
+    here, there = variance_of(x, m), variance_of(x * 1e-3, m * 1e-3)
+    for name in ("degrees", "clusters", "variance"):
+        assert getattr(there, name) == pytest.approx(float(getattr(here, name)))
+    assert effective_rows(there, 10) == pytest.approx(float(effective_rows(here, 10)))

@@ -53,7 +53,7 @@ def test_bias_corrected_is_never_negative():
 
 @pytest.mark.parametrize("kind", ["kl", "js"])
 def test_divergence_interval(kind):
-    low, high = divergence_interval(
+    low, high, _ = divergence_interval(
         [A, [90, 10, 0], [5, 0, 5]], [D, [10, 90, 0], [0, 0, 0]], kind, 0.95, RNG(0)
     )
     assert low[0] <= distance(kind, A, D) <= high[0]
@@ -64,22 +64,23 @@ def test_divergence_interval(kind):
 def test_a_lower_limit_above_zero_means_that_equality_is_rejected():
     rng = RNG(2)
     a, d = rng.multinomial(80, [0.4, 0.4, 0.2], 300), rng.multinomial(60, [0.3, 0.4, 0.3], 300)
-    low, _ = divergence_interval(a, d, "js", 0.95, rng, 200)
+    low, _, ours = divergence_interval(a, d, "js", 0.95, rng, 200)
     _, p = homogeneity_table(np.stack([a, d], axis=1))
     assert (low > 0).any()
+    np.testing.assert_array_equal(low > 0, ours < 0.05)
     assert (p[low > 0] < 0.04).all()
     assert (low[p < 0.01] > 0).all()
 
 
 def test_an_infinite_divergence_has_an_infinite_upper_limit():
-    low, high = divergence_interval([20, 20, 20], [30, 30, 0], "kl", 0.95, RNG(0))
+    low, high, _ = divergence_interval([20, 20, 20], [30, 30, 0], "kl", 0.95, RNG(0))
     assert np.isfinite(low)
     assert high == np.inf
 
 
 @pytest.mark.parametrize("norm", ["tvd", "ks", "lp"])
 def test_norm_interval(norm):
-    low, high = norm_interval([A, A, [9, 0, 0]], [D, A, [0, 0, 0]], norm, 0.95, RNG(0))
+    low, high, _ = norm_interval([A, A, [9, 0, 0]], [D, A, [0, 0, 0]], norm, 0.95, RNG(0))
     value = distance(norm, A, D)
     widest = 2**0.5 if norm == "lp" else 1
     assert low[0] <= value <= high[0] <= widest
@@ -90,7 +91,7 @@ def test_norm_interval(norm):
 def test_two_categories_fold_newcombe():
     low, high = newcombe(30, 100, 60, 100, 1.959963984540054)
     for norm, factor in (("tvd", 1), ("ks", 1), ("lp", 2**0.5)):
-        found = norm_interval([70, 30], [40, 60], norm, 0.95, RNG(0))
+        found = norm_interval([70, 30], [40, 60], norm, 0.95, RNG(0))[:2]
         np.testing.assert_allclose(found, (-high * factor, -low * factor), rtol=1e-9)
 
 
@@ -103,6 +104,15 @@ def test_the_seed_makes_the_limits():
 def test_strata_in_blocks_are_the_same_shape(monkeypatch):
     monkeypatch.setattr(arrays, "BLOCK", 1)
     a, d = np.tile(A, (2, 3, 1)), np.tile(D, (2, 3, 1))
-    low, high = norm_interval(a, d, "tvd", 0.95, RNG(0), 500)
+    low, high, _ = norm_interval(a, d, "tvd", 0.95, RNG(0), 500)
     assert low.shape == high.shape == (2, 3)
     assert np.ptp(high) < 0.05
+
+
+@pytest.mark.parametrize("norm", ["tvd", "ks", "lp"])
+def test_a_norm_is_above_zero_exactly_where_p_is_small(norm):
+    rng = RNG(5)
+    a, d = rng.multinomial(60, [0.5, 0.3, 0.2], 300), rng.multinomial(90, [0.3, 0.4, 0.3], 300)
+    low, _, p = norm_interval(a * 1.0, d * 1.0, norm, 0.95, rng, 199)
+    assert 0 < (low > 0).mean() < 1
+    np.testing.assert_array_equal(low > 0, p < 0.05)

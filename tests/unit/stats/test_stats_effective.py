@@ -1,64 +1,14 @@
-"""Effective sample sizes and bounds for missing group labels."""
+"""Bounds for missing group labels."""
 
 from __future__ import annotations
 
 from itertools import product
 
 import numpy as np
-import pytest
 
 from fairgauge.stats.effective import (
-    clustered_n,
     missing_bounds,
-    weighted_n,
 )
-
-
-def test_weights():
-    w = np.array([1, 1, 2, 4, 0.5, 3, 1, 2])
-    y = np.array([1, 0, 1, 1, 0, 0, 1, 0])
-    p = w @ y / w.sum()
-    variance = 8 / 7 * (w**2 * (y - p) ** 2).sum() / w.sum() ** 2
-    found = weighted_n(w.sum(), w @ w, 8, p, w**2 @ y)
-    assert found == pytest.approx(min(w.sum() ** 2 / (w @ w), p * (1 - p) / variance))
-
-
-def test_weights_at_the_edges():
-    found = weighted_n(
-        [10, 10, 0, 2], [20, 20, 0, 4], [8, 8, 0, 1], [0, 1, np.nan, 1], [0, 20, 0, 4]
-    )
-    np.testing.assert_allclose(found, [5, 5, 0, 1])
-
-
-def clusters(x, m):
-    x, m = np.asarray(x, float), np.asarray(m, float)
-    return len(x), m.sum(), x.sum() / m.sum(), x @ x, x @ m, m @ m
-
-
-def test_clusters_that_repeat_one_row_count_once():
-    """Every cluster all or nothing: the effective rows are about the clusters."""
-    n_eff, degrees = clustered_n(*clusters([10, 0] * 20, [10] * 40))
-    assert n_eff == pytest.approx(39)
-    assert degrees == 39
-
-
-def test_clusters_of_one_row_are_rows():
-    n_eff, _ = clustered_n(*clusters([1, 0, 1, 1] * 10, [1] * 40))
-    assert n_eff == pytest.approx(39)
-
-
-def test_clusters_are_never_worth_more_than_their_rows():
-    n_eff, _ = clustered_n(*clusters([3] * 10, [6] * 10))
-    assert n_eff == 60
-
-
-def test_clusters_at_the_edges():
-    n_eff, degrees = clustered_n(*clusters([3], [6]))
-    assert (n_eff, degrees) == (0, 0)
-    n_eff, _ = clustered_n(*clusters([0, 0, 0], [6, 6, 6]))
-    assert n_eff == 3
-    n_eff, _ = clustered_n(*clusters([5, 1], [5, 1]))
-    assert n_eff == pytest.approx(36 / 26)
 
 
 def test_bounds_are_attained_by_the_worst_assignment():

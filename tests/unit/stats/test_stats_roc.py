@@ -33,12 +33,12 @@ def test_the_radius_is_that_of_resampled_rows():
         return roc.roc_curves(np.array(drawn)) - roc.roc_curves(table)
 
     moved = [np.abs(resampled(A) - resampled(D)).mean() for _ in range(3_000)]
-    found = roc.area_radius(A, D, 0.95, np.random.default_rng(1), 3_000)
+    found = np.quantile(roc.curve_errors(A, D, np.random.default_rng(1), 3_000), 0.95)
     assert found == pytest.approx(np.quantile(moved, 0.95), rel=0.05)
 
 
 def test_chance_gives_equal_groups_the_area_that_they_show():
     rng = np.random.default_rng(5)
     areas = roc.null_areas(A, A, rng, 2_000)
-    far = roc.area_radius(A, A, 0.95, rng, 2_000)
+    far = np.quantile(roc.curve_errors(A, A, rng, 2_000), 0.95)
     assert np.quantile(areas, 0.95) == pytest.approx(far, rel=0.1)

@@ -13,8 +13,6 @@ from fairgauge.stats.significance import (
     homogeneity_table,
     invert,
     newcombe_p,
-    permutation_p,
-    permuted,
 )
 
 
@@ -127,47 +125,6 @@ def test_boschloo_is_never_above_fisher():
         one_sided = [fisher_exact(table, side).pvalue for side in ("less", "greater")]
         assert exact.boschloo(x1, n1, x2, n2) <= 2 * min(one_sided) + 1e-9
     assert exact.boschloo([[7]], 25, 2, 25).shape == (1, 1)
-
-
-def test_permutations_keep_the_margins():
-    table = np.array([[3.0, 0, 7], [5, 2, 0]])
-    draws = permuted(table, np.random.default_rng(1), 500)
-    np.testing.assert_array_equal(draws.sum(1), np.tile(table.sum(0), (500, 1)))
-    np.testing.assert_array_equal(draws.sum(2), np.tile(table.sum(1), (500, 1)))
-    expected = table.sum(1)[:, None] * table.sum(0) / table.sum()
-    np.testing.assert_allclose(draws.mean(0), expected, atol=0.25)
-
-
-def test_permutation_of_rates_is_close_to_fisher():
-    from scipy.stats import fisher_exact
-
-    def gap(tables):
-        return np.abs(np.subtract(*np.moveaxis(selection(tables), -1, 0)))
-
-    table = [[14, 36], [6, 44]]
-    p = permutation_p(table, gap, np.random.default_rng(2), 20_000)
-    assert p == pytest.approx(fisher_exact(table).pvalue, abs=0.01)
-
-
-def test_permutation_of_a_distance():
-    def distance(tables):
-        shares = tables / tables.sum(-1, keepdims=True)
-        return np.abs(shares[..., 0, :] - shares[..., 1, :]).sum(-1)
-
-    rng = np.random.default_rng(3)
-    assert permutation_p([[50, 30, 20], [20, 18, 22]], distance, rng) < 0.1
-    assert permutation_p([[50, 30, 20], [50, 30, 20]], distance, rng) == 1
-    assert permutation_p([[500, 30, 20], [20, 180, 22]], distance, rng, 999) == 0.001
-
-
-def test_an_undefined_statistic_has_no_p():
-    p = permutation_p([[1, 2], [3, 4]], lambda t: np.nan * t[..., 0, 0], np.random.default_rng(0))
-    assert np.isnan(p)
-
-
-def test_permutation_needs_whole_counts():
-    with pytest.raises(ValueError, match="a permutation test needs whole"):
-        permutation_p([[1.5, 2], [3, 4]], selection, np.random.default_rng(0))
 
 
 def test_two_sided():

@@ -23,7 +23,7 @@ TABLES = ("estimates", "groups", "verdicts", "pairs")
 _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 
 
-@click.command("audit", short_help="From a table to a report.")
+@click.command("audit", short_help="Audit a table, and write a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @where

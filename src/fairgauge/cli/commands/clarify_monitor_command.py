@@ -14,16 +14,16 @@ from fairgauge.cli.streams import complain, say
 from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
-    from fairgauge.compat.clarify.analysis_files import Value
+    from fairgauge.compat.clarify.analysis_files import MetricValue
     from fairgauge.compat.clarify.monitor import Drift
     from fairgauge.compat.uri_paths import Places
 
-    Values = dict[tuple[str, str, str, str], Value]
+    Values = dict[tuple[str, str, str, str], MetricValue]
 
 VIOLATED, UNDECIDED = 1, 3
 
 
-@click.command("clarify-monitor", short_help="Has the bias drifted away from a baseline?")
+@click.command("clarify-monitor", short_help="Check a Clarify bias monitor against its baseline.")
 @click.argument("current", metavar="CURRENT")
 @click.option("--baseline", required=True, metavar="FILE", help="The analysis.json to hold to.")
 @click.option("-o", "--output", metavar="DIR", default=".", help="Folder of the results (.).")

@@ -10,7 +10,7 @@ from fairgauge.cli.streams import looks, say
 WORSE = 1
 
 
-@click.command("compare", short_help="What changed between two reports.")
+@click.command("compare", short_help="Compare two reports.")
 @click.argument("old")
 @click.argument("new")
 @format_option("comparison")
@@ -24,8 +24,8 @@ WORSE = 1
 @click.option(
     "--fail-on",
     type=click.Choice(("worse",)),
-    help="Exit with 1 if a verdict got worse, or a disparity is statistically significantly "
-    "further from no difference.",
+    help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
+    "any change, at most 5% of comparisons do.",
 )
 def command(
     old: str,

@@ -10,7 +10,7 @@ from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import say
 
 
-@click.command("count", short_help="Keep the counts instead of the rows.")
+@click.command("count", short_help="Count the rows, and save the counts.")
 @click.argument("data", nargs=-1, required=True)
 @question
 @where

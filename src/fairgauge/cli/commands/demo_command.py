@@ -19,7 +19,7 @@ _RULE = "=" * 80
 _SUFFIXES = (".html", ".json", ".md")
 
 
-@click.command("demo", short_help="See two audits worth reading.")
+@click.command("demo", short_help="Audit two example tables.")
 @click.option(
     "-o", "--output", metavar="DIR", default="fairgauge-demo", help="Folder (fairgauge-demo)."
 )

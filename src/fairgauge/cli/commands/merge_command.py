@@ -9,7 +9,7 @@ from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.streams import say
 
 
-@click.command("merge", short_help="Add up counts of different rows.")
+@click.command("merge", short_help="Add the counts of several files.")
 @click.argument("cubes", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="A .cube.json file (standard output).")
 @click.option(

@@ -25,7 +25,7 @@ _HEADINGS = {
 }
 
 
-@click.command("metrics", short_help="List the metrics, or explain one.")
+@click.command("metrics", short_help="List the metrics, or describe one.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
 def command(name: str | None, as_json: bool) -> None:

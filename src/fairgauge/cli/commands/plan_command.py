@@ -32,7 +32,7 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@click.command("plan", short_help="How many rows an audit needs.")
+@click.command("plan", short_help="Compute how many rows an audit needs.")
 @click.argument("data", nargs=-1)
 @_numbers
 @click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -49,7 +49,7 @@ def command(
 
     asked = load_vertex_config(Path(config))
     places = Places(read_maps(maps), Path(config).parent)
-    options = {key: value for key, value in settings.items() if value is not None}
+    options: dict[str, Any] = {key: value for key, value in settings.items() if value is not None}
     if output is not None:
         folder = made_folder(output)
         check_outputs([str(folder / name) for name in ARTIFACTS.values()], [config])

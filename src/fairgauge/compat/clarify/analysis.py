@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from fairgauge.compat.clarify.analysis_files import OF, SCHEMA, as_json, digest
 from fairgauge.compat.clarify.csv_inputs import FirstRow
@@ -18,10 +18,12 @@ from fairgauge.report.results import OVERALL, POOLED
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
+    from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.local_models import Model
+    from fairgauge.compat.service_texts import BlockEntry, MetricEntry
     from fairgauge.compat.uri_paths import Places
     from fairgauge.report.report import Report
 
@@ -46,8 +48,8 @@ class Analysis:
     notices : what a reader should know.
     """
 
-    results: dict[str, Any]
-    additions: dict[str, Any]
+    results: dict[str, object]
+    additions: dict[str, object]
     report: Report | None
     notices: tuple[str, ...]
 
@@ -67,7 +69,7 @@ def analyse(
     model: Model | None = None,
     profile: Profile = Profile.CLARIFY,
     first_row: FirstRow = FirstRow.AUTO,
-    **options: Any,
+    **options: Unpack[IntervalOptions],
 ) -> Analysis:
     """Run a configuration on local files.
 
@@ -101,13 +103,13 @@ def analyse(
         made = made.adding(predictions(config, made, model))
     job = Job(config, made, profile, **options)
     notices = tuple(dict.fromkeys([*config.notices, *made.notices, *job.notes]))
-    results: dict[str, Any] = {"version": VERSION}
+    results: dict[str, object] = {"version": VERSION}
     results |= {_SECTIONS[stage]: job.stage(stage) for stage in config.stages}
     return Analysis(results, _additions(job, notices), job.report, notices)
 
 
-def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, object]:
+    found: dict[str, object] = {
         "tool": {"name": "fairgauge", "version": __version__},
         "profile": str(job.profile),
         "rows": job.made.rows,
@@ -126,7 +128,7 @@ def _additions(job: Job, notices: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _facets(job: Job) -> Iterator[dict[str, Any]]:
+def _facets(job: Job) -> Iterator[dict[str, object]]:
     """Describe who is compared with whom: d is the group, a all others."""
     position = 0
     for side in job.sides:
@@ -147,7 +149,7 @@ def _facets(job: Job) -> Iterator[dict[str, Any]]:
         position += 1
 
 
-def _intervals(job: Job) -> Iterator[dict[str, Any]]:
+def _intervals(job: Job) -> Iterator[dict[str, object]]:
     """Return the interval of every metric that has one."""
     if job.report is None or job.measured is None:
         return
@@ -178,7 +180,7 @@ def _intervals(job: Job) -> Iterator[dict[str, Any]]:
             }
 
 
-def _differences(job: Job) -> Iterator[dict[str, Any]]:
+def _differences(job: Job) -> Iterator[dict[str, object]]:
     """List each number that the documented reading of the pages gives differently."""
     right = Job(job.config, job.made, Profile.DOCUMENTED)
     for stage in job.config.stages:
@@ -201,18 +203,17 @@ def _differences(job: Job) -> Iterator[dict[str, Any]]:
                         }
 
 
-def _metrics(found: dict[str, Any] | None, like: dict[str, Any]) -> list[Any]:
+def _metrics(found: BlockEntry | None, like: BlockEntry) -> Sequence[MetricEntry | None]:
     return [None] * len(like["metrics"]) if found is None else found["metrics"]
 
 
-def _reason(documented: dict[str, Any] | None, blocks: dict[str, Any]) -> str | None:
+def _reason(documented: MetricEntry | None, blocks: Iterable[str]) -> str | None:
     if documented is None:
         return f"documented has other groups: {', '.join(blocks) or 'none'}"
-    error: str | None = documented.get("error")
-    return error
+    return documented.get("error")
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: float | str | None, other: float | str | None) -> bool:
     a, b = read(one), read(other)
     if a is None or b is None:
         return a is b

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.json_documents import read_text
 from fairgauge.compat.service_texts import read
@@ -14,6 +14,8 @@ from fairgauge.errors import DataError, quote
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.clarify/1"
 OF = "analysis_sha256"
@@ -26,7 +28,7 @@ STAGES = {  # as the service's guide to CloudWatch spells them
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class MetricValue:
     """One metric of one facet value."""
 
     stage: str
@@ -45,7 +47,7 @@ class Value:
         return (self.stage, self.facet, self.facet_value, self.metric)
 
 
-def read_results(path: Path) -> dict[str, Any]:
+def read_results(path: Path) -> Saved:
     """Read an ``analysis.json``.
 
     Raises
@@ -63,7 +65,7 @@ def read_results(path: Path) -> dict[str, Any]:
     return found
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a value as the service writes its files."""
     return json.dumps(value, indent=4, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -73,7 +75,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def read_additions(path: Path) -> dict[str, Any]:
+def read_additions(path: Path) -> Saved:
     """Return the ``fairgauge.json`` beside a results file; nothing if it is of another file."""
     beside = path.with_name(ADDITIONS)
     try:
@@ -85,8 +87,8 @@ def read_additions(path: Path) -> dict[str, Any]:
 
 
 def values_of(
-    found: dict[str, Any], name: str, additions: dict[str, Any] | None = None
-) -> dict[tuple[str, str, str, str], Value]:
+    found: Saved, name: str, additions: Saved | None = None
+) -> dict[tuple[str, str, str, str], MetricValue]:
     """Return every value of a results file, by stage, facet, facet value and metric.
 
     Parameters
@@ -109,7 +111,7 @@ def values_of(
         raise DataError(f"{quote(name)} has another shape than analysis.json: {error!r}") from None
 
 
-def _values(found: dict[str, Any], additions: dict[str, Any]) -> Iterator[Value]:
+def _values(found: Saved, additions: Saved) -> Iterator[MetricValue]:
     intervals = {
         (each["facet"], each["value_or_threshold"], each["metric"]): (
             read(each["low"]),
@@ -127,7 +129,7 @@ def _values(found: dict[str, Any], additions: dict[str, Any]) -> Iterator[Value]
                     low, high = intervals.get(
                         (facet, block["value_or_threshold"], metric["name"]), (None, None)
                     )
-                    yield Value(
+                    yield MetricValue(
                         stage=stage,
                         label=str(section["label"]),
                         label_value=str(section["label_value_or_threshold"]),

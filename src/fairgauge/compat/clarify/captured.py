@@ -17,7 +17,7 @@ from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.clarify.predictor import Reading
 from fairgauge.compat.columns import from_values
 from fairgauge.compat.json_documents import json_lines, search
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS
 
@@ -45,9 +45,9 @@ def read_captured(config: AnalysisConfig, files: Sequence[Path], limit: int) -> 
     SpecError
         Headers that do not fit.
     """
-    features: list[list[Any]] = []
-    answers: list[Any] = []
-    truths: list[Any] = []
+    features: list[Sequence[object]] = []
+    answers: list[object] = []
+    truths: list[object] = []
     for path in files:
         for number, record in enumerate(json_lines(path, limit), start=1):
             where = f"{quote(path)} line {number:,}"
@@ -68,14 +68,14 @@ def read_captured(config: AnalysisConfig, files: Sequence[Path], limit: int) -> 
     if any(truth is not None for truth in truths):
         label = str(config.label) if isinstance(config.label, str) else LABEL
         columns.append(from_values(label, _typed(truths)))
-    made = Dataset(shown(files), Table.of_columns(columns), label, None)
+    made = Dataset(shown(files), ColumnTable.of_columns(columns), label, None)
     predicted = Reading(config, made, each=True).labels(answers, len(answers))
     return made.adding(from_values(PREDICTED, predicted))
 
 
-def _features(config: AnalysisConfig, record: Any, where: str) -> list[list[Any]]:
+def _features(config: AnalysisConfig, record: object, where: str) -> Sequence[Sequence[object]]:
     found = _content(_part(record, _INPUT, where), where)
-    if isinstance(found, _Rows):
+    if isinstance(found, _CsvRows):
         return found
     if config.features is None:
         message = "is required: the request is JSON. It is the JMESPath to the features"
@@ -86,30 +86,30 @@ def _features(config: AnalysisConfig, record: Any, where: str) -> list[list[Any]
     return values if all(isinstance(value, list) for value in values) else [values]
 
 
-def _answers(record: Any, where: str, rows: int) -> list[Any]:
+def _answers(record: object, where: str, rows: int) -> Sequence[object]:
     """Return the answer for every row of a request; a line of numbers may hold one for each."""
     found = _content(_part(record, _OUTPUT, where), where)
-    if isinstance(found, _Rows):
-        cells: list[list[Any]] = [[_number(cell) for cell in row] for row in found]
+    if isinstance(found, _CsvRows):
+        cells: list[list[object]] = [[_number(cell) for cell in row] for row in found]
         return [[cell] for cell in cells[0]] if len(cells) == 1 and rows == len(cells[0]) else cells
     return found if isinstance(found, list) and len(found) == rows else [found]
 
 
-def _truth(record: Any, where: str, rows: int) -> list[Any]:
-    part = record.get("groundTruthData")
+def _truth(record: object, where: str, rows: int) -> list[object]:
+    part = record.get("groundTruthData") if isinstance(record, dict) else None
     if part is None:
         return [None] * rows
     found = _content(part, where)
-    if isinstance(found, _Rows):
+    if isinstance(found, _CsvRows):
         return [row[0] for row in found] if len(found) == rows else list(found[0])
     return found if isinstance(found, list) else [found]
 
 
-class _Rows(list[list[Any]]):
+class _CsvRows(list[list[str]]):
     """The cells of CSV text."""
 
 
-def _part(record: Any, side: str, where: str) -> Any:
+def _part(record: object, side: str, where: str) -> object:
     """Return what was sent, or answered: ``endpointInput``, ``batchTransformOutput`` ..."""
     captured = record.get("captureData") if isinstance(record, dict) else None
     if isinstance(captured, dict):
@@ -119,7 +119,7 @@ def _part(record: Any, side: str, where: str) -> Any:
     raise DataError(f"{where} is no captured request: captureData holds no ...{side}")
 
 
-def _content(part: Any, where: str) -> Any:
+def _content(part: Any, where: str) -> object:
     """Decode data: rows of cells from CSV, a value from JSON."""
     try:
         data, encoding = part["data"], part.get("encoding", "CSV").upper()
@@ -132,13 +132,15 @@ def _content(part: Any, where: str) -> Any:
             several = "jsonlines" in kind and len(lines) > 1
             return [json.loads(line) for line in lines] if several else json.loads(data)
         if encoding == "CSV":
-            return _Rows(row for row in csv.reader(io.StringIO(data), strict=True) if row)
+            return _CsvRows(row for row in csv.reader(io.StringIO(data), strict=True) if row)
     except (KeyError, TypeError, AttributeError, ValueError, csv.Error, binascii.Error) as error:
         raise DataError(f"{where}: the data cannot be decoded: {error!r}") from None
     raise DataError(f"{where}: encoding {quote(encoding)} is not CSV, JSON or BASE64")
 
 
-def _names(config: AnalysisConfig, features: list[list[Any]], files: Sequence[Path]) -> list[str]:
+def _names(
+    config: AnalysisConfig, features: Sequence[Sequence[object]], files: Sequence[Path]
+) -> list[str]:
     """Name the features by the headers, which may or may not hold the label."""
     if not features:
         raise DataError(f"{quote(shown(files))} is empty")
@@ -156,19 +158,20 @@ def _names(config: AnalysisConfig, features: list[list[Any]], files: Sequence[Pa
     return names
 
 
-def _typed(cells: Sequence[Any]) -> list[Any]:
+def _typed(cells: Sequence[object]) -> list[object]:
     """Type the texts of a column: whole numbers or numbers if all are, else text."""
     known = [None if cell in MISSING_TEXTS else cell for cell in cells]
-    if not all(cell is None or isinstance(cell, str) for cell in known):
+    texts = [cell for cell in known if cell is None or isinstance(cell, str)]
+    if len(texts) < len(known):
         return known
-    readings: tuple[Callable[[str], Any], ...] = (int, float)
+    readings: tuple[Callable[[str], float], ...] = (int, float)
     for read in readings:
         try:
-            return [None if cell is None else read(cell) for cell in known]
+            return [None if cell is None else read(cell) for cell in texts]
         except ValueError:
             continue
     return known
 
 
-def _number(cell: str) -> Any:
+def _number(cell: str) -> object:
     return _typed([cell])[0]

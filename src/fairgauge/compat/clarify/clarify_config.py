@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -39,11 +39,11 @@ class ConfigError(SpecError):
     title = NOT_VALID
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return value if isinstance(value, list) or value is None else [value]
 
 
-def _lowered(value: Any) -> Any:
+def _lowered(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
@@ -123,9 +123,9 @@ class Methods(_Part):
     pre_training_bias: Bias | None = None
     post_training_bias: Bias | None = None
     report: ReportFile | None = None
-    shap: Any = None
-    pdp: Any = None
-    asymmetric_shapley_value: Any = None
+    shap: object = None
+    pdp: object = None
+    asymmetric_shapley_value: object = None
 
 
 class Predictor(_Part):
@@ -170,7 +170,7 @@ class AnalysisConfig(_Part):
     excluded_columns: list[NameOrIndex] = []
     joinsource_name_or_index: NameOrIndex | None = None
     group_variable: NameOrIndex | None = None
-    time_series_data_config: Any = None
+    time_series_data_config: object = None
     methods: Methods
     predictor: Predictor | None = None
 
@@ -243,7 +243,7 @@ def read_config(text: str, *, has_model: bool = False, has_dataset: bool = False
     return config.before_training() if lacks_predictions(config, has_model=has_model) else config
 
 
-def _others(found: dict[str, Any], wrong: set[str], **given: bool) -> list[Problem]:
+def _others(found: dict[str, object], wrong: set[str], **given: bool) -> list[Problem]:
     """Return the mistakes in what is left when the keys that cannot be read are set aside."""
     stand_in = {
         "dataset_type": "text/csv",

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, listing, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS, first_rows, local_copy, ordered_csv
 from fairgauge.scan.source import check_no_twins
@@ -34,7 +34,7 @@ def read_csv(
     asked: Sequence[str | int | None],
     first_row: FirstRow,
     limit: int,
-) -> tuple[Table, list[str]]:
+) -> tuple[ColumnTable, list[str]]:
     """Open CSV files; return also notices of how their header was found.
 
     Parameters
@@ -78,7 +78,7 @@ def read_csv(
         names = found
         parts.append((path, is_header))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)), limit)
-    return Table.of_files(source, names), notices
+    return ColumnTable.of_files(source, names), notices
 
 
 def _numbered(count: int) -> list[str]:

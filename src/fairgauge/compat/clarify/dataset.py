@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
-from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.columns import CodedColumn, from_values
 from fairgauge.compat.json_documents import json_document, json_lines, search
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.ordered_files import local_copy, ordered_parquet
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
@@ -39,7 +40,7 @@ class Dataset:
     """
 
     source: str
-    table: Table
+    table: ColumnTable
     label: str | None
     predicted: str | None
     notices: list[str] = field(default_factory=list)
@@ -56,7 +57,7 @@ class Dataset:
         """Return the number of rows."""
         return self.table.rows
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> CodedColumn:
         """Return a column by its name."""
         return self.table.column(name)
 
@@ -68,16 +69,16 @@ class Dataset:
         """Return the name of a facet; an index counts in the facets' own file, if there is one."""
         return find(self.facets or self.names, asked) or self.find(asked)
 
-    def adding(self, column: Column) -> Dataset:
+    def adding(self, column: CodedColumn) -> Dataset:
         """Return the table with predictions of a model."""
-        table = self.table.beside(Table.of_columns([column]))
+        table = self.table.beside(ColumnTable.of_columns([column]))
         return replace(self, table=table, predicted=column.name)
 
-    def take(self, rows: NDArray[Any]) -> Dataset:
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Dataset:
         """Return some of the rows, by position or mask."""
         return replace(self, table=self.table.take(rows))
 
-    def features(self, but: set[str | None]) -> list[Column]:
+    def features(self, but: set[str | None]) -> list[CodedColumn]:
         """Return the features: no label, no predictions, nothing kept apart, none of ``but``."""
         left_out = {self.label, self.predicted, *self.outside, *but}
         return self.table.columns([name for name in self.names if name not in left_out])
@@ -104,7 +105,7 @@ def read_dataset(
     else:
         local = [local_copy(path) for path in files]
         source, names = ordered_parquet(local, ", ".join(map(str, files)), limit)
-        table = Table.of_files(source, _checked(config.headers or names, len(names)))
+        table = ColumnTable.of_files(source, _checked(config.headers or names, len(names)))
     label, predicted = find(table.names, config.label), find(table.names, config.predicted_label)
     return Dataset(shown(files), table, label, predicted, notices)
 
@@ -128,7 +129,7 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     parts = [(_lines if lines else _document)(config, path, limit) for path in files]
     rows = [row for part in parts for row in part[0]]
     more = {
-        key: [value for part in parts for value in part[1][key]]
+        key: [value for part in parts for value in part[1][key] or ()]
         for key in ("label", PREDICTED)
         if parts[0][1][key] is not None
     }
@@ -136,11 +137,11 @@ def _json(config: AnalysisConfig, files: list[Path], limit: int) -> Dataset:
     cells = [*zip(*rows, strict=True), *more.values()]
     columns = [from_values(name, values) for name, values in zip(names, cells, strict=True)]
     roles = dict(zip(more, names[len(names) - len(more) :], strict=True))
-    table = Table.of_columns(columns)
+    table = ColumnTable.of_columns(columns)
     return Dataset(shown(files), table, roles.get("label"), roles.get(PREDICTED))
 
 
-def _width(rows: list[list[Any]], files: Sequence[Path]) -> int:
+def _width(rows: list[list[object]], files: Sequence[Path]) -> int:
     """Return the number of features, the same in every row."""
     width = len(rows[0]) if rows else 0
     if not width:
@@ -165,10 +166,10 @@ def _json_names(config: AnalysisConfig, features: int, more: list[str]) -> list[
     )
 
 
-_Rows = tuple[list[list[Any]], dict[str, Any]]
+_JsonRows = tuple[list[list[object]], dict[str, list[object] | None]]
 
 
-def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
+def _lines(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     """Take features and labels out of every line."""
     records = list(json_lines(path, limit))
     paths = {"label": config.label, PREDICTED: config.predicted_label}
@@ -180,7 +181,7 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
             where = f"{quote(path)} line {number:,}"
             raise DataError(f"features: {quote(config.features)} is no list in {where}")
         rows.append(found)
-    more: dict[str, Any] = dict.fromkeys(paths)
+    more: dict[str, list[object] | None] = dict.fromkeys(paths)
     for key, each in paths.items():
         if isinstance(each, str):
             compiled = search(each, key)
@@ -188,14 +189,14 @@ def _lines(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     return rows, more
 
 
-def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
+def _document(config: AnalysisConfig, path: Path, limit: int) -> _JsonRows:
     """Take features and labels out of one document."""
     document = json_document(path)
     rows = search(str(config.features), "features").search(document)
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         what = f"{quote(config.features)} is no list of lists in {quote(path)}"
         raise DataError(f"features: {what}. Data must contain features.")
-    more: dict[str, Any] = {"label": None, PREDICTED: None}
+    more: dict[str, list[object] | None] = {"label": None, PREDICTED: None}
     for key, each in (("label", config.label), (PREDICTED, config.predicted_label)):
         if not isinstance(each, str):
             continue
@@ -210,7 +211,7 @@ def _document(config: AnalysisConfig, path: Path, limit: int) -> _Rows:
     return rows[:limit], more
 
 
-def _known(values: list[Any], key: str, asked: str, path: Path) -> list[Any]:
+def _known(values: list[object], key: str, asked: str, path: Path) -> list[object]:
     if values and all(value is None for value in values):
         raise DataError(f"{key}: {quote(asked)} finds nothing in {quote(path)}")
     return values

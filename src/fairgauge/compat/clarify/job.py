@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from fairgauge.compat.column_reading import DataType, looks_misread
 from fairgauge.compat.facet_blocks import (
+    BinaryOutcome,
     Blocks,
-    Outcome,
     facet_blocks,
     favoured,
     outcome,
@@ -17,7 +17,7 @@ from fairgauge.compat.facet_blocks import (
 )
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.flip_test import Features
-from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import result
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, listing, quote
@@ -25,13 +25,16 @@ from fairgauge.pipeline import audit
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.interval_options import IntervalOptions
+    from fairgauge.compat.service_texts import BlockEntry, StageEntry
     from fairgauge.cube.cube import Cube
     from fairgauge.report.report import Report
+    from fairgauge.spec.options import Options
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,14 +51,18 @@ class Job:
     """A configuration and its table, counted and measured."""
 
     def __init__(
-        self, config: AnalysisConfig, made: Dataset, profile: Profile, **options: Any
+        self,
+        config: AnalysisConfig,
+        made: Dataset,
+        profile: Profile,
+        **options: Unpack[IntervalOptions],
     ) -> None:
         self.config = config
         self.made = made
         self.profile = profile
         self.notes: list[str] = []
         self._cube: Cube | None = None
-        self._options: dict[str, Any] = {}
+        self._options: Options = {}
         self.label, listed = self._label()
         self.prediction = self._prediction(listed)
         self.sides = [self._side(facet) for facet in config.facet or []]
@@ -69,10 +76,10 @@ class Job:
         found = audit(self._cube, **self._options)
         return replace(found, data=replace(found.data, source=self.made.source))
 
-    def stage(self, stage: str) -> dict[str, Any]:
+    def stage(self, stage: str) -> StageEntry:
         """Return the results of a stage, in the service's shape."""
         metrics = self.config.stages[stage]
-        facets: dict[str, list[dict[str, Any]]] = {}
+        facets: dict[str, list[BlockEntry]] = {}
         position = 0
         for side in self.sides:
             facets.setdefault(side.name, [])
@@ -94,7 +101,7 @@ class Job:
             "facets": facets,
         }
 
-    def _label(self) -> tuple[Outcome, list[Any]]:
+    def _label(self) -> tuple[BinaryOutcome, list[object]]:
         config, name = self.config, self.made.label
         assert name is not None
         assert config.label_values_or_threshold is not None
@@ -108,7 +115,7 @@ class Job:
         self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 
-    def _prediction(self, listed: list[Any]) -> Outcome | None:
+    def _prediction(self, listed: list[object]) -> BinaryOutcome | None:
         """Collapse the predictions; where the service stops, go on with a notice."""
         name = self.made.predicted
         if name is None or "post_training_bias" not in self.config.stages:
@@ -141,7 +148,11 @@ class Job:
         return Side(facet, name, favoured(blocks) if facet.facet_role == "a" else blocks)
 
     def _note_doubtful(
-        self, column: Any, values: list[Any] | None, found: DataType, stated: str | None
+        self,
+        column: CodedColumn,
+        values: Sequence[object] | None,
+        found: DataType,
+        stated: str | None,
     ) -> None:
         why = looks_misread(column, values, found) if stated is None else None
         if why and self.profile is Profile.CLARIFY:
@@ -149,12 +160,12 @@ class Job:
                 f"{why}; facet_type, label_type or --profile documented overrides this"
             )
 
-    def _document(self) -> dict[str, Any]:
+    def _document(self) -> Options:
         """Return the title of the report, if the configuration gives one."""
         asked = self.config.methods.report
         return {"document": {"title": asked.title}} if asked and asked.title else {}
 
-    def _measured(self, options: dict[str, Any]) -> Measured | None:
+    def _measured(self, options: IntervalOptions) -> ServiceMetrics | None:
         blocks = tuple(side.blocks for side in self.sides if side.blocks is not None)
         if not blocks:
             return None
@@ -168,11 +179,12 @@ class Job:
             problem = unsortable([*strata.levels, *missing])
         features = [Features(partial(self.made.features, {block.name})) for block in blocks]
         cube = count_question(asked, self.profile)
-        self._cube, self._options = cube, options | {"metrics": metrics} | self._document()
-        return Measured(asked, cube, features, problem)
+        self._cube = cube
+        self._options = {**options, "metrics": metrics, **self._document()}
+        return ServiceMetrics(asked, cube, features, problem)
 
 
-def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
+def _failed(side: Side, metrics: list[str]) -> BlockEntry:
     values = ",".join(map(str, side.asked.value_or_threshold or []))
     return {
         "value_or_threshold": values,
@@ -180,7 +192,9 @@ def _failed(side: Side, metrics: list[str]) -> dict[str, Any]:
     }
 
 
-def _without_rows(blocks: Blocks, column: Column, listed: list[Any] | None) -> Iterator[str]:
+def _without_rows(
+    blocks: Blocks, column: CodedColumn, listed: Sequence[object] | None
+) -> Iterator[str]:
     """Name listed values of a facet that no row has; a threshold that no row exceeds."""
     if not listed:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
     from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.tables import Table
+    from fairgauge.compat.tables import ColumnTable
     from fairgauge.compat.uri_paths import Places
 
 
@@ -64,7 +64,9 @@ def joined(
     return made if key is None else _without(made, key)
 
 
-def _beside(main: Dataset, side: Table, key: str | int | None, uri: str, *, whole: bool) -> Dataset:
+def _beside(
+    main: Dataset, side: ColumnTable, key: str | int | None, uri: str, *, whole: bool
+) -> Dataset:
     if key is None:
         if side.rows != main.rows and whole:
             raise DataError(
@@ -81,7 +83,9 @@ def _beside(main: Dataset, side: Table, key: str | int | None, uri: str, *, whol
     return replace(main, table=table.beside(others), outside=outside)
 
 
-def _by_key(main: Dataset, side: Table, key: str | int, uri: str) -> tuple[Table, Table]:
+def _by_key(
+    main: Dataset, side: ColumnTable, key: str | int, uri: str
+) -> tuple[ColumnTable, ColumnTable]:
     """Keep the rows whose key both have, in the order of the data."""
     mine, theirs = find(main.names, key), find(side.names, key)
     for found, where in ((mine, main.source), (theirs, uri)):
@@ -108,7 +112,7 @@ def _by_key(main: Dataset, side: Table, key: str | int, uri: str) -> tuple[Table
 
 
 def _with_predicted(
-    config: AnalysisConfig, made: Dataset, side: Table, key: str | int | None
+    config: AnalysisConfig, made: Dataset, side: ColumnTable, key: str | int | None
 ) -> Dataset:
     """Find the predictions in their own file: by name or index, or its only column."""
     known = None if key is None else find(side.names, key)

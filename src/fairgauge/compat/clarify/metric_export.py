@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.clarify.analysis_files import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.compat.clarify.analysis_files import Value
+    from fairgauge.compat.clarify.analysis_files import MetricValue
 
 CLOUDWATCH_INFINITY = 2.0**360
 """What stands for infinity: the largest number that CloudWatch takes, about 2.348543e108."""
@@ -33,19 +33,19 @@ def cloudwatch_value(value: float) -> float:
 
 
 def to_cloudwatch(
-    values: Iterable[Value], endpoint: str | None = None, schedule: str | None = None
+    values: Iterable[MetricValue], endpoint: str | None = None, schedule: str | None = None
 ) -> str:
     """Return the input of CloudWatch's PutMetricData; metrics without a value are not sent.
 
     Parameters
     ----------
-    values : iterable of Value
+    values : iterable of MetricValue
     endpoint, schedule : str, optional
         The names of the endpoint and of its monitoring schedule, as further dimensions.
     """
     more = {"Endpoint": endpoint, "MonitoringSchedule": schedule}
     named = {name: text for name, text in more.items() if text}
-    entries: list[dict[str, Any]] = [
+    entries: list[dict[str, object]] = [
         {
             "MetricName": f"bias_metric_{each.metric}",
             "Dimensions": [
@@ -61,7 +61,7 @@ def to_cloudwatch(
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-def to_openmetrics(values: Iterable[Value]) -> str:
+def to_openmetrics(values: Iterable[MetricValue]) -> str:
     """Return OpenMetrics text under the names that the service gives its metrics."""
     families: dict[str, list[str]] = {}
     for each in values:
@@ -76,7 +76,7 @@ def to_openmetrics(values: Iterable[Value]) -> str:
     return "\n".join([*lines, "# EOF", ""])
 
 
-def _dimensions(value: Value) -> dict[str, str]:
+def _dimensions(value: MetricValue) -> dict[str, str]:
     return {
         "BiasStage": STAGES[value.stage],
         "Label": value.label,

@@ -11,16 +11,16 @@ import math
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.service_texts import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairgauge.compat.clarify.analysis_files import Value
+    from fairgauge.compat.clarify.analysis_files import MetricValue
 
-    Values = Mapping[tuple[str, str, str, str], Value]
+    Values = Mapping[tuple[str, str, str, str], MetricValue]
 
 _RATIOS = ("DI",)
 _INTERVAL = re.compile(r"\(([^,]+), ([^,]+)[\])]")
@@ -81,7 +81,7 @@ class Drift:
 
     def to_json(self) -> str:
         """Return the text of ``constraint_violations.json``."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "version": "1.0",
             "violations": [violation.to_dict() for violation in self.violations],
         }
@@ -105,7 +105,7 @@ def compare(
 
     Parameters
     ----------
-    current, baseline : mapping of Value
+    current, baseline : mapping of MetricValue
         What `values_of` reads from ``analysis.json`` files.
     check : Check
     neutral : bool
@@ -165,7 +165,7 @@ def _threshold(block: str) -> float | None:
 
 
 def drifted(
-    now: Value, before: Value, check: Check = Check.POINT, *, neutral: bool = False
+    now: MetricValue, before: MetricValue, check: Check = Check.POINT, *, neutral: bool = False
 ) -> bool:
     """Return whether one value is farther from "no bias" than its baseline allows."""
     assert before.value is not None
@@ -192,7 +192,7 @@ def _from_neutral(value: float, *, as_ratio: bool) -> float:
     return -math.inf if value <= 0 else math.log(value)
 
 
-def _unanswerable(now: Value | None, before: Value | None, check: Check) -> str | None:
+def _unanswerable(now: MetricValue | None, before: MetricValue | None, check: Check) -> str | None:
     if before is None:
         return "not in the baseline"
     if now is None:
@@ -206,7 +206,7 @@ def _unanswerable(now: Value | None, before: Value | None, check: Check) -> str 
     return None
 
 
-def _description(now: Value, before: Value, check: Check) -> str:
+def _description(now: MetricValue, before: MetricValue, check: Check) -> str:
     if check is Check.POINT:
         return (
             f"Metric value {spelled(now.value)} doesn't meet the baseline constraint requirement "

@@ -6,9 +6,8 @@ and answers are read stands in the job definition, or in attributes of the same 
 
 from __future__ import annotations
 
-from typing import Any
-
 from fairgauge.compat.clarify.config_checks import CAPTURED
+from fairgauge.compat.columns import as_float
 
 ATTRIBUTES = (
     "FeaturesAttribute",
@@ -21,33 +20,33 @@ _INPUTS = ("EndpointInput", "BatchTransformInput")
 _BIAS_KEYS = ("facet", "label_values_or_threshold")
 
 
-def is_job_definition(found: Any) -> bool:
+def is_job_definition(found: object) -> bool:
     """Return whether a value is the definition of a model bias job."""
     return isinstance(found, dict) and "ModelBiasJobInput" in found
 
 
-def config_uri(definition: dict[str, Any]) -> str | None:
+def config_uri(definition: dict[str, object]) -> str | None:
     """Return where a job definition has its configuration."""
-    uri = definition.get("ModelBiasAppSpecification", {}).get("ConfigUri")
+    uri = _object(definition.get("ModelBiasAppSpecification")).get("ConfigUri")
     return uri if isinstance(uri, str) else None
 
 
-def attributes(definition: dict[str, Any]) -> dict[str, Any]:
+def attributes(definition: dict[str, object]) -> dict[str, object]:
     """Return how requests and answers are read, by a job definition."""
-    inputs = definition.get("ModelBiasJobInput", {})
+    inputs = _object(definition.get("ModelBiasJobInput"))
     sources = [inputs.get(key) for key in _INPUTS]
     found = next((source for source in sources if isinstance(source, dict)), {})
     return {key: found[key] for key in ATTRIBUTES if key in found}
 
 
-def is_monitor_config(found: Any) -> bool:
+def is_monitor_config(found: object) -> bool:
     """Return whether a value is a configuration of a monitor: it asks for no methods."""
     return (
         isinstance(found, dict) and "methods" not in found and any(k in found for k in _BIAS_KEYS)
     )
 
 
-def as_analysis_config(found: dict[str, Any]) -> dict[str, Any]:
+def as_analysis_config(found: dict[str, object]) -> dict[str, object]:
     """Return a monitor's configuration as an analysis configuration: every metric of both stages.
 
     >>> asked = as_analysis_config({"facet": [], "ProbabilityAttribute": "0"})
@@ -70,14 +69,19 @@ def as_analysis_config(found: dict[str, Any]) -> dict[str, Any]:
     return made | ({"predictor": predictor} if predictor else {})
 
 
-def _number(attribute: Any) -> Any:
+def _object(value: object) -> dict[str, object]:
+    """Return an object of JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def _number(attribute: object) -> object:
     """Return the number that a text holds; anything else as it is, to be refused with its path."""
     try:
-        return float(attribute)
+        return as_float(attribute)
     except (TypeError, ValueError):
         return attribute
 
 
-def _place(attribute: Any) -> Any:
+def _place(attribute: object) -> object:
     """Return an index where the attribute is the text of one."""
     return int(attribute) if isinstance(attribute, str) and attribute.isdigit() else attribute

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.clarify.dataset import PREDICTED
-from fairgauge.compat.columns import Column, Kind, from_values
+from fairgauge.compat.columns import CodedColumn, Kind, as_float, from_values
 from fairgauge.compat.json_documents import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Predictor
     from fairgauge.compat.clarify.dataset import Dataset
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 CSV, LINES, JSON = "text/csv", "application/jsonlines", "application/json"
 
 
-def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
+def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> CodedColumn:
     """Ask a model about every row, and read a label out of every answer.
 
     Raises
@@ -38,12 +39,13 @@ def predictions(config: AnalysisConfig, made: Dataset, model: Model) -> Column:
         return from_values(PREDICTED, reading.labels(model.answer(asked.features), made.rows))
     types = (asked.content_type, reading.accept_type)
     rows = asked.rows
-    found: list[Any] = []
+    found: list[object] = []
     for start in range(0, len(rows), model.most):
         part = rows[start : start + model.most]
         payload = asked.payload(part)
         if asked.one_by_one:
-            answers = [model.answer(record, *types) for record in payload]
+            assert isinstance(payload, list)  # a document for each
+            answers: object = [model.answer(record, *types) for record in payload]
         else:
             answers = model.answer(payload, *types)
         found += reading.labels(answers, len(part))
@@ -58,7 +60,7 @@ class Request:
     made: Dataset
 
     @property
-    def features(self) -> list[Column]:
+    def features(self) -> list[CodedColumn]:
         """Return the columns that the model sees."""
         excluded = {self.made.find(name) for name in self.config.excluded_columns}
         return self.made.features(excluded)
@@ -70,11 +72,11 @@ class Request:
         return (predictor.content_type if predictor else None) or self.config.dataset_type
 
     @property
-    def rows(self) -> list[list[Any]]:
+    def rows(self) -> list[list[object]]:
         """Return the values that the model sees, row by row."""
         return [list(row) for row in zip(*(c.cells() for c in self.features), strict=True)]
 
-    def payload(self, rows: list[list[Any]]) -> Any:
+    def payload(self, rows: list[list[object]]) -> object:
         """Return rows (CSV), a list of objects (JSON lines) or one document (JSON).
 
         Raises
@@ -90,7 +92,7 @@ class Request:
             return self._documents(rows, names)
         return rows
 
-    def _documents(self, rows: list[list[Any]], names: list[str]) -> Any:
+    def _documents(self, rows: list[list[object]], names: list[str]) -> object:
         """Return one document of all records, or a list of documents, one for each."""
         predictor = self.config.predictor
         record = (predictor.record_template if predictor else None) or "$features"
@@ -120,7 +122,7 @@ _PLACE = re.compile(
 )
 
 
-def _sent(row: list[Any], names: list[str]) -> dict[str, Any]:
+def _sent(row: list[object], names: list[str]) -> dict[str, object]:
     """Return what the places of a template stand for, for one row."""
     named = dict(zip(names, row, strict=True))
     return {
@@ -131,7 +133,7 @@ def _sent(row: list[Any], names: list[str]) -> dict[str, Any]:
     }
 
 
-def _filled(template: str, values: dict[str, Any], key: str) -> Any:
+def _filled(template: str, values: Mapping[str, Any], key: str) -> object:
     """Fill ``$features``, ``"${NAME}"`` and the other places of a template with JSON values.
 
     Raises
@@ -176,7 +178,7 @@ class Reading:
         accepted = (predictor.accept_type or predictor.content_type) if predictor else None
         self.accept_type = accepted or config.dataset_type
 
-    def labels(self, answers: Any, rows: int) -> list[Any]:
+    def labels(self, answers: object, rows: int) -> list[object]:
         """Return one predicted label for every row.
 
         Raises
@@ -209,26 +211,28 @@ class Reading:
             raise SpecError(Problem(f"predictor.{name}", message))
         return self._outputs.index(where)
 
-    def _of_outputs(self, answers: list[Any]) -> list[Any]:
+    def _of_outputs(self, answers: object) -> list[object]:
         """Take the labels that a model gives (whole numbers or text), or decide by its scores."""
-        first = [row[0] for row in answers]
+        assert isinstance(answers, list)  # as an ONNX model answers
+        first: list[object] = [row[0] for row in answers]
         if first and isinstance(first[0], (int, str)):
             return first
         return [self._decide(each) for each in first]
 
     def _part(
-        self, answers: Any, where: str | int | None, name: str, rows: int
-    ) -> list[Any] | None:
+        self, answers: object, where: str | int | None, name: str, rows: int
+    ) -> list[object] | None:
         """Take the labels, or the scores, out of the answers."""
         if where is None:
             return None
         if isinstance(where, int):
-            found: Any = [_cell(row, where, name) for row in _as_rows(answers, rows)]
+            found: object = [_cell(row, where, name) for row in _as_rows(answers, rows)]
         elif self.accept_type == JSON and not self.one_by_one:
             found = search(where, f"predictor.{name}").search(answers)
         else:
             path = search(where, f"predictor.{name}")
-            found = [path.search(answer) for answer in answers]
+            every = answers if isinstance(answers, Iterable) else [answers]
+            found = [path.search(answer) for answer in every]
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"
             raise DataError(
@@ -236,7 +240,7 @@ class Reading:
             )
         return found
 
-    def _labels_or_scores(self, found: list[Any]) -> list[Any]:
+    def _labels_or_scores(self, found: list[object]) -> list[object]:
         """Decide what was named as the label and is a score: fractions, where labels are none."""
         whole = self._truth is not None and self._truth.kind is not Kind.FLOAT
         fractions = any(isinstance(each, float) and not each.is_integer() for each in found)
@@ -251,7 +255,7 @@ class Reading:
             return False
         return len(self._truth.levels) > 2
 
-    def _decide(self, score: Any) -> Any:
+    def _decide(self, score: object) -> object:
         """Turn a score to 1 or 0, or the largest of several to its label."""
         value = _single(score)
         if isinstance(value, list):
@@ -262,7 +266,7 @@ class Reading:
                 )
             return self._best(list(self._headers), value)
         try:
-            number = float(value)
+            number = as_float(value)
         except (TypeError, ValueError):
             raise DataError(
                 f"the model's score {quote(value)} is no number. Could not convert string to "
@@ -275,20 +279,20 @@ class Reading:
             return self._headers[0] if over else self._other(self._headers[0])
         return int(over)
 
-    def _other(self, label: Any) -> Any:
+    def _other(self, label: object) -> object:
         """Return the label that is not the one named."""
         levels = self._truth.levels if self._truth is not None else ()
         return next((level for level in levels if str(level) != str(label)), f"not {label}")
 
     @staticmethod
-    def _best(labels: list[Any], scores: Any) -> Any:
+    def _best(labels: list[object], scores: object) -> object:
         values = scores if isinstance(scores, list) else [scores]
         if len(labels) != len(values):
             raise DataError(f"the model gives {len(values)} scores for {len(labels)} labels")
-        return labels[max(range(len(values)), key=lambda i: float(values[i]))]
+        return labels[max(range(len(values)), key=lambda i: as_float(values[i]))]
 
 
-def _as_rows(answers: Any, rows: int) -> list[Any]:
+def _as_rows(answers: object, rows: int) -> list[object]:
     """Return answers a row each; one line of all answers is taken apart.
 
     Raises
@@ -304,12 +308,12 @@ def _as_rows(answers: Any, rows: int) -> list[Any]:
     return found
 
 
-def _single(value: Any) -> Any:
+def _single(value: object) -> object:
     return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
 
 
-def _cell(row: Any, at: int, name: str) -> Any:
-    cells: Sequence[Any] = row if isinstance(row, (list, tuple)) else [row]
+def _cell(row: object, at: int, name: str) -> object:
+    cells: Sequence[object] = row if isinstance(row, (list, tuple)) else [row]
     if not 0 <= at < len(cells):
         raise DataError(f"predictor.{name}: no position {at} in the model's answer {quote(row)}")
     return cells[at]

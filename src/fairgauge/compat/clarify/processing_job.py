@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis import Analysis, analyse
@@ -184,7 +184,7 @@ def _config(folders: JobFolders, *, has_model: bool) -> AnalysisConfig:
     """Read the configuration; data that are mounted take the place of a URI that is not."""
     given = {"has_model": has_model, "has_dataset": folders.data.exists()}
     try:
-        found: Any = json.loads(folders.config.read_text(encoding="utf-8-sig"))
+        found: object = json.loads(folders.config.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return load_config(folders.config, **given)  # which reports what is wrong
     if not isinstance(found, dict):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.compat.columns import as_float
 from fairgauge.errors import Problem, SpecError, quote
 
 if TYPE_CHECKING:
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.clarify_config import Segments
     from fairgauge.compat.clarify.job import Job
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
 DEFAULT = "__default__"
 _INTERVAL = re.compile(r"\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*")
 
 
-def segments_of(job: Job) -> list[dict[str, Any]]:
+def segments_of(job: Job) -> list[dict[str, object]]:
     """Measure every segment, and the rest, as the whole is measured.
 
     Raises
@@ -34,7 +35,7 @@ def segments_of(job: Job) -> list[dict[str, Any]]:
         assert name is not None
         masks = _masks(asked, job.made.column(name), f"segment_config[{i}]")
         for j, (mask, shown) in enumerate(zip(masks, _names(asked), strict=True)):
-            entry: dict[str, Any] = {
+            entry: dict[str, object] = {
                 "config_name": asked.config_name or name,
                 "name": name,
                 "segment": shown,
@@ -45,7 +46,7 @@ def segments_of(job: Job) -> list[dict[str, Any]]:
     return found
 
 
-def _measured(job: Job, mask: NDArray[np.bool_]) -> dict[str, Any]:
+def _measured(job: Job, mask: NDArray[np.bool_]) -> dict[str, object]:
     again = type(job)(job.config, job.made.take(mask), job.profile)
     return {f"{stage}_metrics": again.stage(stage) for stage in job.config.stages}
 
@@ -57,7 +58,7 @@ def _names(asked: Segments) -> list[str]:
     return names
 
 
-def _masks(asked: Segments, column: Column, path: str) -> list[NDArray[np.bool_]]:
+def _masks(asked: Segments, column: CodedColumn, path: str) -> list[NDArray[np.bool_]]:
     """Return the rows of every segment, then those of none."""
     masks = []
     for i, values in enumerate(asked.segments):
@@ -69,13 +70,13 @@ def _masks(asked: Segments, column: Column, path: str) -> list[NDArray[np.bool_]
     return [*masks, rest]
 
 
-def _levels(value: str | int, column: Column, path: str) -> NDArray[np.bool_]:
+def _levels(value: str | int, column: CodedColumn, path: str) -> NDArray[np.bool_]:
     found = _INTERVAL.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return np.array([str(level) == str(value) for level in column.levels], dtype=bool)
     try:
         low, high = float(found[2]), float(found[3])
-        levels = np.array([float(level) for level in column.levels])
+        levels = np.array([as_float(level) for level in column.levels])
     except ValueError:
         message = f"{quote(value)} is no interval of column {quote(column.name)}"
         raise SpecError(Problem(path, message)) from None

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat.column_reading import looks_misread, mistaken_conversion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.compat.column_reading import DataType
-    from fairgauge.compat.columns import Column
-    from fairgauge.compat.facet_blocks import Outcome
+    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.facet_blocks import BinaryOutcome
 
 
-def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) -> Iterator[str]:
+def of_reading(
+    column: CodedColumn, values: Sequence[object] | None, found: DataType
+) -> Iterator[str]:
     """Describe what is doubtful in how a column was read."""
     why = looks_misread(column, values, found)
     if why:
@@ -23,7 +25,7 @@ def of_reading(column: Column, values: Sequence[Any] | None, found: DataType) ->
         yield f"the text {values[0]!r} was read as true in column {column.name!r}"
 
 
-def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
+def of_missing(outcomes: Sequence[BinaryOutcome | None]) -> Iterator[str]:
     """Describe where missing labels or predictions count as negative."""
     for each in outcomes:
         if each is not None and (each.column.codes < 0).any():
@@ -31,7 +33,7 @@ def of_missing(outcomes: Sequence[Outcome | None]) -> Iterator[str]:
             yield f"{rows:,} missing values of {each.column.name!r} count as negative"
 
 
-def of_results(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
+def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Describe where a distance drops a category that one side lacks."""
     for block in blocks:
         value = {m["name"]: m["value"] for m in block["metrics"]}
@@ -47,6 +49,6 @@ def of_results(blocks: Sequence[dict[str, Any]]) -> Iterator[str]:
             )
 
 
-def _too_small(value: dict[str, Any]) -> bool:
+def _too_small(value: Mapping[str, Any]) -> bool:
     difference = value.get("DPL")
-    return difference is not None and value["TVD"] < abs(difference) - 1e-9
+    return difference is not None and bool(value["TVD"] < abs(difference) - 1e-9)

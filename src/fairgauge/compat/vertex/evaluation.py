@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import numpy as np
 
 from fairgauge.catalogue.lookup import find_metric
 from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.columns import Column, Kind
-from fairgauge.compat.facet_blocks import Blocks, Outcome
+from fairgauge.compat.columns import CodedColumn, Kind
+from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.service_texts import spelled
-from fairgauge.compat.vertex.records import Records, Scored, read_data, read_predictions, scores_of
+from fairgauge.compat.vertex.records import (
+    ClassScores,
+    Records,
+    read_data,
+    read_predictions,
+    scores_of,
+)
 from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
@@ -25,12 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.compat.columns import Codes
+    from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
     from fairgauge.compat.vertex.vertex_config import VertexConfig
     from fairgauge.compat.vertex.vertex_slices import BiasConfig, Mask
     from fairgauge.report.report import Report
 
-SLICE_A, SLICE_B = "slice_a", "slice_b"
+SLICE_A: Final = "slice_a"
+SLICE_B: Final = "slice_b"
 REST = f"not {SLICE_A}"
 DATA_METRICS = ("vertex.difference_in_population_size", "vertex.dpptl")
 MODEL_METRICS = (
@@ -42,7 +50,25 @@ MODEL_METRICS = (
 )
 
 
-def evaluate(config: VertexConfig, places: Places, **options: Any) -> Iterator[dict[str, Any]]:
+class ModelResults(TypedDict, total=False):
+    """The results of a model; nothing where there are no predictions."""
+
+    model_bias: list[dict[str, object]]
+
+
+class BiasResults(ModelResults):
+    """The results of one bias configuration, as the command prints and writes them."""
+
+    slice_a: object
+    slice_b: object
+    labels: list[str]
+    data_bias: dict[str, object]
+    notices: list[str]
+
+
+def evaluate(
+    config: VertexConfig, places: Places, **options: Unpack[IntervalOptions]
+) -> Iterator[BiasResults]:
     """Compute every bias configuration, and without labels every class of the target.
 
     Parameters
@@ -97,7 +123,7 @@ class _Evaluation:
         number: int,
         bias: BiasConfig,
         labels: list[str],
-        options: dict[str, Any],
+        options: IntervalOptions,
     ) -> None:
         self._asked = config.asked
         self._path = f"bias_configs[{number}]"
@@ -106,20 +132,23 @@ class _Evaluation:
         self._options = options
         self._notices = config.notices
 
-    def run(self, data: Records, predictions: Records | None) -> dict[str, Any]:
+    def run(self, data: Records, predictions: Records | None) -> BiasResults:
         """Return the results in the shape of the documentation."""
         first, *second = (each.written for each in self._bias.slices)
-        found: dict[str, Any] = {
+        counted = self._data(data)
+        model: ModelResults = {}
+        if predictions is not None:
+            model["model_bias"] = self._model(predictions)
+        return {
             SLICE_A: first,
             SLICE_B: second[0] if second else REST,
             "labels": self._labels,
-            "data_bias": self._data(data),
+            "data_bias": counted,
+            **model,
+            "notices": list(dict.fromkeys(self._notices)),
         }
-        if predictions is not None:
-            found["model_bias"] = self._model(predictions)
-        return found | {"notices": list(dict.fromkeys(self._notices))}
 
-    def _data(self, records: Records) -> dict[str, Any]:
+    def _data(self, records: Records) -> dict[str, object]:
         rows, slices = self._slices(records)
         report = self._audit(slices, self._label(records, rows), None, DATA_METRICS)
         groups = {group.group: group for group in report.groups}
@@ -132,7 +161,7 @@ class _Evaluation:
         }
         return {"counts": counts, **_described(report, DATA_METRICS)}
 
-    def _model(self, records: Records) -> list[dict[str, Any]]:
+    def _model(self, records: Records) -> list[dict[str, object]]:
         rows, slices = self._slices(records)
         label = self._label(records, rows)
         scored = scores_of(records, self._asked)
@@ -175,7 +204,7 @@ class _Evaluation:
         known: Mask = np.logical_and.reduce([column.codes >= 0 for column in columns])
         return known
 
-    def _label(self, records: Records, rows: Codes) -> Outcome:
+    def _label(self, records: Records, rows: Codes) -> BinaryOutcome:
         column = records.column(self._asked.target_field_name, "target_field_name")
         wanted = [canonical(label) for label in self._labels]
         positive = [any(matches(w, canonical(v)) for w in wanted) for v in column.levels]
@@ -187,7 +216,7 @@ class _Evaluation:
         states = np.array([*map(int, positive), -1])[column.codes]
         return _outcome("label", states[rows])
 
-    def _check_classes(self, scored: Scored) -> None:
+    def _check_classes(self, scored: ClassScores) -> None:
         known = {name for row in scored.scores if row for name in row}
         missing = [label for label in self._labels if label not in known]
         if missing:
@@ -197,7 +226,11 @@ class _Evaluation:
             )
 
     def _audit(
-        self, slices: Blocks, label: Outcome, prediction: Outcome | None, metrics: Sequence[str]
+        self,
+        slices: Blocks,
+        label: BinaryOutcome,
+        prediction: BinaryOutcome | None,
+        metrics: Sequence[str],
     ) -> Report:
         asked = Question((slices,), label, prediction)
         cube = count_question(asked, Profile.DOCUMENTED)
@@ -205,16 +238,16 @@ class _Evaluation:
         return audit(cube, metrics=list(metrics), reference=reference, **self._options)
 
 
-def _outcome(name: str, states: Codes) -> Outcome:
-    column = Column(name, Kind.INTEGER, states, (0, 1))
-    return Outcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
+def _outcome(name: str, states: Codes) -> BinaryOutcome:
+    column = CodedColumn(name, Kind.INTEGER, states, (0, 1))
+    return BinaryOutcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
 
 
-def _classes(target: Column) -> list[str]:
+def _classes(target: CodedColumn) -> list[str]:
     return sorted(name_of(canonical(level)) for level in target.levels)
 
 
-def _predicted(scored: Scored, labels: list[str], threshold: float | str) -> Iterator[int]:
+def _predicted(scored: ClassScores, labels: list[str], threshold: float | str) -> Iterator[int]:
     """Return 1 for rows predicted positive: scores of at least the threshold; -1 for no answer."""
     if threshold == ARGMAX:
         for best in scored.best():
@@ -232,10 +265,10 @@ def _positive(report: Report, name: str) -> float | None:
     return None
 
 
-def _described(report: Report, metrics: Sequence[str]) -> dict[str, Any]:
+def _described(report: Report, metrics: Sequence[str]) -> dict[str, object]:
     """Return values, reasons where there is none, intervals, and each comparison in words."""
-    values: dict[str, Any] = {}
-    texts: dict[str, dict[str, Any]] = {"reasons": {}, "intervals": {}, "says": {}}
+    values: dict[str, object] = {}
+    texts: dict[str, dict[str, object]] = {"reasons": {}, "intervals": {}, "says": {}}
     for metric in metrics:
         each = report[metric, "slice", SLICE_A]
         values[metric] = spelled(each.value)

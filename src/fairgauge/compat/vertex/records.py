@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fairgauge.compat.columns import Column, from_values
+from fairgauge.compat.columns import CodedColumn, as_float, from_values
 from fairgauge.compat.json_documents import json_lines
-from fairgauge.compat.tables import Table
+from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairgauge.compat.vertex.vertex_config import Parameters
@@ -27,7 +27,9 @@ _SHOWN = 8
 class Records:
     """Rows of a data set or of predictions."""
 
-    def __init__(self, source: str, table: Table | None, rows: list[Any]) -> None:
+    def __init__(
+        self, source: str, table: ColumnTable | None, rows: list[dict[str, object]]
+    ) -> None:
         self.source = source
         self._table = table
         self._rows = rows
@@ -35,7 +37,7 @@ class Records:
     def __len__(self) -> int:
         return len(self._rows) if self._table is None else self._table.rows
 
-    def column(self, name: str, path: str) -> Column:
+    def column(self, name: str, path: str) -> CodedColumn:
         """Return a column by its dotted name, under ``instance`` by default.
 
         Raises
@@ -58,7 +60,7 @@ class Records:
             return name in self._table.names
         return any(_lookup(row, name) is not None for row in self._rows)
 
-    def raw(self, name: str) -> list[Any]:
+    def raw(self, name: str) -> list[object]:
         """Return the values of a field, whatever they are."""
         if self._table is not None:
             return self._table.column(name).cells()
@@ -72,7 +74,7 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ClassScores:
     """What a model predicted for every row: the score of each class."""
 
     scores: list[dict[str, float] | None]
@@ -122,7 +124,7 @@ def read_predictions(files: Sequence[Path], form: str) -> Records:
     return _lines(files)
 
 
-def scores_of(records: Records, asked: Parameters) -> Scored:
+def scores_of(records: Records, asked: Parameters) -> ClassScores:
     """Find the scores of every class in predictions.
 
     Raises
@@ -140,23 +142,24 @@ def scores_of(records: Records, asked: Parameters) -> Scored:
     found = [_scores(value, records.source, row) for row, value in enumerate(values, 1)]
     plain = [value for value, scores in zip(values, found, strict=True) if scores is not None]
     alone = [_is_class(value) for value in plain]
-    return Scored(found, are_classes=bool(alone) and all(alone))
+    return ClassScores(found, are_classes=bool(alone) and all(alone))
 
 
-def _is_class(value: Any) -> bool:
+def _is_class(value: object) -> bool:
     """Return whether a prediction is a class, not a structure of scores."""
     if isinstance(value, str):
         return value.lstrip()[:1] not in ("{", "[")
     return not isinstance(value, (dict, list))
 
 
-def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
+def _scores(value: object, source: str, row: int) -> dict[str, float] | None:
     """Read ``{"classes": [...], "scores": [...]}``, a list of classes with scores, or a class."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        text = value
         try:
-            value = json.loads(value)
+            value = json.loads(text)
         except ValueError:
-            return {value: 1.0}
+            return {text: 1.0}
     if value is None:
         return None
     try:
@@ -170,7 +173,7 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
             value = [value]
         if isinstance(value, list):
             parts = [each.get("tables", each) for each in value]
-            return {_text(_first(p, _CLASS_KEYS)): float(_first(p, _SCORE_KEYS)) for p in parts}
+            return {_text(_first(p, _CLASS_KEYS)): as_float(_first(p, _SCORE_KEYS)) for p in parts}
     except (KeyError, TypeError, ValueError, AttributeError):
         message = f"{quote(source)} row {row:,}: cannot read the prediction {quote(value)}"
         raise DataError(
@@ -179,13 +182,13 @@ def _scores(value: Any, source: str, row: int) -> dict[str, float] | None:
     return {_text(value): 1.0}
 
 
-def _first(found: dict[str, Any], keys: Sequence[str]) -> Any:
+def _first(found: dict[str, object], keys: Sequence[str]) -> object:
     """Return the value of the first key that there is; KeyError for none."""
     return found[next((key for key in keys if key in found), keys[0])]
 
 
 def _lines(files: Sequence[Path]) -> Records:
-    rows: list[Any] = []
+    rows: list[dict[str, object]] = []
     for path in files:
         for record in json_lines(path):
             if not isinstance(record, dict):
@@ -213,21 +216,21 @@ def _table(files: Sequence[Path], columns: Sequence[str]) -> Records:
             )
         parts.append((path, first == names))
     source = ordered_csv(parts, len(names), ", ".join(map(str, files)))
-    return Records(str(files[0]), Table.of_files(source, names), [])
+    return Records(str(files[0]), ColumnTable.of_files(source, names), [])
 
 
 def _parquet(files: Sequence[Path]) -> Records:
     source, names = ordered_parquet([local_copy(path) for path in files], str(files[0]))
-    return Records(str(files[0]), Table.of_files(source, names), [])
+    return Records(str(files[0]), ColumnTable.of_files(source, names), [])
 
 
-def _lookup(row: Any, name: str) -> Any:
+def _lookup(row: Mapping[str, object], name: str) -> object:
     """Return a field by its dotted name: under ``instance``, else from the top."""
     for start in (row.get(INSTANCE), row):
         if isinstance(start, dict):
             if name in start:
                 return start[name]
-            found: Any = start
+            found: object = start
             for part in name.split("."):
                 found = found.get(part) if isinstance(found, dict) else None
             if found is not None:
@@ -235,14 +238,14 @@ def _lookup(row: Any, name: str) -> Any:
     return None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a value as one cell; a list of one is its element."""
     if isinstance(value, list) and len(value) == 1:
         return value[0]
     return json.dumps(value) if isinstance(value, (list, dict)) else value
 
 
-def _names(rows: Sequence[Any]) -> list[str]:
+def _names(rows: Sequence[Mapping[str, object]]) -> list[str]:
     found: dict[str, None] = {}
     for row in rows[:100]:
         inside = row.get(INSTANCE)
@@ -250,5 +253,5 @@ def _names(rows: Sequence[Any]) -> list[str]:
     return list(found)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -32,14 +32,14 @@ _SOURCES = (
 _CLOUD = ("project", "location", "encryption_spec_key_name", "gcp_resources")
 
 
-def _uris(value: Any) -> Any:
+def _uris(value: object) -> object:
     """Return the URIs of a text, a list, or an artifact (``{"uri": ...}``, ``{"uris": ...}``)."""
     if isinstance(value, dict) and set(value) <= {"uri", "uris"}:
         value = value.get("uris", value.get("uri"))
     return [value] if isinstance(value, str) else value
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
 
@@ -53,19 +53,19 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     target_field_name: StrictStr
-    bias_configs: Any
+    bias_configs: object
     dataset_format: Literal["jsonl", "csv"] = "jsonl"
     dataset_storage_source_uris: Uris | None = None
-    dataset: Any = None
+    dataset: object = None
     columns: list[StrictStr] = []
     predictions_format: Literal["jsonl", "csv", "parquet", "bigquery"] = "jsonl"
     predictions_gcs_source: Uris | None = None
     predictions_bigquery_source: Uris | None = None
     thresholds: Annotated[list[Threshold], BeforeValidator(_listed)] = [0.5]
-    project: Any = None
-    location: Any = None
-    encryption_spec_key_name: Any = None
-    gcp_resources: Any = None
+    project: object = None
+    location: object = None
+    encryption_spec_key_name: object = None
+    gcp_resources: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def read_vertex_config(
     return VertexConfig(asked, slices)
 
 
-def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, Any]:
+def _parsed(text: str, name: str, *, is_yaml: bool) -> dict[str, object]:
     try:
         found = loads(text, "YAML" if is_yaml else "JSON")
     except Unreadable as error:

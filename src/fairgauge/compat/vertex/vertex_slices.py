@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeGuard
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.compat.columns import Column
+    from fairgauge.compat.columns import CodedColumn
 
     Mask = NDArray[np.bool_]
 
@@ -34,17 +34,17 @@ class Condition:
     """What a feature must be: one of some values, or a number in [low, high)."""
 
     feature: str
-    values: tuple[Any, ...] = ()
+    values: tuple[object, ...] = ()
     low: float | None = None
     high: float | None = None
 
-    def holds(self, column: Column) -> Mask:
+    def holds(self, column: CodedColumn) -> Mask:
         """Return for every row whether it meets the condition; a missing value does not."""
         levels = np.array([self._meets(level) for level in column.levels] + [False], dtype=bool)
         met: Mask = levels[column.codes]
         return met
 
-    def _meets(self, level: Any) -> bool:
+    def _meets(self, level: object) -> bool:
         if self.low is None or self.high is None:
             return any(_equal(value, level) for value in self.values)
         number = _as_number(level)
@@ -52,13 +52,13 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class VertexSlice:
     """Rows that meet all conditions, as they were written."""
 
     conditions: tuple[Condition, ...]
-    written: Any
+    written: object
 
-    def holds(self, column: Callable[[str], Column]) -> Mask:
+    def holds(self, column: Callable[[str], CodedColumn]) -> Mask:
         """Return for every row whether it is in the slice."""
         met = [each.holds(column(each.feature)) for each in self.conditions]
         inside: Mask = np.logical_and.reduce(met)
@@ -69,11 +69,11 @@ class Slice:
 class BiasConfig:
     """One slice against all other rows, or two slices; and the positive labels."""
 
-    slices: tuple[Slice, ...]
+    slices: tuple[VertexSlice, ...]
     labels: tuple[str, ...] = ()
 
 
-def read_bias_configs(found: Any) -> tuple[tuple[BiasConfig, ...], list[Problem]]:
+def read_bias_configs(found: object) -> tuple[tuple[BiasConfig, ...], list[Problem]]:
     """Read bias configurations in any shape; return them and everything that is wrong."""
     problems: list[Problem] = []
     path = "bias_configs"
@@ -91,7 +91,7 @@ def read_bias_configs(found: Any) -> tuple[tuple[BiasConfig, ...], list[Problem]
     return tuple(made), problems
 
 
-def _from_text(found: Any) -> Any:
+def _from_text(found: object) -> object:
     """Return the JSON that a text holds, as ``MessageToJson`` writes it; else what was given."""
     if not isinstance(found, str):
         return found
@@ -101,7 +101,7 @@ def _from_text(found: Any) -> Any:
         return found
 
 
-def _read(found: Any, path: str, problems: list[Problem]) -> BiasConfig:
+def _read(found: object, path: str, problems: list[Problem]) -> BiasConfig:
     if isinstance(found, list):
         return _config(found, [], path, problems)
     if not isinstance(found, dict):
@@ -125,7 +125,9 @@ def _read(found: Any, path: str, problems: list[Problem]) -> BiasConfig:
     return _config(slices, labels, f"{path}.{key}", problems)
 
 
-def _config(slices: list[Any], labels: list[Any], path: str, problems: list[Problem]) -> BiasConfig:
+def _config(
+    slices: list[object], labels: list[object], path: str, problems: list[Problem]
+) -> BiasConfig:
     if not 1 <= len(slices) <= _MOST_SLICES:
         message = f"must hold one slice (against all others) or two, not {len(slices)}"
         problems.append(Problem(path, message))
@@ -133,20 +135,22 @@ def _config(slices: list[Any], labels: list[Any], path: str, problems: list[Prob
     return BiasConfig(tuple(made), tuple(_text(label) for label in labels))
 
 
-def _slice(found: Any, path: str, problems: list[Problem]) -> Slice:
+def _slice(found: object, path: str, problems: list[Problem]) -> VertexSlice:
     features = found.get("configs", found) if isinstance(found, dict) else None
     if not isinstance(features, dict) or not features:
         message = f"must map features to values, not {quote(found)}"
         problems.append(Problem(path, message))
-        return Slice((), found)
+        return VertexSlice((), found)
     conditions = []
     for feature, wanted in features.items():
         made = _condition(str(feature), wanted, f"{path}.{feature}", problems)
         conditions += [made] if made else []
-    return Slice(tuple(conditions), found)
+    return VertexSlice(tuple(conditions), found)
 
 
-def _condition(feature: str, wanted: Any, path: str, problems: list[Problem]) -> Condition | None:
+def _condition(
+    feature: str, wanted: object, path: str, problems: list[Problem]
+) -> Condition | None:
     if isinstance(wanted, dict):
         if any(key in wanted for key in _ALL):
             message = "all_values is not for bias; name a value or a range"
@@ -171,7 +175,7 @@ def _condition(feature: str, wanted: Any, path: str, problems: list[Problem]) ->
     return Condition(feature, tuple(values))
 
 
-def _value(found: Any) -> Any:
+def _value(found: object) -> object:
     """Return the value of the proto's ``value``, or a plain one."""
     if not isinstance(found, dict):
         return found
@@ -182,7 +186,7 @@ def _value(found: Any) -> Any:
     return float(number) if isinstance(number, (int, float)) else None
 
 
-def _range(feature: str, found: Any, path: str, problems: list[Problem]) -> Condition | None:
+def _range(feature: str, found: object, path: str, problems: list[Problem]) -> Condition | None:
     ends = [found.get(key) if isinstance(found, dict) else None for key in ("low", "high")]
     numeric = [end for end in ends if _is_number(end)]
     if len(numeric) != len(ends) or not numeric[0] < numeric[1]:
@@ -192,11 +196,11 @@ def _range(feature: str, found: Any, path: str, problems: list[Problem]) -> Cond
     return Condition(feature, low=float(numeric[0]), high=float(numeric[1]))
 
 
-def _is_number(value: Any) -> TypeGuard[int | float]:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _equal(wanted: Any, level: Any) -> bool:
+def _equal(wanted: object, level: object) -> bool:
     """Compare as the service does: truth values first, then numbers as 32-bit floats, then text."""
     if isinstance(wanted, bool) or isinstance(level, bool):
         return matches(canonical(wanted), canonical(level))
@@ -206,8 +210,8 @@ def _equal(wanted: Any, level: Any) -> bool:
     return matches(canonical(wanted), canonical(level))
 
 
-def _as_number(level: Any) -> Any:
-    if isinstance(level, bool):
+def _as_number(level: object) -> np.float32 | None:
+    if isinstance(level, bool) or not isinstance(level, (str, SupportsFloat, SupportsIndex)):
         return None
     try:
         return np.float32(level)
@@ -215,5 +219,5 @@ def _as_number(level: Any) -> Any:
         return None
 
 
-def _text(label: Any) -> str:
+def _text(label: object) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.column_reading import DataType
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
-from fairgauge.compat.smclarify.bias.results import MetricResult, ModelPerformanceReport
+from fairgauge.compat.smclarify.bias.report_values import MetricResult, ModelPerformanceReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairgauge.compat.facet_blocks import Outcome
+    from fairgauge.compat.facet_blocks import BinaryOutcome
 
 
-def performance(name: str, label: Outcome, prediction: Outcome) -> dict[str, Any]:
+def performance(name: str, label: BinaryOutcome, prediction: BinaryOutcome) -> dict[str, object]:
     """Return the performance of predictions on all rows, as the service writes it."""
     true, shown = label.states == 1, prediction.states == 1
     cells = {
@@ -29,16 +29,15 @@ def performance(name: str, label: Outcome, prediction: Outcome) -> dict[str, Any
         for title, function in stats.PERFORMANCE.items()
     ]
     shares = [divide(count, len(true)) for count in cells.values()]
-    matrix: dict[str, Any] | None = None
+    matrix: dict[str, dict[str, float]] | None = None
     if label.of is DataType.CATEGORICAL:
         try:
             matrix = stats.class_matrix(label.column, prediction.column)
         except TypeError as error:
             matrix = {"error": {str(error): 0.0}}
-    found: dict[str, Any] = ModelPerformanceReport(name, rates, shares, matrix).to_json()
-    return found
+    return ModelPerformanceReport(name, rates, shares, matrix).to_json()
 
 
-def _taken(function: Callable[..., Any], cells: dict[str, int]) -> dict[str, int]:
+def _taken(function: Callable[..., object], cells: dict[str, int]) -> dict[str, int]:
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     return {name: cells[name] for name in names}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat import service_texts
 from fairgauge.compat.column_reading import NOT_A_THRESHOLD
 from fairgauge.compat.columns import from_frame, from_series
-from fairgauge.compat.facet_blocks import Blocks, Outcome, facet_blocks, outcome, predicted
+from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
 from fairgauge.compat.facet_counts import Question, count_question
 from fairgauge.compat.flip_test import Features
-from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import DESCRIPTIONS
 from fairgauge.compat.smclarify import known_errors
 from fairgauge.compat.smclarify.bias.metrics import (
@@ -21,7 +21,7 @@ from fairgauge.compat.smclarify.bias.metrics import (
 from fairgauge.compat.smclarify.bias.metrics import basic_stats as stats
 from fairgauge.compat.smclarify.bias.metrics.common import divide, metric_description
 from fairgauge.compat.smclarify.bias.performance import performance
-from fairgauge.compat.smclarify.bias.results import (
+from fairgauge.compat.smclarify.bias.report_values import (
     Column,
     FacetColumn,
     FacetContinuousColumn,
@@ -38,9 +38,11 @@ from fairgauge.compat.smclarify.warning import SmclarifyWarning, warn_once
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 __all__ = [
     "Column",
@@ -74,8 +76,8 @@ def problem_type(labels: pd.Series) -> ProblemType:
 
 
 def fetch_metrics_to_run(
-    full_metrics: list[Callable[..., Any]], metric_names: list[str]
-) -> list[Callable[..., Any]]:
+    full_metrics: Sequence[Callable[..., object]], metric_names: Sequence[str]
+) -> list[Callable[..., object]]:
     """Return the metric functions of some names, in registered order.
 
     Raises
@@ -89,7 +91,7 @@ def fetch_metrics_to_run(
     return [metric for metric in full_metrics if metric.__name__ in metric_names]
 
 
-def label_value_or_threshold(label_series: pd.Series, positive_values: list[Any]) -> str:
+def label_value_or_threshold(label_series: pd.Series, positive_values: Sequence[object]) -> str:
     """Return the positive values, or the interval above a threshold, as results write them.
 
     Raises
@@ -107,7 +109,7 @@ def bias_report(
     label_column: LabelColumn,
     stage_type: StageType,
     predicted_label_column: LabelColumn | None = None,
-    metrics: Sequence[Any] = _ALL,
+    metrics: Sequence[str] = _ALL,
     group_variable: pd.Series | None = None,
 ) -> list[dict[str, Any]]:
     """Measure the bias of a data set, or of a model's predictions, for one facet.
@@ -149,19 +151,19 @@ def bias_report(
         registered if list(metrics) == ["all"] else fetch_metrics_to_run(registered, list(metrics))
     )
     names = sorted(metric.__name__ for metric in chosen)
-    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(group_variable)
     cube = count_question(question, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(question, cube, [made.features], problem)
+    measured = ServiceMetrics(question, cube, [made.features], problem)
     own = {metric.__name__: metric for metric in chosen if metric.__name__ not in DESCRIPTIONS}
 
-    def entry(name: str, block: int) -> dict[str, Any]:
+    def entry(name: str, block: int) -> Mapping[str, object]:
         if name in own:
             return made.called(own[name], block, group_variable)
         return measured.result(name, 0, block)
 
-    found = [
+    found: list[dict[str, Any]] = [
         {"value_or_threshold": block, "metrics": [entry(name, i) for name in names]}
         for i, block in enumerate(made.facet.names)
     ]
@@ -180,9 +182,9 @@ def bias_basic_stats(
 
     Takes the arguments of `bias_report`, and raises its errors.
     """
-    made = _Asked(df, facet_column, label_column, stage_type, predicted_label_column)
+    made = _ReportArguments(df, facet_column, label_column, stage_type, predicted_label_column)
     question = made.question(None)
-    measured = Measured(question, count_question(question, Profile.CLARIFY))
+    measured = ServiceMetrics(question, count_question(question, Profile.CLARIFY))
     found = [
         FacetReport(block, list(_basic(measured, i, made.prediction is not None))).to_json()
         for i, block in enumerate(made.facet.names)
@@ -211,7 +213,7 @@ def model_performance_report(
     return report
 
 
-class _Asked:
+class _ReportArguments:
     """The arguments of a report, checked and collapsed."""
 
     def __init__(
@@ -226,8 +228,8 @@ class _Asked:
         self._listed = (facet_column.sensitive_values, label_column.positive_label_values)
         self._df = df
         self._column = from_series(df[facet_column.name])
-        self.label: Outcome
-        self.prediction: Outcome | None = None
+        self.label: BinaryOutcome
+        self.prediction: BinaryOutcome | None = None
         try:
             self.facet: Blocks = facet_blocks(self._column, facet_column.sensitive_values)
         except ValueError as error:
@@ -261,8 +263,8 @@ class _Asked:
         return Question((self.facet,), self.label, self.prediction, strata)
 
     def called(
-        self, metric: Callable[..., Any], block: int, group_variable: pd.Series | None
-    ) -> dict[str, Any]:
+        self, metric: Callable[..., object], block: int, group_variable: pd.Series | None
+    ) -> dict[str, object]:
         """Call a metric that a user registered; an exception is the error of its entry."""
         index = self._df.index
         label = _flags(self.label.states == 1, index)
@@ -279,11 +281,10 @@ class _Asked:
         }
         made = (metric.__name__, metric_description(metric))
         try:
-            entry: MetricResult = MetricResult(*made, call_metric(metric, **arguments))
+            entry = MetricResult(*made, call_metric(metric, **arguments))
         except Exception as error:
             entry = MetricError(*made, error=error)
-        written: dict[str, Any] = entry.to_json()
-        return written
+        return entry.to_json()
 
     def doubts(self) -> Iterator[str]:
         """Describe what is doubtful in how the columns were read."""
@@ -292,7 +293,7 @@ class _Asked:
         yield from known_errors.of_missing([self.label, self.prediction])
 
 
-def _flags(values: Any, index: Any) -> pd.Series:
+def _flags(values: NDArray[np.bool_], index: pd.Index) -> pd.Series:
     import pandas as pd
 
     return pd.Series(values, index=index)
@@ -321,14 +322,14 @@ def _check(
         raise ValueError("predicted_label_column has to be provided for Post training metrics")
 
 
-def _require_positive(values: Any) -> None:
+def _require_positive(values: object) -> None:
     if not values:
         raise ValueError("Positive label values or thresholds are empty for Label column")
 
 
-def _basic(measured: Measured, block: int, after: bool) -> Iterator[MetricResult]:
+def _basic(measured: ServiceMetrics, block: int, after: bool) -> Iterator[MetricResult]:
     positive, rows = measured.base_rate(0, block), measured.size(0, block)
-    values: list[tuple[Callable[..., Any], Any]] = [
+    values: list[tuple[Callable[..., object], object]] = [
         (stats.proportion, divide(rows, measured.known(0))),
         (stats.observed_label_distribution, [positive, 1 - positive]),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.compat.smclarify.bias.metrics import (
     basic_stats,
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    Result = TypeVar("Result")
+
 PRETRAINING_METRICS = registry.PRETRAINING_METRIC_FUNCTIONS
 POSTTRAINING_METRICS = registry.POSTTRAINING_METRIC_FUNCTIONS
 
@@ -82,7 +84,7 @@ __all__ = [
 ]
 
 
-def call_metric(metric: Callable[..., float], **kwargs: Any) -> float:
+def call_metric(metric: Callable[..., Result], **kwargs: object) -> Result:
     """Call a metric with those of the arguments that it takes.
 
     Raises
@@ -94,8 +96,8 @@ def call_metric(metric: Callable[..., float], **kwargs: Any) -> float:
 
 
 def metric_one_vs_all(
-    metric: Callable[..., float], feature: pd.Series, **kwargs: Any
-) -> dict[Any, float]:
+    metric: Callable[..., Result], feature: pd.Series, **kwargs: object
+) -> dict[object, Result]:
     """Return a metric of every value of a column against all others."""
     return {
         value: call_metric(

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.lookup import find_rate
-from fairgauge.compat.columns import Column, from_series
+from fairgauge.compat.columns import CodedColumn, from_series
 from fairgauge.compat.smclarify.bias.metrics.common import binary_confusion_matrix, divide
 from fairgauge.enums import Profile
 
@@ -129,7 +129,7 @@ def multicategory_confusion_matrix(
     return class_matrix(from_series(label_series), from_series(predicted_label_series))
 
 
-def class_matrix(label: Column, predicted: Column) -> dict[str, dict[str, float]] | None:
+def class_matrix(label: CodedColumn, predicted: CodedColumn) -> dict[str, dict[str, float]] | None:
     """Count predictions by label, both as columns.
 
     Raises
@@ -138,7 +138,8 @@ def class_matrix(label: Column, predicted: Column) -> dict[str, dict[str, float]
         Labels are missing; the message is that of smclarify's libraries.
     """
     missing = bool((label.codes < 0).any())
-    order = sorted([*label.used, *([math.nan] if missing else [])])
+    order: list[Any] = [*label.used, *([math.nan] if missing else [])]
+    order.sort()
     if missing:
         raise TypeError(_NO_MISSING)
     if predicted.kind is not label.kind and order:
@@ -165,5 +166,5 @@ def _rate(name: str, *cells: int) -> float:
     """Return a rate of the catalogue, from TP, FP, FN and TN."""
     rate = find_rate(name)
     counts = np.array([cells], dtype=np.float64)
-    side: Any = ConfusionCounts(size=counts.sum(axis=-1), cells={rate.needs: counts})
+    side = ConfusionCounts(size=counts.sum(axis=-1), cells={rate.needs: counts})
     return float(rate.value(side, Profile.CLARIFY)[0])

@@ -3,7 +3,7 @@
 # ruff: noqa: N802 - the names are smclarify's
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairgauge.compat.column_reading import DataType, as_type, converted, data_type
 from fairgauge.compat.columns import from_series
@@ -12,7 +12,7 @@ from fairgauge.compat.smclarify.bias.metrics.constants import INFINITY
 from fairgauge.compat.smclarify.bias.metrics.flags import flag, measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -47,19 +47,19 @@ def require(condition: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def metric_description(metric: Callable[..., float]) -> str:
+def metric_description(metric: Callable[..., object]) -> str:
     """Return a metric's description in results: its name, or the first line of its docstring."""
     line = (metric.__doc__ or "").lstrip().split("\n")[0]
     return DESCRIPTIONS.get(metric.__name__, line)
 
 
-def series_datatype(series: pd.Series, values: list[Any] | None = None) -> DataType:
+def series_datatype(series: pd.Series, values: Sequence[object] | None = None) -> DataType:
     """Guess whether a column holds categories or numbers."""
     return data_type(from_series(series), values)
 
 
 def ensure_series_data_type(
-    series: pd.Series, values: list[Any] | None = None
+    series: pd.Series, values: Sequence[object] | None = None
 ) -> tuple[DataType, pd.Series]:
     """Guess what a column holds, and convert it to that.
 
@@ -78,7 +78,7 @@ def ensure_series_data_type(
 
 def convert_positive_label_values(
     series: pd.Series, positive_label_values: list[str | int | float]
-) -> list[Any]:
+) -> list[object]:
     """Return listed values in the type of the column's values.
 
     Raises

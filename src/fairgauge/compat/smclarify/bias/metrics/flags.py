@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.columns import Column, Kind, from_series
-from fairgauge.compat.facet_blocks import REST, Blocks, Outcome
+from fairgauge.compat.columns import CodedColumn, Kind, from_series
+from fairgauge.compat.facet_blocks import REST, BinaryOutcome, Blocks
 from fairgauge.compat.facet_counts import Question, count_question
-from fairgauge.compat.service_metrics import Measured, unsortable
+from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import read
 from fairgauge.enums import Profile
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from fairgauge.compat.service_texts import MetricEntry
 
-def flag(series: pd.Series, name: str) -> Outcome:
+
+def flag(series: pd.Series, name: str) -> BinaryOutcome:
     """Read a column of true and false as a collapsed label.
 
     Raises
@@ -31,8 +33,8 @@ def flag(series: pd.Series, name: str) -> Outcome:
     if series.dtype != bool:
         raise ValueError(f"{name} must be of type bool")
     codes = series.to_numpy().astype(np.int64)
-    column = Column(name, Kind.INTEGER, codes, (0, 1))
-    return Outcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
+    column = CodedColumn(name, Kind.INTEGER, codes, (0, 1))
+    return BinaryOutcome(column, np.array([False, True]), DataType.CATEGORICAL, "1")
 
 
 def facet(series: pd.Series) -> Blocks:
@@ -41,7 +43,7 @@ def facet(series: pd.Series) -> Blocks:
     return Blocks("facet", ("sensitive",), np.where(inside == 1, 0, REST), DataType.CATEGORICAL)
 
 
-def group(series: pd.Series | None) -> Column | None:
+def group(series: pd.Series | None) -> CodedColumn | None:
     """Read ``group_variable``; nothing, or an empty column, is none."""
     return None if series is None or series.empty else from_series(series, "group")
 
@@ -49,8 +51,8 @@ def group(series: pd.Series | None) -> Column | None:
 def measure(
     metrics: Sequence[str],
     sensitive_facet_index: pd.Series,
-    label: Outcome | None = None,
-    prediction: Outcome | None = None,
+    label: BinaryOutcome | None = None,
+    prediction: BinaryOutcome | None = None,
     group_variable: pd.Series | None = None,
 ) -> tuple[float, ...]:
     """Compute metrics of one sensitive facet.
@@ -63,11 +65,11 @@ def measure(
     asked = Question((facet(sensitive_facet_index),), label, prediction, group(group_variable))
     cube = count_question(asked, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
-    measured = Measured(asked, cube, strata_problem=problem)
+    measured = ServiceMetrics(asked, cube, strata_problem=problem)
     return tuple(_value(measured.result(metric, 0, 0)) for metric in metrics)
 
 
-def _value(entry: dict[str, Any]) -> float:
+def _value(entry: MetricEntry) -> float:
     if "error" in entry:
         raise ValueError(entry["error"])
     value = read(entry["value"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.compat.service_texts import REGISTERED_POST, REGISTERED_PRE
 from fairgauge.compat.smclarify.bias.metrics import posttraining as after
@@ -12,12 +12,12 @@ from fairgauge.compat.smclarify.bias.metrics import pretraining as before
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Metric = TypeVar("Metric", bound=Callable[..., Any])
+    Metric = TypeVar("Metric", bound=Callable[..., object])
 
-PRETRAINING_METRIC_FUNCTIONS: list[Callable[..., Any]] = [
+PRETRAINING_METRIC_FUNCTIONS: list[Callable[..., object]] = [
     getattr(before, name) for name in REGISTERED_PRE
 ]
-POSTTRAINING_METRIC_FUNCTIONS: list[Callable[..., Any]] = [
+POSTTRAINING_METRIC_FUNCTIONS: list[Callable[..., object]] = [
     getattr(after, name) for name in REGISTERED_POST
 ]
 
@@ -42,7 +42,7 @@ def posttraining(function: Metric) -> Metric:
     return _registered(POSTTRAINING_METRIC_FUNCTIONS, function)
 
 
-def _registered(metrics: list[Callable[..., Any]], function: Metric) -> Metric:
+def _registered(metrics: list[Callable[..., object]], function: Metric) -> Metric:
     if not isinstance(function, FunctionType):
         raise TypeError(f"{function} is not a function")
     if function.__name__ in all_metrics():

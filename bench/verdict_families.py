@@ -1,8 +1,7 @@
-"""Many verdicts at once: p-values at the limits of rules, and their family-wise adjustment.
+"""Verdicts by one-sided p-values at the limits of rules, adjusted by Holm: a check of the audit's.
 
-Each verdict of its own errs in 2.5 % at the limit; of twenty at their limits, about one in three
-sets holds a false one. Holm's adjustment of the one-sided p-values keeps the probability of any
-false verdict at that of a single one.
+The audit measures again at Holm's levels instead (`fairgauge.measure.familywise`), which needs no
+p-value at a limit and holds for every metric.
 """
 
 from __future__ import annotations
@@ -111,33 +110,6 @@ def family_verdicts(p: VerdictP, confidence: float) -> FamilyVerdicts:
     """
     tail = tail_of(confidence)
     return FamilyVerdicts(holm(p.fails) < tail, holm(p.passes) < tail)
-
-
-def simultaneous_critical(comparisons: ArrayLike, confidence: float) -> Array:
-    """Return the critical value that covers several comparisons at once, however they correlate.
-
-    For what is shown because it is the most extreme of several: a headline, the worst class, the
-    largest gap of groups against all others. All pairs have Tukey's, which is smaller.
-
-    Parameters
-    ----------
-    comparisons : array-like, >= 1
-    confidence : float in (0, 1)
-
-    References
-    ----------
-    Sidak (1967), JASA 62, 626-633.
-
-    Examples
-    --------
-    >>> simultaneous_critical([1, 2, 12], 0.95).round(3).tolist()
-    [1.96, 2.236, 2.858]
-    """
-    from scipy.special import ndtri
-
-    (count,) = floats(comparisons)
-    outside = -np.expm1(np.log(1 - 2 * tail_of(confidence)) / count)  # of a single comparison
-    return np.asarray(-ndtri(outside / 2))
 
 
 def _beyond(interval: Callable[[Array], Limits], value: Array, limit: Array) -> Array:

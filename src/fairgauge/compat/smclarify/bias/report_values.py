@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.compat.service_texts import spelled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 
@@ -21,7 +23,7 @@ class Column:
 class FacetColumn(Column):
     """A facet, and its sensitive values or threshold (every value on its own if none)."""
 
-    def __init__(self, name: str, sensitive_values: list[Any] | None = None) -> None:
+    def __init__(self, name: str, sensitive_values: Sequence[object] | None = None) -> None:
         super().__init__(name)
         self.sensitive_values = sensitive_values
 
@@ -64,14 +66,14 @@ class StageType(Enum):
 class MetricResult:
     """A metric: its name, description and value."""
 
-    def __init__(self, name: str, description: str, value: Any) -> None:
+    def __init__(self, name: str, description: str, value: object) -> None:
         self.name = name
         self.description = description
         self.value = value
 
-    def to_json(self) -> Any:
+    def to_json(self) -> dict[str, object]:
         """Return plain values, infinities as text."""
-        return plain(self)
+        return _attributes(self)
 
 
 class MetricError(MetricResult):
@@ -95,9 +97,9 @@ class FacetReport:
         self.value_or_threshold = facet_value_or_threshold
         self.metrics = metrics
 
-    def to_json(self) -> Any:
+    def to_json(self) -> dict[str, object]:
         """Return plain values, infinities as text."""
-        return plain(self)
+        return _attributes(self)
 
 
 class ModelPerformanceReport:
@@ -108,7 +110,7 @@ class ModelPerformanceReport:
         label_name: str,
         metrics: list[MetricResult],
         binary_confusion_matrix: list[float],
-        multicategory_confusion_matrix: dict[str, Any] | None = None,
+        multicategory_confusion_matrix: dict[str, dict[str, float]] | None = None,
     ) -> None:
         self.label = label_name
         self.model_performance_metrics = metrics
@@ -116,15 +118,15 @@ class ModelPerformanceReport:
         if multicategory_confusion_matrix:
             self.confusion_matrix = multicategory_confusion_matrix
 
-    def to_json(self) -> Any:
+    def to_json(self) -> dict[str, object]:
         """Return plain values, infinities as text."""
-        return plain(self)
+        return _attributes(self)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Return an object as dictionaries, lists and plain values."""
     if hasattr(value, "__dict__"):
-        return inf_as_str({key: plain(each) for key, each in vars(value).items()})
+        return _attributes(value)
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
@@ -132,8 +134,13 @@ def plain(value: Any) -> Any:
     return value
 
 
-def inf_as_str(obj: dict[str, Any]) -> dict[str, Any]:
+def _attributes(value: object) -> dict[str, object]:
+    return inf_as_str({key: plain(each) for key, each in vars(value).items()})
+
+
+def inf_as_str(obj: dict[str, object]) -> dict[str, object]:
     """Write an infinity under the key ``value`` as text; nothing else is changed."""
-    if isinstance(obj.get("value"), float):
-        obj["value"] = spelled(obj["value"])
+    value = obj.get("value")
+    if isinstance(value, float):
+        obj["value"] = spelled(value)
     return obj

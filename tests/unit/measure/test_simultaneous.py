@@ -1,0 +1,71 @@
+"""Intervals for what is singled out of several: of the best group, and of the most extreme one."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import IntervalMethod
+from fairgauge.stats.contrasts import newcombe
+from fairgauge.stats.intervals import critical
+from fairgauge.stats.many import tukey_critical
+
+RATES = dict(zip("abcdef", (120, 130, 110, 125, 90, 118), strict=True))
+
+
+def audit(counts, rows=400, **options):
+    cells = {name: {"tp": int(x), "fn": int(rows - x)} for name, x in counts.items()}
+    metrics = ["selection_rate.difference", "DI"]
+    return fg.audit(fg.confusion("g", cells), **({"metrics": metrics} | options))
+
+
+def test_the_interval_of_the_most_extreme_group_holds_for_all_groups():
+    report = audit(RATES)
+    z = critical(0.95 ** (1 / 6))
+    for name, x in RATES.items():
+        each = report["selection_rate.difference", "g", name]
+        others = sum(RATES.values()) - x
+        assert tuple(each.simultaneous) == pytest.approx(newcombe(x, 400, others, 2000, z))
+        assert each.simultaneous.level == 0.95
+        assert each.simultaneous.methods[0] is IntervalMethod.SIMULTANEOUS_GROUPS
+        assert each.simultaneous.low < each.low < each.high < each.simultaneous.high
+    assert fg.Report.from_dict(json.loads(report.to_json())).estimates == report.estimates
+
+
+def test_a_single_comparison_is_simultaneous_by_itself():
+    for each in audit({"a": 120, "b": 130}).estimates:
+        assert each.simultaneous == each.interval
+    for each in audit({"a": 120, "b": 130}, reference={"g": "a"}).estimates:
+        assert each.simultaneous == each.interval
+
+
+def test_against_the_best_group_all_pairs_are_covered():
+    report = audit(RATES, reference="best")
+    z = float(tukey_critical(6, 0.95))
+    pairs = {frozenset((p.group, p.other)): p for p in report.pairs if p.rate == "selection_rate"}
+    for each in report.estimates:
+        assert each.simultaneous == each.interval
+        assert each.p_adjusted == each.p_value
+        neutral = 0.0 if each.metric == "selection_rate.difference" else 1.0
+        assert (each.p_value < 0.05) == (not each.low <= neutral <= each.high)
+        if neutral == 0.0:
+            limits = newcombe(RATES[each.group], 400, 130, 400, z)
+            assert tuple(each.interval) == pytest.approx(limits)
+            pair = pairs[frozenset((each.group, "b"))]
+            ends = sorted(map(abs, pair.difference_interval))
+            assert ends == pytest.approx(sorted(map(abs, each.interval)))
+            assert each.p_value == pytest.approx(pair.p_adjusted)
+
+
+@pytest.mark.parametrize("groups", [5, 12])
+def test_coverage_of_all_comparisons_with_the_best_of_equal_groups(groups):
+    rng, sets, covered = np.random.default_rng(groups), 300, 0
+    for _ in range(sets):
+        counts = dict(zip("abcdefghijkl", rng.binomial(400, 0.3, groups), strict=False))
+        report = audit(counts, reference="best", metrics="selection_rate.difference")
+        covered += all(each.low <= 0 <= each.high for each in report.estimates)
+    assert covered / sets > 0.95 - 3 * math.sqrt(0.05 * 0.95 / sets)

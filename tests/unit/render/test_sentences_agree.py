@@ -1,0 +1,217 @@
+"""Sentences of a report agree with its tables and with each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairgauge as fg
+from fairgauge.render.formats import render
+
+
+@pytest.fixture(scope="module")
+def loans() -> pd.DataFrame:
+    """Return loans whose approval differs by sex and region, with a small group and gaps."""
+    rng = np.random.default_rng(1)
+    n = 1_200
+    sex = rng.choice(["F", "M", "X"], n, p=[0.45, 0.52, 0.03])
+    region = np.where(rng.random(n) < np.where(sex == "F", 0.8, 0.2), "north", "south")
+    label = rng.random(n) < np.where(region == "north", 0.3, 0.7)
+    score = np.clip(np.where(label, 0.65, 0.35) + rng.normal(0, 0.2, n), 0, 1)
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "region": region,
+            "age": rng.integers(18, 80, n),
+            "repaid": label.astype(int),
+            "score": score,
+            "approved": (score >= 0.5).astype(int),
+        }
+    )
+
+
+def _audit(loans: pd.DataFrame, **asked: object) -> fg.Report:
+    return fg.audit(
+        loans,
+        **{"label": "repaid", "prediction": "approved", "positive": 1, "sensitive": "sex", **asked},
+    )
+
+
+def _text(report: fg.Report, *, full: bool = False) -> str:
+    """Return a report as text, its lines joined."""
+    return " ".join(render(report, full=full).split())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"metrics": ["CDDPL", "KS", "TVD"], "strata": "region"},
+        {"metrics": "representation.ratio", "population": {"sex": {"F": 0.7, "M": 0.2, "X": 0.1}}},
+        {"metrics": "FT", "features": ["age"]},
+        {"metrics": ["skew", "exposure_ratio"], "score": "score"},
+    ],
+)
+def test_large_groups_have_sufficient_data_whatever_is_asked(loans, asked):
+    """Metrics that compare no rates are data too."""
+    text = _text(_audit(loans, **asked))
+    assert "Insufficient data for any conclusion: F" not in text
+    assert "No difference could be" not in text
+
+
+def test_what_is_significant_is_stated_where_no_rates_are_compared(loans):
+    """The stars of the table are in the findings."""
+    text = _text(_audit(loans, metrics=["TVD"]))
+    assert "Statistically significant: total variation distance (Clarify TVD) of F and M (sex)" in (
+        text
+    )
+
+
+def test_a_metric_without_a_test_is_not_called_significant(loans):
+    """A largest gap is never below 0, so that its interval excludes 0 whatever the data."""
+    text = _text(_audit(loans, metrics="selection_rate.largest_gap"))
+    assert "Statistically significant" not in text
+    assert "can be tested for statistical significance" in text
+
+
+def test_conditional_disparity_is_on_the_screen_and_its_absence_too(loans):
+    """What was asked is shown, or why it has no value."""
+    with_strata = _text(_audit(loans, metrics="CDDPL", strata="region"))
+    assert "(Clarify CDDPL). F: its share of negative predictions" in with_strata
+    without = _text(_audit(loans, metrics="CDDPL"))
+    assert "(Clarify CDDPL): not applicable, because it needs strata" in without
+
+
+@pytest.mark.parametrize(
+    ("metric", "asked"),
+    [("consistency", {"features": ["age"]}), ("CDDPL", {"strata": "region"})],
+)
+def test_the_interval_of_a_sentence_is_in_the_unit_of_its_value(loans, metric, asked):
+    """A share in per cent has an interval in per cent or percentage points."""
+    report = _audit(loans, metrics=metric, **asked)
+    found = [e for e in report.estimates if e.interval is not None]
+    assert found
+    for each in found:
+        interval = each.says.partition("95% CI ")[2].partition(")")[0]
+        assert "%" in interval or interval.endswith(" pp")
+
+
+def test_consistency_is_inside_its_stated_interval(loans):
+    """The value is turned into a difference, and so are the ends of its interval."""
+    (each,) = _audit(loans, metrics="consistency", features=["age"]).estimates
+    assert f"{100 * (1 - each.high):.1f}% to {100 * (1 - each.low):.1f}%" in each.says
+
+
+def test_pairs_with_a_group_that_is_too_small_decide_nothing(loans):
+    """Groups below min_n differ from nobody."""
+    report = _audit(loans, metrics="selection_rate", min_n=100)
+    small = [pair for pair in report.pairs if "X" in (pair.group, pair.other)]
+    assert small
+    assert not any(pair.significant for pair in small)
+    assert any(pair.significant for pair in report.pairs)
+
+
+def test_rules_on_rates_are_in_per_cent_without_a_sign(loans):
+    """As in the tables."""
+    text = _text(_audit(loans, rules=["accuracy >= 0.7", "f1 >= 0.1"]))
+    assert "accuracy >= 70%" in text
+    assert "F1 >= 0.1" in text
+    assert "(+" not in text.partition("Findings")[0]
+
+
+def test_a_largest_gap_names_both_groups(loans):
+    """The verdict is of two groups, not of one."""
+    text = _text(_audit(loans, rules="selection_rate.largest_gap <= 0.01"))
+    assert "FAIL for X and F (" in text or "FAIL for M and F (" in text
+
+
+def test_rules_that_are_not_evaluated_are_counted(loans):
+    """The verdict is inconclusive because of them."""
+    report = _audit(loans, min_n=5_000, rules="selection_rate.ratio >= 0.8")
+    assert "INCONCLUSIVE: 1 of 1 rule not evaluated" in _text(report)
+
+
+def test_verdicts_name_the_threshold_that_decides(loans):
+    """There are several, and one decides."""
+    report = _audit(
+        loans, prediction=None, score="score", threshold=[0.3, 0.6],
+        rules="selection_rate.ratio >= 0.99",
+    )  # fmt: skip
+    assert "FAIL for F (threshold 0." in _text(report)
+
+
+def test_rates_without_a_threshold_name_none(loans):
+    """ROC AUC is of all thresholds."""
+    report = _audit(loans, prediction=None, score="score", threshold=[0.3, 0.6], metrics="roc_auc")
+    assert "ROC AUC between the groups of sex." in _text(report)
+
+
+def test_every_table_has_the_same_groups(loans):
+    """The largest ones, in the tables of rates and of other metrics."""
+    loans = loans.assign(town=[f"t{i:02d}" for i in range(len(loans))])
+    sizes = np.minimum(np.arange(len(loans)) // 3, (np.arange(len(loans)) * 7) % 20)
+    loans["town"] = [f"t{i:02d}" for i in sizes]
+    text = render(_audit(loans, sensitive="town", metrics=["selection_rate", "TVD"]))
+    first, second = (
+        [
+            line.split()[0]
+            for line in part.splitlines()
+            if line.startswith("t") and line[1].isdigit()
+        ]
+        for part in text.split("the 12 largest groups")
+    )
+    assert first == second
+    assert len(first) == 12
+
+
+def test_rows_without_a_prediction_are_accounted_for(loans):
+    """They are in n, not in the selection rate."""
+    loans = loans.assign(approved=loans["approved"].where(loans.index % 10 != 0))
+    text = _text(_audit(loans))
+    assert "1,080 complete" in text
+    assert "n counts all rows of a group, those without a prediction included" in text
+
+
+def test_rows_of_one_feature_alone_are_not_called_all_used(loans):
+    """A row without a sex still has a race."""
+    loans = loans.assign(sex=loans["sex"].where(loans.index % 10 != 0))
+    text = _text(_audit(loans, sensitive=["sex", "region"]))
+    assert "all used for at least one feature" in text
+
+
+def test_not_significant_although_the_interval_excludes_no_difference_is_explained(loans):
+    """The p-value is adjusted, the interval is not."""
+    from dataclasses import replace
+
+    from fairgauge.render.finding_sentences import adjusted_sentence
+    from fairgauge.report.results import Interval
+
+    report = _audit(loans, metrics="selection_rate", strata="region")
+    overall = report["selection_rate.difference", "sex", "F"]
+    adjusted = replace(
+        overall,
+        value=-0.033,
+        interval=Interval(-0.064, -0.002, 0.95),
+        p_value=0.04,
+        p_adjusted=0.12,
+    )
+    sentence = adjusted_sentence(overall, adjusted, "region")
+    assert "not statistically significant once adjusted for multiple comparisons" in sentence
+    assert "0.120" in sentence
+
+
+def test_names_wrap_in_tables_and_are_never_cut(loans):
+    """A long name of a group or a metric is whole."""
+    name = "Native Hawaiian or Other Pacific Islander of several communities"
+    loans = loans.assign(sex=loans["sex"].replace("F", name))
+    report = _audit(loans, rules="CDDPL <= 0.1", strata="region")
+    for full in (False, True):
+        assert "…" not in render(report, full=full)
+
+
+def test_differences_that_disappear_are_one_note_for_each_feature(loans):
+    """The difference, the ratio and a vendor's metric of one rate are one result."""
+    report = _audit(loans, strata="region", metrics=["standard", "clarify"])
+    text = _text(report, full=True)
+    notes = text.partition(" Notes ")[2].partition(" Methods ")[0]
+    assert notes.count("disappears when adjusted") == 1
