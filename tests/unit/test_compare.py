@@ -29,9 +29,11 @@ from fairgauge.comparison.verdict_changes import turned
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
+from fairgauge.render.comparison_document import comparison_document, sort_changes
 from fairgauge.render.display_names import width
-from fairgauge.render.document import Unit
+from fairgauge.render.document import Chart, Unit
 from fairgauge.render.metric_words import unit
+from fairgauge.render.names_in_use import naming
 from fairgauge.render.numbers import points
 from fairgauge.report.estimates import Estimate
 from fairgauge.report.results import OVERALL, POOLED, Interval, Reference, stratum
@@ -653,6 +655,68 @@ def test_every_change_is_on_the_page_beside_the_value_before_it(months):
 
 
 # --- the command ---------------------------------------------------------------------------------
+
+
+def drawn(block):
+    """Yield every chart of a document or a section."""
+    if isinstance(block, Chart):
+        yield block
+    inside = getattr(block, "sections", ()) or getattr(block, "blocks", ())
+    for each in inside:
+        yield from drawn(each)
+
+
+@pytest.mark.parametrize("made", ["months", "models", "hostile"])
+def test_every_row_of_a_chart_has_the_value_before_and_now(made):
+    found = fg.compare(*getattr(pairs, made)())
+    with naming(found.catalogue):
+        charts = list(drawn(comparison_document(found)))
+    assert charts
+    for row in (row for chart in charts for row in chart.rows):
+        assert row.mark.value is not None, row.label
+        assert row.before is not None, row.label
+        assert row.before.value is not None, row.label
+
+
+def test_verdicts_that_changed_are_drawn_on_the_range_that_their_rule_allows(months):
+    with naming(months.catalogue):
+        document = comparison_document(months)
+    (section,) = (each for each in document.sections if each.id == "verdicts")
+    charts = {chart.allowed: chart for chart in drawn(section)}
+    assert charts.keys() == {(0.8, math.inf), (-0.1, 0.1)}
+    values = [(row.before.value, row.mark.value) for c in charts.values() for row in c.rows]
+    assert sorted(values) == sorted((each.old.value, each.new.value) for each in months.flips)
+
+
+def test_each_side_names_its_own_reference():
+    groups = {"A": 0.815, "B": 0.80, "C": 0.50}
+    options = {"metrics": "true_positive_rate.difference", "rules": []}
+    old, new = (graded(groups, reference=how, **options) for how in ("others", {"race": "A"}))
+    shown = str(fg.compare(old, new, same_rows=False))
+    assert "80.0% (others 65.8%) → 80.0% (A 81.5%)" in " ".join(shown.split())
+    rows = csv.DictReader(io.StringIO(render(fg.compare(old, new, same_rows=False), "csv")))
+    assert {(row["old_reference"], row["reference"]) for row in rows} == {("others", "A")}
+    same = str(fg.compare(new, new, same_rows=False))
+    assert "others" not in same
+
+
+def test_a_gap_of_a_feature_shows_which_groups_are_furthest_apart_in_each_report():
+    old = graded({"A": 0.80, "B": 0.82, "C": 0.81})
+    new = graded({"A": 0.82, "B": 0.80, "C": 0.50})
+    shown = " ".join(str(fg.compare(old, new, same_rows=False)).split())
+    assert "groups furthest apart: B and A → A and C" in shown
+    assert "all groups (race) worse pass → fail 2.0 pp → 32.0 pp, 95% CI 27.2 to 36.6;" in shown
+
+
+def test_a_gap_beside_two_mirrored_groups_is_kept():
+    shares = ({"A": 0.80, "B": 0.82}, {"A": 0.50, "B": 0.82})
+    metrics = ["true_positive_rate.difference", "true_positive_rate.largest_gap"]
+    found = fg.compare(*(graded(each, metrics=metrics) for each in shares), same_rows=False)
+    changed = sort_changes(found)
+    shown = [(each.metric, each.group) for each in changed.further]
+    assert len(shown) == 2, "the difference of one group, and the gap"
+    assert {metric for metric, _ in shown} == set(metrics)
+    assert len(changed.mirrored) == 1
 
 
 @pytest.fixture

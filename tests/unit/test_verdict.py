@@ -220,6 +220,26 @@ def test_the_worst_threshold_decides_and_is_named():
     assert found.says.endswith("(threshold 0.5)")
 
 
+def test_a_gap_has_one_verdict_whichever_groups_are_furthest_apart_at_each_threshold():
+    def gap(threshold, group, other, **more):
+        reference = Reference(ReferenceKind.GROUP, other) if other else None
+        return made(
+            metric="selection_rate.largest_gap",
+            threshold=threshold,
+            group=group,
+            reference=reference,
+            **more,
+        )
+
+    every = [
+        gap(0.3, "a", "b", value=0.02, interval=Interval(0.0, 0.05, 0.95)),
+        gap(0.5, "c", "a", value=0.3, interval=Interval(0.2, 0.4, 0.95)),
+        gap(0.7, None, None, value=None, interval=None, status=Status.UNDEFINED),
+    ]
+    (found,) = judge(every, [fg.rule("selection_rate.largest_gap", at_most=0.1)])
+    assert (found.outcome, found.group, found.threshold) == (Outcome.FAIL, "c", 0.5)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [

@@ -89,9 +89,13 @@ def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
 
 def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
     held: dict[tuple[str | None, str | None], list[_Subject]] = {}
+    metric = rule.definition
+    of_all_groups = metric is not None and metric.scope == "feature"
     for each in _subjects(measured, rule):
-        held.setdefault((each.feature, each.group), []).append(each)
-    for (feature, group), several in held.items():
+        # a metric of all groups names those that are furthest apart, in each class or threshold
+        key = (each.feature, None if of_all_groups else each.group)
+        held.setdefault(key, []).append(each)
+    for several in held.values():
         decisions = [(each, *_decided(each, rule, measured.worst_cases)) for each in several]
         each, outcome, reason = min(
             decisions, key=lambda one: (_WORST_FIRST.index(one[1]), _margin(one[0], rule))
@@ -101,8 +105,8 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         yield Verdict(
             rule=str(rule),
             metric=rule.metric,
-            feature=feature,
-            group=group,
+            feature=each.feature,
+            group=each.group,
             outcome=outcome,
             reason=reason,
             class_scope=each.class_scope,
@@ -110,7 +114,8 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             value=each.value,
             interval=each.interval,
         )
-    yield from _unmatched(measured, rule, {group for _, group in held})
+    matched = {each.group for several in held.values() for each in several}
+    yield from _unmatched(measured, rule, matched)
 
 
 def _margin(each: _Subject, rule: Rule) -> float:

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.enums import Direction, Outcome, ReferenceKind, ScopeKind, Turn
+from fairgauge.errors import SpecError
 from fairgauge.render import numbers
-from fairgauge.render.display_names import called, printable, shorten
+from fairgauge.render.display_names import called, capitalised, printable, shorten
 from fairgauge.render.document import (
     Block,
     Cell,
@@ -39,7 +41,11 @@ from fairgauge.render.metric_words import (
     signed,
     unit,
 )
+from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.rule_blocks import rule_words
+from fairgauge.render.verdict_sentences import describe_evidence
+from fairgauge.spec.rules import parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +53,8 @@ if TYPE_CHECKING:
     from fairgauge.comparison.changes import Change
     from fairgauge.comparison.comparison import Alone, Comparison, Origin, VerdictChange
     from fairgauge.report.estimates import Estimate
+    from fairgauge.report.verdicts import Verdict
+    from fairgauge.spec.rules import Rule
 
 ARROW = "→"
 _LONGEST = 300
@@ -128,7 +136,8 @@ def sort_changes(comparison: Comparison) -> SortedChanges:
     kept = [
         each
         for each in comparison.changes
-        if (each.feature, each.group) not in mirrors
+        if _is_of_all_groups(each.metric)
+        or (each.feature, each.group) not in mirrors
         or (each.significant and (*_of(each), mirrors[each.feature, each.group]) not in sure)
     ]
     valued = [each for each in kept if each.change is not None]
@@ -153,7 +162,11 @@ def _mirrors(comparison: Comparison) -> dict[tuple[str | None, str | None], str]
     for group in comparison.groups:
         groups.setdefault(group.feature, []).append((group.new_n or 0.0, group.group))
     for feature, sizes in groups.items():
-        own = [each for each in comparison.changes if each.feature == feature]
+        own = [
+            each
+            for each in comparison.changes
+            if each.feature == feature and not _is_of_all_groups(each.metric)
+        ]
         kinds = {
             side.reference.kind for each in own for side in (each.old, each.new) if side.reference
         }
@@ -222,8 +235,34 @@ def _verdicts(comparison: Comparison) -> Iterator[Block]:
     }
     words = [f"{count:,} {word}" for word, count in counts.items() if count]
     yield Paragraph(f"Of the verdicts, {', '.join(words)}.")
-    rows = [_flip(each) for each in comparison.flips[:_MOST_ROWS]]
-    yield Chart("Verdicts that changed", tuple(rows), Unit.NUMBER)
+    yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
+
+
+def _flip_charts(comparison: Comparison) -> Iterator[Block]:
+    """Yield a chart for each rule: the old value and the new one, and the range it allows."""
+    by_rule: dict[tuple[str, str], list[VerdictChange]] = {}
+    for each in comparison.flips[:_MOST_ROWS]:
+        by_rule.setdefault((each.new.rule, each.new.metric), []).append(each)
+    for (text, metric), found in by_rule.items():
+        rule = _rule(text)
+        yield Chart(
+            capitalised(rule_words(rule, text, metric)),
+            tuple(map(_flip, found)),
+            unit(metric),
+            neutral(metric) if metric_row(metric) else None,
+            allowed=(rule.low, rule.high) if rule else None,
+        )
+    if len(comparison.flips) > _MOST_ROWS:
+        more = len(comparison.flips) - _MOST_ROWS
+        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
+
+
+def _rule(text: str) -> Rule | None:
+    """Return the rule of a verdict; None where it is on a metric of the user's own."""
+    try:
+        return parse_rule(text)
+    except SpecError:
+        return None
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -231,15 +270,30 @@ def _outcome(outcome: Outcome) -> str:
 
 
 def _flip(each: VerdictChange) -> ChartRow:
-    where = f"{called(each.group)} ({called(each.feature)})" if each.feature else called(each.group)
+    old, new = each.old, each.new
+    values = f"{_value(new.metric, old)} {ARROW} {_value(new.metric, new)}{_interval(new)}"
     return ChartRow(
-        f"{called(each.new.rule)}: {where}",
-        Mark(None),
-        f"{_outcome(each.old.outcome)} {ARROW} {_outcome(each.new.outcome)}",
-        below=shorten(printable(each.new.says), _LONGEST),
+        _of_group(new.metric, new.feature, new.group),
+        _verdict_mark(new),
+        f"{_outcome(old.outcome)} {ARROW} {_outcome(new.outcome)}",
+        below=shorten(printable(f"{values}; {describe_evidence(new)}"), _LONGEST),
         badge=str(each.turn),
         tone=_TONES[each.turn],
+        before=_verdict_mark(old),
     )
+
+
+def _interval(side: Verdict) -> str:
+    if side.interval is None:
+        return ""
+    low, high = side.interval
+    ends = shown_range(low, high, unit(side.metric), sign=signed(side.metric))
+    return f", {100 * side.interval.level:.4g}% CI {ends}"
+
+
+def _verdict_mark(side: Verdict) -> Mark:
+    low, high = side.interval or (None, None)
+    return Mark(side.value, low, high, sparse=side.outcome is Outcome.NOT_EVALUATED)
 
 
 def _disparities(comparison: Comparison) -> Iterator[Block]:
@@ -300,7 +354,7 @@ def _mark(side: Estimate) -> Mark:
     return Mark(side.value, side.low, side.high, sparse=side.status != "ok")
 
 
-def _value(metric: str, side: Estimate) -> str:
+def _value(metric: str, side: Estimate | Verdict) -> str:
     kind = unit(metric)
     text = shown(side.value, kind, sign=signed(metric))
     return f"{text} pp" if kind is Unit.POINTS and side.value is not None else text
@@ -328,19 +382,44 @@ def _direction(each: Change) -> str:
 
 
 def _evidence(each: Change) -> str:
-    """Return the two rates that are compared, before and after, and the p-value."""
-    parts = []
+    """Return what is compared, before and after, and the p-value."""
+    compared = _furthest(each) if _is_of_all_groups(each.metric) else _rates(each)
+    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p")]))
+
+
+def _rates(each: Change) -> str:
+    """Return the two rates that are compared, before and after, each report's with its reference.
+
+    ``recall 80.0% → 75.0%, others 82.0% → 81.0%``; with another reference in each report,
+    ``recall 80.0% (others 82.0%) → 75.0% (Male 81.0%)``.
+    """
     rate = compared_rate(each.metric)
     sides = (each.old.rate_group, each.new.rate_group,
              each.old.rate_reference, each.new.rate_reference)  # fmt: skip
-    if rate is not None and None not in sides:
-        texts = [numbers.percent(s) if is_share(rate) else numbers.amount(s or 0.0) for s in sides]
-        own, others = f" {ARROW} ".join(texts[:2]), f" {ARROW} ".join(texts[2:])
-        parts.append(
-            f"{rate_words(rate)} {own}, {called(reference_name(each.new.reference))} {others}"
-        )
-    parts.append(numbers.probability(each.p_adjusted, "adjusted p"))
-    return "; ".join(filter(None, parts))
+    if rate is None or None in sides:
+        return ""
+    old, new, old_other, new_other = (
+        numbers.percent(side) if is_share(rate) else numbers.amount(side or 0.0) for side in sides
+    )
+    before, after = (called(reference_name(e.reference)) for e in (each.old, each.new))
+    if before == after:
+        return f"{rate_words(rate)} {old} {ARROW} {new}, {after} {old_other} {ARROW} {new_other}"
+    return f"{rate_words(rate)} {old} ({before} {old_other}) {ARROW} {new} ({after} {new_other})"
+
+
+def _furthest(each: Change) -> str:
+    """Return the groups that a metric of all groups comes from, before and after."""
+    row = metric_row(each.metric)
+    single = isinstance(row, Spread) and row.by in ("minimum", "maximum")
+    old, new = (_apart(side, single=single) for side in (each.old, each.new))
+    words = "group" if single else "groups furthest apart:"
+    return f"{words} {new}, as before" if old == new else f"{words} {old} {ARROW} {new}"
+
+
+def _apart(side: Estimate, *, single: bool) -> str:
+    others = () if single or side.reference is None else (side.reference.group,)
+    names = [called(name) for name in (side.group, *others) if name is not None]
+    return numbers.listing(names) or "none"
 
 
 def _because(each: Change) -> str:
@@ -354,7 +433,7 @@ def _subject(each: Change) -> str:
 
 def _group(each: Change) -> str:
     """Return what a change is about: ``Female (sex), in A``, where A is a stratum."""
-    parts = [f"{called(each.group)} ({called(each.feature)})" if each.feature else "all rows"]
+    parts = [_of_group(each.metric, each.feature, each.group)]
     scope, of_class = each.new.scope, each.new.class_scope
     if scope.stratum is not None:
         parts.append(f"in {called(scope.stratum)}")
@@ -367,6 +446,19 @@ def _group(each: Change) -> str:
     if each.threshold is not None:
         parts.append(f"threshold {each.threshold:g}")
     return ", ".join(parts)
+
+
+def _of_group(metric: str, feature: str | None, group: str | None) -> str:
+    """Return what a metric is of: ``Female (sex)``, ``all groups (sex)`` or ``all rows``."""
+    if feature is None:
+        return "all rows"
+    who = "all groups" if _is_of_all_groups(metric) else called(group or "no group")
+    return f"{who} ({called(feature)})"
+
+
+def _is_of_all_groups(metric: str) -> bool:
+    row = metric_row(metric)
+    return row is not None and row.scope == "feature"
 
 
 def _alone(comparison: Comparison) -> Iterator[Block]:

@@ -116,17 +116,23 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Report], Iterator[Row]]]] = {
 """The tables of a report, each with its columns."""
 
 CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "class", "average",
-           "threshold", "reference", "old_value", "old_low", "old_high", "new_value", "new_low",
-           "new_high", "by", "change", "low", "high", "confidence", "p_value", "p_adjusted",
-           "direction", "crossed", "significant", "reason")  # fmt: skip
+           "threshold", "reference", "old_group", "old_reference", "old_value", "old_low",
+           "old_high", "new_value", "new_low", "new_high", "by", "change", "low", "high",
+           "confidence", "p_value", "p_adjusted", "direction", "crossed", "significant",
+           "reason")  # fmt: skip
 
 
 def changes_of(comparison: Comparison) -> Rows:
-    """Return one row for every disparity that two reports have in common."""
+    """Return one row for every disparity that two reports have in common.
+
+    ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
+    metric of all groups, or of a reference that is chosen by the data.
+    """
     rows = []
     for fields in comparison.to_dict()["changes"]:
         old, new = _flat(fields["old"]), _flat(fields["new"])
         row = {name: new.get(name) for name in CHANGES} | _flat(fields)
+        row |= {f"old_{name}": old[name] for name in ("group", "reference")}
         for key, side in (("old", old), ("new", new)):
             row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
         rows.append(tuple(row.get(name) for name in CHANGES))
