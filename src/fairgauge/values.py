@@ -77,14 +77,18 @@ def _iso(raw: dt.date | dt.time) -> str:
 
 
 def plain_number(text: str) -> int | float | None:
-    """Read a text that is a plain number: no leading zeros, at most 15 digits.
+    """Read a text that is a plain number: no leading zeros, whole numbers of at most 15 digits.
+
+    Longer whole numbers are identifiers, which must not merge; decimals of any length are numbers.
 
     >>> plain_number("12"), plain_number("1.50"), plain_number("01"), plain_number("1" * 30)
     (12, 1.5, None, None)
+    >>> plain_number("0.12345678901234567")
+    0.12345678901234568
     """
     if not _PLAIN_NUMBER.fullmatch(text):
         return None
-    if sum(c.isdigit() for c in re.split("[eE]", text)[0]) > _MOST_DIGITS:
+    if len(text.lstrip("-")) > _MOST_DIGITS and text.lstrip("-").isdigit():
         return None
     number = _canonical_number(float(text))
     return number if isinstance(number, (int, float)) else None
