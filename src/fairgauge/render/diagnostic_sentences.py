@@ -108,12 +108,14 @@ def _homogeneity(d: Diagnostic) -> str:
         else (f"; the estimated standard deviation between groups is {100 * between:.1f} pp")
     )
     p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
+    which = ""
+    if d["significant"] and d["groups"] > 2:
+        which = ". It does not show which groups differ"
     return (
         f"{title} {significant} between the {d['groups']} groups in one test of all of them "
-        f"(chi-square test of homogeneity, {p}, not adjusted for other tests), which does not "
-        f"show which groups differ: the range over groups is {100 * d['range']:.1f} pp, where on "
-        "average "
-        f"{100 * d['expected_range']:.1f} pp are expected under no difference{spread}"
+        f"(chi-square test of homogeneity, {p}, not adjusted for other tests): the range over "
+        f"groups is {100 * d['range']:.1f} pp, where on average {100 * d['expected_range']:.1f} pp "
+        f"are expected under no difference{spread}{which}"
     )
 
 

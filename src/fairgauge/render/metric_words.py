@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.estimates import Estimate, RateValue
 
-_CODE = re.compile(r"\s*\([A-Za-z]+\)$")
+_CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
 _SHORT = {
     "selection_rate": "selected",

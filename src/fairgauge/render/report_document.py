@@ -686,8 +686,12 @@ def _notes(report: Report) -> list[str]:
     found = []
     for feature, groups in _disappearing(kept).items():
         column = called(report.spec.get("strata") or "the strata")
+        by_rates: dict[tuple[str, ...], list[str]] = {}
+        for group, rates in groups.items():
+            by_rates.setdefault(tuple(rates), []).append(called(group))
         listed = "; ".join(
-            f"{called(group)} in {numbers.listing(rates)}" for group, rates in groups.items()
+            f"{numbers.listing(names)} in {numbers.listing(rates)}"
+            for rates, names in by_rates.items()
         )
         text = (
             f"{called(feature)}: the difference disappears when adjusted for {column} (is not "
