@@ -162,23 +162,31 @@ def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
 
 
 def _unmatched(measured: Measured, rule: Rule, matched: set[str | None]) -> Iterator[Verdict]:
-    """Return a verdict for every group that a rule names, and for a rule, without an estimate."""
+    """Return a verdict for what a rule is on without an estimate.
+
+    That is every group that it names, every feature without groups, or the rule itself.
+    """
     features = rule.features or (None,)
     known = list(dict.fromkeys(group.group for group in measured.groups))
     missing = [name for name in rule.groups if name not in matched]
     for name in missing:
         yield _not_evaluated(rule, features[0], name, _nothing("group", name, known))
-    if not matched and not missing:
+    empty = [e for e in measured.empty_features if not rule.features or e in rule.features]
+    for feature in empty if not rule.groups else ():
+        yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.NO_GROUPS))
+    if not matched and not missing and not empty:
         yield _not_evaluated(rule, features[0], None, _nothing("metric", rule.metric, ()))
 
 
 def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
+    """Return that nothing was evaluated, or what the rule counts that as; never as a pass."""
+    outcome = _INSUFFICIENT[rule.insufficient]
     return Verdict(
         rule=str(rule),
         metric=rule.metric,
         feature=feature,
         group=group,
-        outcome=Outcome.NOT_EVALUATED,
+        outcome=Outcome.NOT_EVALUATED if outcome is Outcome.PASS else outcome,
         reason=reason,
     )
 

@@ -65,8 +65,7 @@ def _kept(given: Verdict, strict: Verdict, family: int) -> Verdict:
     if not fails_alone or strict.outcome is Outcome.FAIL:
         return given
     reason = Reason.of(ReasonCode.FAMILYWISE, comparisons=family)
-    interval = strict.interval or given.interval
-    return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason, interval=interval)
+    return replace(given, outcome=Outcome.INCONCLUSIVE, reason=reason)
 
 
 def false_fail_notes(measured: Measured, spec: Spec) -> Iterator[Diagnostic]:

@@ -300,6 +300,7 @@ class Measured:
     totals: tuple[Group, ...] = ()
     worst_cases: Mapping[ComparisonKey, WorstCase] = field(default_factory=dict)
     other_references: tuple[OtherReference, ...] = ()
+    empty_features: tuple[str, ...] = ()
 
 
 def as_count(number: SupportsFloat) -> float | Any:

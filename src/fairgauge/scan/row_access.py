@@ -54,8 +54,21 @@ def readable(source: Source) -> bool:
 
 
 def numbers_of(values: Sequence[Value]) -> Array:
-    """Return numbers, NaN where there is none."""
-    return np.array([float(v) if isinstance(v, (int, float)) else np.nan for v in values])
+    """Return numbers, NaN where there is none; texts are read as the scan of a file reads them.
+
+    >>> numbers_of([1, "+0.5", " .5", "NaN", "a", None]).tolist()
+    [1.0, 0.5, 0.5, nan, nan, nan]
+    """
+    return np.array([_number(value) for value in values], dtype=np.float64)
+
+
+def _number(value: Value) -> float:
+    if isinstance(value, str) and "_" in value:  # 1_0 is no number in a file
+        return np.nan
+    try:
+        return np.nan if value is None else float(value)
+    except ValueError:
+        return np.nan
 
 
 def feature_matrix(columns: Sequence[Sequence[Value]], *, scaled: bool) -> tuple[Array, list[str]]:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import fairgauge as fg
+from fairgauge.enums import Outcome
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +38,36 @@ def test_the_least_margin_is_shown_of_passes(scored: pl.DataFrame) -> None:
     (verdict,) = [each for each in report.verdicts if each.group == "b"]
     every = [e for e in report.estimates if e.group == "b" and e.metric == verdict.metric]
     assert verdict.value == min(each.value or 0.0 for each in every)
+
+
+RACES = pl.DataFrame(
+    {"sex": ["?"] * 200, "race": ["a", "b"] * 100, "p": [1, 1, 0, 0] * 50},
+)
+
+
+def test_a_feature_without_groups_is_not_passed_over() -> None:
+    """Every value of one feature is missing; the other passes."""
+    report = fg.audit(
+        RACES, prediction="p", positive=1, sensitive=["sex", "race"], rules=["DI >= 0.5"],
+        unknown="?",
+    )  # fmt: skip
+    found = [(each.feature, each.group, each.outcome) for each in report.verdicts]
+    assert ("sex", None, Outcome.NOT_EVALUATED) in found
+    assert ("race", "a", Outcome.PASS) in found
+    assert report.verdict is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("insufficient", "outcome"),
+    [
+        ("report", Outcome.NOT_EVALUATED),
+        ("fail", Outcome.FAIL),
+        ("ignore", Outcome.NONE),
+        ("pass", Outcome.NOT_EVALUATED),  # nothing passes by absence
+    ],
+)
+def test_an_absent_group_is_insufficient_data(insufficient: str, outcome: Outcome) -> None:
+    rule = {"metric": "DI", "at_least": 0.5, "groups": ["c"], "insufficient": insufficient}
+    report = fg.audit(RACES, prediction="p", positive=1, sensitive="race", rules=[rule])
+    assert [each.outcome for each in report.verdicts] == [outcome]
+    assert report.verdict is (Outcome.FAIL if insufficient == "fail" else Outcome.INCONCLUSIVE)
