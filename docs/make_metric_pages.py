@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.derived import SPREAD_WORDS
-from fairgauge.catalogue.descriptions import Entry, metrics
+from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
@@ -142,7 +142,7 @@ def pages() -> dict[str, str]:
     return {"index.md": _index(own), **found}
 
 
-def _index(entries: Sequence[Entry]) -> str:
+def _index(entries: Sequence[MetricDescription]) -> str:
     parts = [
         "# Metrics\n",
         _ABOUT,
@@ -154,7 +154,9 @@ def _index(entries: Sequence[Entry]) -> str:
     return "\n".join(parts)
 
 
-def _page(entry: Entry, every: dict[str, Entry], worked: Sequence[Example]) -> str:
+def _page(
+    entry: MetricDescription, every: dict[str, MetricDescription], worked: Sequence[Example]
+) -> str:
     neutral = "" if entry.neutral is None else f"; {entry.neutral:g} means no difference"
     low, high = (_number(limit) for limit in entry.range)
     better = "Better" if entry.set == "rate" else "Reading"

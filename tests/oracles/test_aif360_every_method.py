@@ -102,7 +102,8 @@ def audits(table: Any, name: str, entry: dict[str, Any]) -> tuple[fg.Report, fg.
         "score_of": SCORE_OF[name],
         "positive": entry["favorable_label"],
     }
-    wanted = {*COMPARED.values(), *LABELS.values(), *MORE.values()}
+    wanted = {*COMPARED.values(), *LABELS.values(), *MORE.values(), *RATES.values()}
+    wanted |= {ours for ours, _ in GENERALIZED.values()}
     pair = fg.audit(
         two,
         sensitive=[attribute, "everyone"],
@@ -321,6 +322,8 @@ def test_functions(shared: Any, table: Any, ledger: Any, name: str) -> None:
             metrics=[
                 *SAMPLE.values(),
                 *SAMPLE_WHOLE.values(),
+                *SAMPLE_RATES.values(),
+                "generalized_true_positive_rate",
                 "between_group_generalized_entropy",
                 "vertex.difference_in_population_size",
             ],

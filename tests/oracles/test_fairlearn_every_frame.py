@@ -15,6 +15,7 @@ from test_fairlearn import RATES, TABLES, frames
 
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import RATES as RATE_ROWS
+from fairgauge.enums import ClassKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,11 @@ class Found:
     """What a report says, by metric, stratum and class."""
 
     def __init__(self, report: fg.Report, class_: str | None = None) -> None:
-        self._estimates = [e for e in report.estimates if e.class_ == class_]
+        self._estimates = [
+            e
+            for e in report.estimates
+            if e.class_ == class_ and e.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
+        ]
 
     def one(self, metric: str, stratum: str | None = None) -> float | None:
         (found,) = [e for e in self._estimates if (e.metric, e.stratum) == (metric, stratum)]
@@ -233,7 +238,9 @@ def test_all_classes_at_once(shared: Any, audited: Any, ledger: Any) -> None:
         report = audited(name, columns, None, reference="overall", task="multiclass")
         frame = entry["metric_frame"]
         for theirs, (rate, class_) in CLASSES.items():
-            its = {g.group: g for g in report.groups if g.class_ == class_}
+            its = {
+                g.group: g for g in report.groups if (g.class_scope.average or g.class_) == class_
+            }
             left_out = undefined_classes(report, rate) if class_ else set()
             found = Found(report, class_)
             for group, rates in frame["by_group"].items():

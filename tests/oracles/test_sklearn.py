@@ -107,7 +107,7 @@ def test_impact_ratio(peers: Any, name: str) -> None:
         for columns, entry in results.items():
             if columns in ("overall", "pairs"):
                 continue
-            report = peers.audit(name, columns, positive, reference="best", metrics="DI")
+            report = peers.audit(name, columns, positive, reference="best", metrics="DI", min_n=1)
             feature = columns.replace("|", "*")
             for group, expected in entry[title].items():
                 if expected == 1:

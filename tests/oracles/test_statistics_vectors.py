@@ -29,6 +29,11 @@ from fairgauge.stats import (
 
 FILE = Path(__file__).parents[2] / ".." / "shared" / "vectors" / "statistics.json"
 NOT_IMPLEMENTED = {
+    "n per group to detect p1=.30 v p2=.20, alpha .05 two-sided, power .8 (unpooled normal)",
+    (
+        "n per group so that the 95% interval falls inside +-tau with prob .8 when p1=p2=p "
+        "(normal approx.)"
+    ),
     "AUC, DeLong variance, logit interval",  # undercovers near 1
     "weighted rate, n_eff=min(Kish, p(1-p)/linearised var), Wilson",  # weight 1 is not no weight
     "Agresti-Caffo p1-p2",

@@ -31,7 +31,7 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render import render
 from fairgauge.render.comparison_document import comparison_document, sort_changes
 from fairgauge.render.display_names import width
-from fairgauge.render.document import Chart, Unit
+from fairgauge.render.document_tree import Chart, Unit
 from fairgauge.render.metric_words import unit
 from fairgauge.render.names_in_use import naming
 from fairgauge.render.numbers import points

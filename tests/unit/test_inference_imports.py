@@ -18,7 +18,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("fairgau
 """
 RARE = {
     "across_groups", "class_averages", "cluster_jackknife", "clusters", "distance_intervals",
-    "pairwise", "regressions", "resampling", "scored", "size_intervals",
+    "pairwise", "regressions", "resampled_intervals", "scored", "size_intervals",
 }  # fmt: skip
 
 
@@ -28,9 +28,9 @@ RARE = {
         ("ab", "RD", set()),
         ("abc", "RD", {"pairwise"}),
         ("ab", "CI", {"size_intervals"}),
-        ("ab", "GE", {"resampling"}),
+        ("ab", "GE", {"resampled_intervals"}),
         ("ab", "cohen_kappa.difference", {"class_averages"}),
-        ("ab", "TVD", {"distance_intervals", "regressions", "resampling"}),
+        ("ab", "TVD", {"distance_intervals", "regressions", "resampled_intervals"}),
     ],
 )
 def test_an_audit_imports_the_methods_that_it_needs(groups, metric, expected):

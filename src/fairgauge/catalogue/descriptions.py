@@ -42,7 +42,7 @@ _BETTER = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class MetricDescription:
     """A row of the catalogue; ``print`` explains it.
 
     Attributes
@@ -125,7 +125,7 @@ class Entry:
         return "\n".join([_heading(self), *body])
 
 
-def metrics() -> tuple[Entry, ...]:
+def metrics() -> tuple[MetricDescription, ...]:
     """Return the catalogue: all rates, then the metrics of Clarify, Vertex and fairgauge.
 
     Examples
@@ -137,7 +137,7 @@ def metrics() -> tuple[Entry, ...]:
     return _entries()
 
 
-def metric(name: str | Statistic | Metric) -> Entry:
+def metric(name: str | Statistic | Metric) -> MetricDescription:
     """Explain one metric or rate.
 
     Parameters
@@ -164,7 +164,7 @@ def metric(name: str | Statistic | Metric) -> Entry:
         raise SpecError(Problem("", str(error))) from None
 
 
-def entry(row: Statistic | Metric) -> Entry:
+def entry(row: Statistic | Metric) -> MetricDescription:
     """Explain a row of the catalogue, or a user's own."""
     return _of_rate(row) if isinstance(row, Statistic) else _of_metric(row)
 
@@ -181,12 +181,12 @@ def _row(asked: str | Statistic | Metric) -> Statistic | Metric:
 
 
 @cache
-def _entries() -> tuple[Entry, ...]:
+def _entries() -> tuple[MetricDescription, ...]:
     return (*map(_of_rate, RATES), *map(_of_metric, METRICS))
 
 
-def _of_metric(row: Metric) -> Entry:
-    return Entry(
+def _of_metric(row: Metric) -> MetricDescription:
+    return MetricDescription(
         name=row.name,
         set=row.set,
         title=row.title,
@@ -204,8 +204,8 @@ def _of_metric(row: Metric) -> Entry:
     )
 
 
-def _of_rate(row: Statistic) -> Entry:
-    return Entry(
+def _of_rate(row: Statistic) -> MetricDescription:
+    return MetricDescription(
         name=row.name,
         set="rate",
         title=row.title,
@@ -238,7 +238,7 @@ def _source(cite: str) -> str:
     return f"{where}, {page}" if page else where
 
 
-def _heading(entry: Entry) -> str:
+def _heading(entry: MetricDescription) -> str:
     title = entry.title.removesuffix(f" ({entry.name})")
     plain = entry.name.replace("_", " ").casefold() == title.casefold()
     return entry.name if plain else _hung("", f"{entry.name}: {title}")

@@ -34,7 +34,7 @@ _REGRESSION = frozenset({Task.REGRESSION})
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class KindFacts:
     """What is true of a kind: formula, range, neutral value, needs, tasks, per group or not."""
 
     formula: str
@@ -50,40 +50,74 @@ _PREDICTION: frozenset[Need] = frozenset({"prediction"})
 _SCORE: frozenset[Need] = frozenset({"score"})
 _BOTH: frozenset[Need] = frozenset({"label", "prediction"})
 
-FACTS: dict[Kind, Facts] = {
-    "flip": Facts(
+FACTS: dict[Kind, KindFacts] = {
+    "flip": KindFacts(
         "(F+ - F-) / n_d,  F+ predicted negative with a positive neighbourhood, F- the reverse",
-        (-1.0, 1.0), 0.0, _PREDICTION, _BINARY, by_features=True,
+        (-1.0, 1.0),
+        0.0,
+        _PREDICTION,
+        _BINARY,
+        by_features=True,
     ),
-    "consistency": Facts(
+    "consistency": KindFacts(
         "1 - mean |prediction - mean prediction of the 5 nearest rows, itself among them|",
-        (0.0, 1.0), 1.0, _PREDICTION, _BINARY, of="table", by_features=True,
+        (0.0, 1.0),
+        1.0,
+        _PREDICTION,
+        _BINARY,
+        of="table",
+        by_features=True,
     ),
-    "prediction_ks": Facts("max_p |F_d(p) - F_a(p)|", (0.0, 1.0), 0.0, _PREDICTION, _REGRESSION),
-    "prediction_wasserstein": Facts(
+    "prediction_ks": KindFacts(
+        "max_p |F_d(p) - F_a(p)|",
+        (0.0, 1.0),
+        0.0,
+        _PREDICTION,
+        _REGRESSION,
+    ),
+    "prediction_wasserstein": KindFacts(
         "integral |F_d(p) - F_a(p)| dp", (0.0, math.inf), 0.0, _PREDICTION, _REGRESSION
     ),
-    "residual_ks": Facts("max_e |F_d(e) - F_a(e)|, e = p - y", (0.0, 1.0), 0.0, _BOTH, _REGRESSION),
-    "residual_wasserstein": Facts(
+    "residual_ks": KindFacts(
+        "max_e |F_d(e) - F_a(e)|, e = p - y",
+        (0.0, 1.0),
+        0.0,
+        _BOTH,
+        _REGRESSION,
+    ),
+    "residual_wasserstein": KindFacts(
         "integral |F_d(e) - F_a(e)| de, e = p - y", (0.0, math.inf), 0.0, _BOTH, _REGRESSION
     ),
-    "top": Facts(
+    "top": KindFacts(
         "share of the group's rows among the k highest scores, over the reference's",
-        (0.0, math.inf), 1.0, _SCORE, _BINARY,
+        (0.0, math.inf),
+        1.0,
+        _SCORE,
+        _BINARY,
     ),
-    "skew": Facts(
+    "skew": KindFacts(
         "ln(share of the group among the k highest scores / share of the group in all rows)",
-        (-math.inf, math.inf), 0.0, _SCORE, _BINARY,
+        (-math.inf, math.inf),
+        0.0,
+        _SCORE,
+        _BINARY,
     ),
-    "ndkl": Facts(
+    "ndkl": KindFacts(
         "sum_i KL(groups in the top i || groups in all) / log2(i + 1) / sum_i 1 / log2(i + 1)",
-        (0.0, math.inf), 0.0, _SCORE, _BINARY, of="feature",
+        (0.0, math.inf),
+        0.0,
+        _SCORE,
+        _BINARY,
+        of="feature",
     ),
-    "exposure": Facts(
+    "exposure": KindFacts(
         "mean_d(1 / log2(rank + 1)) / mean_a(1 / log2(rank + 1))",
-        (0.0, math.inf), 1.0, _SCORE, _BINARY,
+        (0.0, math.inf),
+        1.0,
+        _SCORE,
+        _BINARY,
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +130,7 @@ class RowMetric(Metric):
     scope: ClassVar[Scope] = "rows"
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> KindFacts:
         """Return what is true of the kind."""
         return FACTS[self.kind]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.compat.column_reading import DataType
-from fairgauge.cube.cube import Cube, Table
+from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Profile, Role
 from fairgauge.spec.specification import ask
@@ -189,7 +189,7 @@ def _distinct(levels: Sequence[object]) -> list[str]:
     return list(names)
 
 
-def _table(axes: Sequence[Axis], coded: Sequence[_Coded], rows: int) -> Table:
+def _table(axes: Sequence[Axis], coded: Sequence[_Coded], rows: int) -> CountTable:
     """Combine the codes of every row to one number, and count the rows of each."""
     sizes = [len(each.levels) + 1 for each in coded]
     combined = np.zeros(rows, dtype=np.int64)
@@ -201,7 +201,7 @@ def _table(axes: Sequence[Axis], coded: Sequence[_Coded], rows: int) -> Table:
         columns.append(held % size - 1)
         held = held // size
     codes = np.stack(columns[::-1], axis=-1)
-    return Table(tuple(axes), codes, {"rows": counts.astype(np.float64)})
+    return CountTable(tuple(axes), codes, {"rows": counts.astype(np.float64)})
 
 
 def _occurring(combined: Codes, cells: int) -> tuple[Codes, Codes]:

@@ -38,7 +38,7 @@ _EXACT = 2.0**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class CountTable:
     """Counts of rows by some axes.
 
     Attributes
@@ -70,7 +70,7 @@ class Cube:
 
     plan: Plan
     levels: Mapping[Axis, tuple[Value, ...]]
-    tables: tuple[Table, ...]
+    tables: tuple[CountTable, ...]
     rows: int
     excluded: Mapping[str, int] = field(default_factory=dict)
     question: Spec | None = None
@@ -121,7 +121,7 @@ class Cube:
         axes = ", ".join(f"{axis.role} {axis.column}" for axis in self.plan.axes)
         return f"<Cube of {self.rows:,} rows in {cells:,} cells: {axes}>"
 
-    def marginal(self, axes: Sequence[Axis]) -> Table:
+    def marginal(self, axes: Sequence[Axis]) -> CountTable:
         """Return the counts by ``axes`` alone, from the smallest table that has them all.
 
         Raises
@@ -220,7 +220,7 @@ def _from_dict(found: Saved) -> Cube:
     plan = Plan.from_dict(found["plan"])
     levels = {a: tuple(each) for a, each in zip(plan.axes, found["levels"], strict=True)}
     tables = tuple(
-        Table(
+        CountTable(
             tuple(plan.axes[i] for i in positions),
             np.array(each["codes"], dtype=np.int64).reshape(len(positions), -1).T,
             {m: np.array(sums, dtype=np.float64) for m, sums in each["sums"].items()},
@@ -254,7 +254,7 @@ def _as_text(level: Value) -> Value:
     return level if isinstance(level, bool) or level is None else name_of(level)
 
 
-def _recode(table: Table, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
+def _recode(table: CountTable, cube: Cube, levels: Mapping[Axis, tuple[Value, ...]]) -> Codes:
     columns = []
     for i, axis in enumerate(table.axes):
         position = {identity(level): p for p, level in enumerate(levels[axis])}
@@ -268,11 +268,11 @@ def _same(level: Value) -> Value:
     return level
 
 
-def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> Table:
+def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) -> CountTable:
     """Sum the cells that have the same codes, and sort them."""
     if not axes:
         totals = {m: np.array([s.sum()]) for m, s in sums.items()}
-        return Table(axes, np.zeros((1, 0), dtype=np.int64), totals)
+        return CountTable(axes, np.zeros((1, 0), dtype=np.int64), totals)
     widths = codes.max(axis=0, initial=0) + 2
     if np.prod(widths.astype(float)) < 2**62:
         keys = np.zeros(len(codes), dtype=np.int64)
@@ -287,15 +287,15 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
         m: np.bincount(inverse, weights=s, minlength=len(unique)).astype(np.float64)
         for m, s in sums.items()
     }
-    return Table(axes, unique, summed)
+    return CountTable(axes, unique, summed)
 
 
-def settled(plan: Plan, table: Table) -> Table:
+def settled(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
     squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
-    return Table(table.axes, table.codes, sums)
+    return CountTable(table.axes, table.codes, sums)
 
 
 def _rounded(sums: Sums) -> Sums:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.render.axis_geometry import Scale, Tick, scale, ticks
-from fairgauge.render.document import Chart, ChartRow, Mark, Table, Unit
+from fairgauge.render.document_tree import Chart, ChartRow, Mark, Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

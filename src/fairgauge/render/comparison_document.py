@@ -13,13 +13,13 @@ from fairgauge.enums import Direction, Outcome, ReferenceKind, ScopeKind, Turn
 from fairgauge.errors import SpecError
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, printable, shorten
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Block,
     Cell,
     Chart,
     ChartRow,
     Column,
-    Document,
+    DocumentTree,
     Facts,
     Items,
     Mark,
@@ -78,7 +78,7 @@ METHOD = (
 """How a change is tested."""
 
 
-def comparison_document(comparison: Comparison) -> Document:
+def comparison_document(comparison: Comparison) -> DocumentTree:
     """Build the document of a comparison of two reports."""
     old, new = comparison.old, comparison.new
     sections = [
@@ -95,7 +95,7 @@ def comparison_document(comparison: Comparison) -> Document:
     verdict = f"{before} {ARROW} {after}" if judged else ""
     if judged and before == after:
         verdict = f"{after}, as before"
-    return Document(
+    return DocumentTree(
         title="Comparison of two fairness audits",
         beside=f"{_name(old)} {ARROW} {_name(new)}",
         lead=(f"Old: {_facts(old)}.", f"New: {_facts(new)}.", _summary(comparison)),

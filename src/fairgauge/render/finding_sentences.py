@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, ScopeKind, Status
 from fairgauge.render.display_names import called
-from fairgauge.render.document import Unit
+from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
     compared_rate,
@@ -27,7 +27,7 @@ from fairgauge.render.outline import is_across, reverses
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairgauge.render.outline import Finding, Section
+    from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate
 
 
@@ -55,7 +55,7 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     return f"{text} {adjusted_sentence(difference, finding.adjusted, column)}"
 
 
-def group_words(each: Estimate, section: Section) -> str:
+def group_words(each: Estimate, section: Results) -> str:
     """Return the group of an estimate, with its feature, class and threshold in brackets."""
     details = [called(each.feature)]
     if each.class_scope.kind is ClassKind.WORST:
@@ -132,7 +132,7 @@ def _not_significant(each: Estimate) -> str:
     return f"{text} once adjusted for multiple comparisons{f' ({p_value})' if p_value else ''}"
 
 
-def other_results_sentences(sections: Sequence[Section], column: str) -> Iterator[str]:
+def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:
     """Yield which results are significant in metrics that compare no rates with a reference."""
     significant_ones: dict[str, dict[str, list[str]]] = {}
     others: dict[str, None] = {}
@@ -183,7 +183,7 @@ def _tested(each: Estimate) -> bool:
 
 
 def no_finding_sentence(
-    sections: Sequence[Section], rates: Sequence[str], *, classes: bool = False
+    sections: Sequence[Results], rates: Sequence[str], *, classes: bool = False
 ) -> str:
     """Return which differences are not statistically significant, and how large they could be.
 

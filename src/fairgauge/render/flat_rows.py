@@ -45,14 +45,14 @@ TEXTS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FlatTable:
     """A table of rows, all with the same columns."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
 
-def table_of(report: Report, name: str = "estimates") -> Rows:
+def table_of(report: Report, name: str = "estimates") -> FlatTable:
     """Return one table of a report: estimates, groups, verdicts or pairs.
 
     Raises
@@ -64,7 +64,7 @@ def table_of(report: Report, name: str = "estimates") -> Rows:
         allowed = ", ".join(TABLES)
         raise DataError(f"no table {quote(name)}.{nearest(name, list(TABLES))} Allowed: {allowed}")
     columns, make = TABLES[name]
-    return Rows(
+    return FlatTable(
         columns, tuple(tuple(each.get(column) for column in columns) for each in make(report))
     )
 
@@ -122,7 +122,7 @@ CHANGES = ("metric", "feature", "group", "scope", "stratum", "class_scope", "cla
            "reason")  # fmt: skip
 
 
-def changes_of(comparison: Comparison) -> Rows:
+def changes_of(comparison: Comparison) -> FlatTable:
     """Return one row for every disparity that two reports have in common.
 
     ``group`` and ``reference`` are those of the new report; the old one may have had others: of a
@@ -136,4 +136,4 @@ def changes_of(comparison: Comparison) -> Rows:
         for key, side in (("old", old), ("new", new)):
             row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
         rows.append(tuple(row.get(name) for name in CHANGES))
-    return Rows(CHANGES, tuple(rows))
+    return FlatTable(CHANGES, tuple(rows))

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.descriptions import entry
-from fairgauge.render.document import Entry
+from fairgauge.render.document_tree import Entry
 from fairgauge.render.metric_words import CRITERIA, equivalents, metric_words, rate_words
 from fairgauge.render.names_in_use import metric_row, rate_row
 

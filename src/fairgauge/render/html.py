@@ -23,10 +23,10 @@ from fairgauge.report.report import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairgauge.render.document import Block, Document
+    from fairgauge.render.document_tree import Block, DocumentTree
 
 
-def write(document: Document, shown: object = None) -> str:
+def write(document: DocumentTree, shown: object = None) -> str:
     """Write a document as one self-contained HTML page."""
     report = shown if isinstance(shown, Report) else None
     scores = scored(report) if report else []

@@ -7,10 +7,10 @@ from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import printable
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Chart,
     Code,
-    Document,
+    DocumentTree,
     Facts,
     Glossary,
     Heading,
@@ -28,7 +28,7 @@ from fairgauge.report.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fairgauge.render.document import Block, Cell
+    from fairgauge.render.document_tree import Block, Cell
 
 _SPECIAL = re.compile(r"([\\`*_|~$]|\[(?![-+\d∞])|\](?=[(\[:]))")
 _OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]\s))")
@@ -40,7 +40,7 @@ _NOT_SHOWN = frozenset({"all", "glossary"})
 
 
 def write(
-    document: Document, shown: object = None, *, full: bool = False, card: bool = False
+    document: DocumentTree, shown: object = None, *, full: bool = False, card: bool = False
 ) -> str:
     """Write a document in Markdown; with ``card``, the metadata of a model card in front."""
     del full
@@ -60,7 +60,7 @@ def escape(text: object) -> str:
     return _BARE.sub(lambda match: f"{match[0]}&#8203;", shown)
 
 
-def _document(document: Document) -> Iterator[str]:
+def _document(document: DocumentTree) -> Iterator[str]:
     yield f"# {escape(document.title)}"
     yield ""
     yield f"{escape(document.beside)}. {' '.join(map(escape, document.lead))}"

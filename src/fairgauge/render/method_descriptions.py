@@ -73,7 +73,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class MethodInUse:
     """A method of a report: its name, what it is, and what it was used for."""
 
     name: str
@@ -81,7 +81,7 @@ class Method:
     used_for: tuple[str, ...]
 
 
-def described_methods(report: Report) -> list[Method]:
+def described_methods(report: Report) -> list[MethodInUse]:
     """Return the methods that made the confidence intervals of a report, each once."""
     used: dict[IntervalMethod, dict[str, None]] = {}
 
@@ -99,7 +99,7 @@ def described_methods(report: Report) -> list[Method]:
     for pair in report.pairs:
         note(pair.difference_interval.methods, PAIRS_OF_GROUPS)
     return [
-        Method(str(method).replace("_", " "), DESCRIPTIONS[method], tuple(of))
+        MethodInUse(str(method).replace("_", " "), DESCRIPTIONS[method], tuple(of))
         for method, of in used.items()
         if method in DESCRIPTIONS
     ]

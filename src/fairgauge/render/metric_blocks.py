@@ -13,7 +13,7 @@ from fairgauge.enums import (
 from fairgauge.render import numbers
 from fairgauge.render.diagnostic_sentences import describe_diagnostic
 from fairgauge.render.display_names import called, capitalised, printable, shorten
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Block,
     Cell,
     Chart,
@@ -51,8 +51,7 @@ from fairgauge.render.reason_sentences import describe_reason
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.render.outline import Finding
-    from fairgauge.render.outline import Section as Results
+    from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
 

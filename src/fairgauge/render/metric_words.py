@@ -12,7 +12,7 @@ from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.representation import Representation
 from fairgauge.enums import Better, Status
 from fairgauge.render import numbers
-from fairgauge.render.document import Unit
+from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from fairgauge.render.html import anchors, environment
 
 if TYPE_CHECKING:
-    from fairgauge.render.document import Document
+    from fairgauge.render.document_tree import DocumentTree
 
 
-def write(document: Document, shown: object = None) -> str:
+def write(document: DocumentTree, shown: object = None) -> str:
     """Write a document as a fragment of HTML."""
     del shown
     return (

@@ -37,7 +37,7 @@ _CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.
 
 
 @dataclass(eq=False)
-class Section:
+class Results:
     """One sensitive feature (or intersection) at one threshold and of one class.
 
     Attributes
@@ -141,25 +141,25 @@ class Finding:
     adjusted : the same, adjusted for the strata.
     """
 
-    section: Section
+    section: Results
     rate: str
     difference: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
 
 
-def sections_of(report: Report) -> list[Section]:
+def sections_of(report: Report) -> list[Results]:
     """Sort a report into sections: a feature, a threshold and a class each."""
-    found: dict[tuple[str, float | None, ClassScope], Section] = {}
+    found: dict[tuple[str, float | None, ClassScope], Results] = {}
 
-    def section(feature: str, threshold: float | None, of: ClassScope) -> Section:
+    def section(feature: str, threshold: float | None, of: ClassScope) -> Results:
         """Return the section of a result; one without a threshold stands with the first."""
         if threshold is None:
             first = next((s for s in found.values() if (s.feature, s.class_scope) == (feature, of)),
                          None)  # fmt: skip
             if first is not None:
                 return first
-        return found.setdefault((feature, threshold, of), Section(feature, threshold, of))
+        return found.setdefault((feature, threshold, of), Results(feature, threshold, of))
 
     for group in report.groups:
         own = section(group.feature, group.threshold, group.class_scope)
@@ -183,7 +183,7 @@ def _ungrouped(scope: ClassScope) -> ClassScope:
     return type(scope)(scope.kind) if scope.kind is ClassKind.WORST else scope
 
 
-def _place(each: Estimate, own: Section) -> None:
+def _place(each: Estimate, own: Results) -> None:
     readable = each.value is not None and each.status in _READABLE
     if each.scope.kind is ScopeKind.STRATUM:
         own.inside.append(each)
@@ -197,11 +197,11 @@ def _place(each: Estimate, own: Section) -> None:
         own.estimates.append(each)
 
 
-def _order(report: Report) -> Callable[[Section], tuple[int, int]]:
+def _order(report: Report) -> Callable[[Results], tuple[int, int]]:
     """Return a key that keeps features in order, and puts all classes before single ones."""
     features = list(dict.fromkeys([*(g.feature for g in report.groups)]))
 
-    def key(section: Section) -> tuple[int, int]:
+    def key(section: Results) -> tuple[int, int]:
         known = section.feature in features
         place = features.index(section.feature) if known else len(features)
         return place, _CLASSES_FIRST.index(section.class_scope.kind)
@@ -215,7 +215,7 @@ def is_across(each: Estimate) -> bool:
     return each.reference is None or (row is not None and row.scope == "feature")
 
 
-def findings(sections: Iterable[Section]) -> list[Finding]:
+def findings(sections: Iterable[Results]) -> list[Finding]:
     """Return the disparities to report first: of each feature and rate the group that fares worst.
 
     Only statistically significant differences on enough data are findings. Within a rate groups are
@@ -233,7 +233,7 @@ def findings(sections: Iterable[Section]) -> list[Finding]:
     return found
 
 
-def _rates_of_findings(section: Section) -> list[str]:
+def _rates_of_findings(section: Results) -> list[str]:
     """Return the rates that can make a finding: the central ones, and others where none is."""
     compared = list(dict.fromkeys(filter(None, map(compared_rate, section.metrics))))
     central = [rate for rate in compared if rate in CENTRAL]
@@ -258,7 +258,7 @@ def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
     return max(worse or sure, key=lambda each: abs(gap(each)), default=None)
 
 
-def _finding(section: Section, rate: str, worst: Estimate) -> Finding:
+def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
     ratio = section.find(f"{rate}.ratio", worst.group)
     if ratio is not None and ratio.class_scope != worst.class_scope:
         ratio = None
@@ -270,9 +270,9 @@ def _finding(section: Section, rate: str, worst: Estimate) -> Finding:
     return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None)
 
 
-def insignificant(sections: Iterable[Section]) -> list[tuple[list[Section], list[str]]]:
+def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list[str]]]:
     """Return the central rates in which no difference is significant, and in which sections."""
-    found: dict[tuple[str, ...], list[Section]] = {}
+    found: dict[tuple[str, ...], list[Results]] = {}
     for section in sections:
         if section.class_scope.kind is not ClassKind.NONE:
             continue
@@ -299,7 +299,7 @@ def reverses(overall: Estimate, adjusted: Estimate) -> bool:
     )
 
 
-def adjustments(section: Section) -> list[tuple[Estimate, Estimate]]:
+def adjustments(section: Results) -> list[tuple[Estimate, Estimate]]:
     """Return each comparison over all rows with its counterpart adjusted for the strata.
 
     Of two groups that mirror each other the smaller one is kept.
@@ -313,7 +313,7 @@ def adjustments(section: Section) -> list[tuple[Estimate, Estimate]]:
     return found
 
 
-def conditional(section: Section) -> list[Estimate]:
+def conditional(section: Results) -> list[Estimate]:
     """Return the metrics that are defined by adjusting: conditional demographic disparity."""
     return [e for e in section.adjusted if isinstance(metric_row(e.metric), ConditionalDisparity)]
 

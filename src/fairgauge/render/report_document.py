@@ -18,13 +18,13 @@ from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command
 from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
 from fairgauge.render.display_names import called, capitalised, printable, shorten
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Block,
     Cell,
     Chart,
     Code,
     Column,
-    Document,
+    DocumentTree,
     Facts,
     Glossary,
     Heading,
@@ -102,7 +102,7 @@ from fairgauge.render.rule_blocks import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.render.outline import Section as Results
+    from fairgauge.render.outline import Results
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
     from fairgauge.report.results import ClassScope, Diagnostic
@@ -159,7 +159,7 @@ LIMITS = (
 """What no report can show."""
 
 
-def report_document(report: Report, *, full: bool = False) -> Document:
+def report_document(report: Report, *, full: bool = False) -> DocumentTree:
     """Build the document of a report.
 
     Parameters
@@ -174,7 +174,7 @@ def report_document(report: Report, *, full: bool = False) -> Document:
     rows = report.data.rows
     cases = report.data.cases
     cases_words = f" ({numbers.count(cases)} cases)" if cases != rows else ""
-    return Document(
+    return DocumentTree(
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
         beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, "
         f"{question.used_words(report)}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, printable, shorten
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Chart,
     ChartRow,
     Mark,

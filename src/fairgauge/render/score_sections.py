@@ -54,7 +54,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CurveTable:
     """The numbers of curves: one row for each threshold or bin, one column for each group."""
 
     groups: Sequence[str]
@@ -78,7 +78,7 @@ class Sweep:
     description: str
     curves: Sequence[Curve]
     marks: Sequence[float]
-    table: Table
+    table: CurveTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Scored:
     at: str
     roc: Sequence[Curve]
     calibration: Sequence[Curve]
-    bins: Table | None
+    bins: CurveTable | None
     sweeps: Sequence[Sweep]
     ticks: Sequence[str]
     drawn: int
@@ -239,14 +239,14 @@ def _error(group: Group | None) -> str:
     return f"expected calibration error {rate.value * 100:.1f} pp"
 
 
-def _bins(listed: Sequence[ScoreCounts]) -> Table:
+def _bins(listed: Sequence[ScoreCounts]) -> CurveTable:
     columns = [reliability(each) for each in listed]
     rows = []
     for i, first in enumerate(columns[0]):
         bracket = "[" if i == 0 else "("
         cells = [_bin(column[i]) for column in columns]
         rows.append((f"{bracket}{first.low:g}, {first.high:g}]", cells))
-    return Table([each.group for each in listed], rows)
+    return CurveTable([each.group for each in listed], rows)
 
 
 def _bin(bin_: Decile) -> tuple[str, str]:
@@ -290,5 +290,5 @@ def _sweep(
         row.says if row else "",
         curves,
         [place((t - low) / (high - low), 0).x for t in thresholds],
-        Table(list(swept), rows),
+        CurveTable(list(swept), rows),
     )

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.render import numbers
 from fairgauge.render.display_names import printable, shorten, width
-from fairgauge.render.document import (
+from fairgauge.render.document_tree import (
     Cell,
     Chart,
     Code,
     Column,
-    Document,
+    DocumentTree,
     Facts,
     Glossary,
     Heading,
@@ -32,7 +32,7 @@ from fairgauge.report.report import Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from fairgauge.render.document import Block
+    from fairgauge.render.document_tree import Block
 
 NARROWEST, WIDEST = 80, 120
 _USUAL = 100
@@ -54,7 +54,7 @@ def wants_colour(stream: Any) -> bool:
 
 
 def write(
-    document: Document,
+    document: DocumentTree,
     shown: object = None,
     *,
     colour: bool = False,
@@ -100,7 +100,7 @@ class _Text:
         """Return a text in the style of a tone."""
         return f"\x1b[{_STYLES[tone]}m{text}\x1b[0m" if self.colour and text else text
 
-    def document(self, document: Document) -> Iterator[str]:
+    def document(self, document: DocumentTree) -> Iterator[str]:
         """Yield the whole document."""
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))

@@ -16,7 +16,7 @@ from fairgauge.catalogue.statistics import Blend, Quotient, Rate
 from fairgauge.cube.plan import GRID
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule
 from fairgauge.render.display_names import printable, shorten
-from fairgauge.render.document import Unit
+from fairgauge.render.document_tree import Unit
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import metric_words, signed, unit
 from fairgauge.render.names_in_use import all_rates, metric_row

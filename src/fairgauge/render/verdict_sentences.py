@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.document import Unit
+from fairgauge.render.document_tree import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, minus

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.cube.cube import Table
+from fairgauge.cube.cube import CountTable
 from fairgauge.enums import Missing, Profile, Role
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.report.estimates import EVERYONE
@@ -176,7 +176,7 @@ class GroupCounts:
         """
         axes = [grouping.axis for grouping in self.groupings]
         codes = [level_codes(axis, cube, columns[axis.column]) for axis in axes]
-        table = Table(tuple(axes), np.stack(codes, axis=-1), {})
+        table = CountTable(tuple(axes), np.stack(codes, axis=-1), {})
         return _groups(table, list(self.groupings), self.groups)[0]
 
 
@@ -456,7 +456,7 @@ def _dense(
 
 
 def _groups(
-    table: Table, parts: list[Grouping], known: tuple[str, ...] | None = None
+    table: CountTable, parts: list[Grouping], known: tuple[str, ...] | None = None
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return the group of every cell, and the names of the groups: those ``known``, if given."""
     if not parts:

@@ -62,9 +62,6 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     yield from _unaudited(spec)
     if spec.weight is not None and spec.weight == spec.count:
         yield Problem("weight", f"{quote(spec.weight)} is already the count column")
-    if spec.strata in {feature.column for feature in spec.sensitive}:
-        message = f"{quote(spec.strata)} is a sensitive feature; a group cannot be held fixed in it"
-        yield Problem("strata", message)
     if spec.cluster is not None and spec.method is not Method.DEFAULT:
         message = (
             f"{spec.method} assumes independent rows; with a cluster only 'default' is allowed, "

@@ -12,7 +12,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import IntervalMethod, Status
 from fairgauge.render import question, render
-from fairgauge.render.document import Chart, Items, Paragraph, Section, Table
+from fairgauge.render.document_tree import Chart, Items, Paragraph, Section, Table
 from fairgauge.render.finding_sentences import adjusted_sentence, describe_finding
 from fairgauge.render.metric_words import equivalents, metric_words, significant
 from fairgauge.render.names_in_use import metric_row

@@ -13,7 +13,7 @@ from fairgauge.cli.streams import say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairgauge.catalogue.descriptions import Entry
+    from fairgauge.catalogue.descriptions import MetricDescription
 
 _WIDTH = 80
 _COLUMN = 24
@@ -47,7 +47,7 @@ def command(name: str | None, as_json: bool) -> None:
         say(_list(entries))
 
 
-def _list(entries: Iterable[Entry]) -> str:
+def _list(entries: Iterable[MetricDescription]) -> str:
     every = list(entries)
     parts = [
         f"{textwrap.fill(heading, _WIDTH)}\n{_rows([e for e in every if e.set == name])}"
@@ -59,7 +59,7 @@ def _list(entries: Iterable[Entry]) -> str:
     )
 
 
-def _rows(entries: list[Entry]) -> str:
+def _rows(entries: list[MetricDescription]) -> str:
     """Return a line for each entry; one comparison of all the rates is a single line."""
     from fairgauge.catalogue.descriptions import metrics
 

@@ -250,7 +250,7 @@ Block: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DocumentTree:
     """A whole document.
 
     Attributes
