@@ -72,7 +72,8 @@ class Found:
         self._estimates = [
             e
             for e in report.estimates
-            if e.class_ == class_ and e.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
+            if (e.class_scope.average or e.class_) == class_
+            and e.class_scope.kind is not ClassKind.WORST
         ]
 
     def one(self, metric: str, stratum: str | None = None) -> float | None:

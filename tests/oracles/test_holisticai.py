@@ -15,6 +15,8 @@ from test_aif360 import LABEL_OF
 from test_sklearn import TABLES
 
 import fairgauge as fg
+from fairgauge.enums import ClassKind
+from fairgauge.report.results import OVERALL
 
 SCORE_OF = {"compas_pred": 1, "adult_pred": ">50K", "hmda_pred": "no"}
 DIFFERENCES = {
@@ -190,7 +192,7 @@ def check_pairs(book: Any, shared: Any, columns: str, entry: dict[str, Any]) -> 
             per_class = [
                 abs(e.value)
                 for e in recalls
-                if (e.group, e.stratum) == (group, None) and e.class_ in entry["classes"]
+                if e.group == group and e.scope == OVERALL and e.class_scope.kind is ClassKind.CLASS
             ]
             found.append(sum(per_class) / len(per_class))
     assert len(done) == len(list(itertools.combinations(entry["groups"], 2)))
