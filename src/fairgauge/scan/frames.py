@@ -77,5 +77,5 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
 def _names(data: Any) -> list[str]:
     """Return the names of the columns of a frame that could have two of one name."""
     package = type(data).__module__.partition(".")[0]
-    names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package, "")
-    return [str(column) for column in getattr(data, names, ())]
+    names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)
+    return [str(column) for column in getattr(data, names, ())] if names else []
