@@ -20,7 +20,7 @@ from fairgauge.spec.specification import ask
 def test_what_is_right(run, loans, tmp_path):
     (tmp_path / "audit.toml").write_text(
         'label = "approved"\npositive = "yes"\nsensitive = ["sex", "region"]\n'
-        'intersections = ["sex*region"]\nmetrics = ["clarify", "DI"]\n'
+        'intersections = ["sex*region"]\nmetrics = ["clarify", "DI"]\nprediction = "predicted"\n'
         '[[rules]]\nmetric = "DI"\nat_least = 0.8\n'
     )
     result = run("validate", loans, "-c", "audit.toml")
