@@ -236,7 +236,9 @@ class Report:
         return contrasts(self, "ratio")
 
     def save(self, path: str | Path) -> None:
-        """Write the report, whole or not at all; the format follows the suffix.
+        """Write the report in full; the format follows the suffix.
+
+        The file is written whole or not at all.
 
         Raises
         ------
