@@ -252,6 +252,7 @@ class DiagnosticCode(StrEnum):
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows
+    SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references

@@ -25,6 +25,7 @@ from fairgauge.resolve.data_checks import (
     check_known,
     missing_markers,
     prediction_is_label,
+    same_names,
     single_row_groups,
     unmatched_groups,
     unmatched_rules,
@@ -168,6 +169,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     return (
         *single_row_groups(cube, spec),
         *missing_markers(cube, spec),
+        *same_names(cube, spec),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
     )
@@ -294,6 +296,7 @@ def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
+    yield from same_names(cube, spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 

@@ -112,7 +112,9 @@ class ReasonCode(StrEnum):
     TEXT = "text"  # text: a reason of a report saved by version 1
 
 
-Parameter: TypeAlias = "str | int | float | bool | tuple[str, ...] | tuple[Reason, ...] | None"
+Parameter: TypeAlias = (
+    "str | int | float | bool | tuple[str, ...] | tuple[int, ...] | tuple[Reason, ...] | None"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.report.report import Report
@@ -143,12 +143,14 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
 def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
+    A file is a record: text and Markdown have the full report, unless ``full=False`` is given.
+
     Raises
     ------
     DataError
         The suffix is of no known format, or the file cannot be written.
     """
-    write_whole(path, render(shown, format_of(path, _subject(shown)), **options))
+    write_whole(path, _file_text(shown, path, options))
 
 
 def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
@@ -159,8 +161,14 @@ def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    of = _subject(shown)
-    write_all({path: render(shown, format_of(path, of)) for path in paths})
+    write_all({path: _file_text(shown, path, {}) for path in paths})
+
+
+def _file_text(shown: Report | Comparison, path: str | Path, options: Mapping[str, Any]) -> str:
+    """Return what a file holds: everything, where its format also has a summary."""
+    name = format_of(path, _subject(shown))
+    has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
+    return render(shown, name, **({"full": True} if has_summary else {}) | dict(options))
 
 
 def _subject(shown: Report | Comparison) -> Subject:

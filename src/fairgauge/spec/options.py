@@ -229,6 +229,8 @@ class Spec:
         flag="--rule", syntax="'DI >= 0.8' or '-0.1 <= RD <= 0.1'. Repeatable.")
     max_groups: int = option(
         1_000, number(1, whole=True), "Largest number of values of a column")
+    max_classes: int = option(
+        100, number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(
         Document(), DOCUMENT, "Title, author and other descriptions of the audit",
         flags={f"--{key}": text for key, text in DESCRIPTIONS.items()}, described=True)
@@ -306,6 +308,7 @@ class Options(TypedDict, total=False):
     population: Mapping[str, Mapping[Any, float]]
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     max_groups: int
+    max_classes: int
     document: Document | Mapping[str, str]
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Spec", "ask"]
 
+_NEEDED = (
+    "label", "prediction", "score", "score_range", "strata", "population", "features", "weight",
+)  # fmt: skip
+"""The options that a metric may need, or not allow."""
+
 
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
     """Make a specification, or report everything that is wrong with it at once.
@@ -40,15 +45,30 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
             problems.append(Problem(name, message))
         elif value is not None:
             given[name] = BY_NAME[name].type.read(value, name, problems)
-    misread = {problem.path.split(".")[0].split("[")[0] for problem in problems}
+    misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
-    problems += [p for p in _contradictions(spec, given) if p.path.split(".")[0] not in misread]
+    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
+    problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
     if problems:
         raise SpecError(problems)
     return spec
+
+
+def _option(problem: Problem) -> str:
+    """Return the option that a problem is of: ``rules`` of ``rules[0].metric``."""
+    return problem.path.split(".")[0].split("[")[0]
+
+
+def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
+    """Yield what lacks a column or another option, unless that may have been given and misread."""
+    if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
+        return
+    from fairgauge.spec.needs import unmet_needs  # not for --help
+
+    yield from unmet_needs(spec)
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
