@@ -254,8 +254,8 @@ class _Summary:
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
-            told = tuple(describe_finding(each, self.column) for each in self.findings)
-            yield Items(told, numbered=True)
+            sentences = tuple(describe_finding(each, self.column) for each in self.findings)
+            yield Items(sentences, numbered=True)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
         by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
@@ -279,10 +279,10 @@ class _Summary:
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
-        told = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
+        stated = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
-                known = (section.feature, overall.metric) in told
+                known = (section.feature, overall.metric) in stated
                 if not known and compared_rate(overall.metric) and reverses(overall, adjusted):
                     words = metric_words(overall.metric)
                     yield (

@@ -285,7 +285,7 @@ def _in_scope(each: Estimate, scope: str | Scope | None) -> bool:
 
 
 def _identified(each: Estimate) -> str:
-    """Return what tells an estimate from others of the same metric and group."""
+    """Return what distinguishes an estimate from others of the same metric and group."""
     scope, of_class = each.scope, each.class_scope
     parts = [] if scope == OVERALL else [scope.stratum or str(scope.kind)]
     if of_class.kind is not ClassKind.NONE:
