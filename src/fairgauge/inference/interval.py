@@ -109,7 +109,7 @@ class Intervals:
 def insufficient_clusters(clusters: Array) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds the smaller number of effective clusters of both sides: of equal ones with the
+    ``clusters`` holds the smaller effective number of clusters of each side: of equal ones with the
     same precision; array of shape (n,).
     """
     return [

@@ -22,7 +22,7 @@ from fairgauge.render.document_tree import (
     Table,
     Tone,
 )
-from fairgauge.render.model_card import metadata
+from fairgauge.render.hugging_face import metadata
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
