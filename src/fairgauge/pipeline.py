@@ -59,7 +59,7 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     data : frame, path, glob, list of paths, or Cube
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
-        know their own question, so that only what changes need be said.
+        know their own question, so that only what changes is given.
     {options}
 
     Returns
@@ -244,7 +244,7 @@ def _check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows left out by reason, and the rows used.
+    """Count physical rows excluded by reason, and the rows used.
 
     A row is used when its label and prediction are known and at least one feature is.
     """

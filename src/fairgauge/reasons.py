@@ -140,7 +140,7 @@ class Reason:
 
     @classmethod
     def of(cls, code: ReasonCode, **parameters: Parameter) -> Reason:
-        """Make a reason of a code and its parameters; those that are None are left out."""
+        """Make a reason of a code and its parameters; those that are None are omitted."""
         known = ((name, value) for name, value in parameters.items() if value is not None)
         return cls(code, None, tuple(sorted(known)))
 

@@ -2,7 +2,7 @@
 
 Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
-excluded, and why, can be told from the cube as well.
+excluded, and why, can be read from the cube as well.
 """
 
 from __future__ import annotations

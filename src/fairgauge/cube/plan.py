@@ -31,7 +31,7 @@ COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One thing that rows are told apart by.
+    """One thing that rows are distinguished by.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class Plan:
         return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
-        """Say in what two plans differ; empty when they count the same."""
+        """Describe in what two plans differ; empty when they count the same."""
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
@@ -277,7 +277,7 @@ def _feature_axis(feature: Feature) -> Axis:
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
-        cuts = (0.0,)  # any cut will do: it tells only which rows have a number
+        cuts = (0.0,)  # any cut will do: it marks only which rows have a number
     axes = []
     if spec.strata:
         axes.append(Axis(Role.STRATUM, spec.strata))

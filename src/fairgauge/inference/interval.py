@@ -109,8 +109,8 @@ class Intervals:
 def insufficient_clusters(clusters: Array) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds the smaller number of effective clusters of both sides: as many equal ones as
-    their sizes are worth; array of shape (n,).
+    ``clusters`` holds the smaller effective number of clusters of each side: of equal ones with the
+    same precision; array of shape (n,).
     """
     return [
         Reason.of(ReasonCode.FEW_CLUSTERS, clusters=number, minimum=FEWEST_CLUSTERS)
@@ -344,7 +344,7 @@ class StatisticInterval:
 def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
     """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
     several = np.where(n > 1, n, 2.0)
-    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
     error = np.sqrt(unbiased / several)
 
     def at(c: Array) -> Limits:

@@ -32,6 +32,8 @@ class Format:
     module : the module whose ``write`` makes it.
     suffixes : the file suffixes that ask for it.
     tree : whether it is made from a document tree; otherwise from the values themselves.
+    full : whether this is the tree of the whole record, whatever the options.
+    binary : whether it is bytes, which are saved and never printed.
     of : what it can show.
     options : the options that its ``write`` takes.
     """
@@ -40,6 +42,8 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
+    full: bool = False
+    binary: bool = False
     of: tuple[Subject, ...] = ("report", "comparison")
     options: tuple[str, ...] = ()
 
@@ -49,21 +53,24 @@ FORMATS: tuple[Format, ...] = (
     Format("json", "json_format", (".json",), options=("indent",)),
     Format("csv", "csv_format", (".csv",), options=("table",)),
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
-    Format("html", "html", (".html", ".htm"), tree=True),
+    Format("html", "html", (".html", ".htm"), tree=True, full=True),
+    Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True),
+    Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
     Format("junit", "junit", (".xml",), of=("report",)),
+    Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
+    Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
     Format("notebook", "notebook", tree=True),
 )
 """Every format, in the order in which they are listed."""
 
-_FULL = frozenset({"html"})
-
 
 def names(of: Subject = "report", *, files: bool = False) -> tuple[str, ...]:
-    """Return the names of the formats that show a report or a comparison.
+    """Return the names of the formats of text that show a report or a comparison.
 
     ``files`` keeps those that have a file suffix, which are those of the command line.
     """
-    return tuple(each.name for each in FORMATS if of in each.of and (each.suffixes or not files))
+    texts = (each for each in FORMATS if of in each.of and not each.binary)
+    return tuple(each.name for each in texts if each.suffixes or not files)
 
 
 def suffixes(of: Subject = "report") -> dict[str, str]:
@@ -72,7 +79,7 @@ def suffixes(of: Subject = "report") -> dict[str, str]:
 
 
 def format_of(path: str | Path, of: Subject = "report") -> str:
-    """Return the format that a file's suffix asks for.
+    """Return the format that a file's suffix asks for, the longest suffix that is known.
 
     Raises
     ------
@@ -80,12 +87,13 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
         The suffix is of no known format.
     """
     known = suffixes(of)
-    suffix = Path(path).suffix.lower()
-    if suffix not in known:
+    name = Path(path).name.casefold()
+    found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
+    if not found:
         raise DataError(
             f"the suffix of {quote(path)} names no format of a {of}; use {', '.join(known)}"
         )
-    return known[suffix]
+    return known[max(found, key=len)]
 
 
 def render(shown: Report | Comparison, format: str = "text", **options: Any) -> str:  # noqa: A002
@@ -96,7 +104,9 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     shown : Report or Comparison
         What is shown.
     format : str
-        The name of a format: text, json, csv, markdown, html, junit (reports alone) or notebook.
+        The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
+        junit, cyclonedx (a machine-learning bill of materials) and model-card (of Google's Model
+        Card Toolkit). Files of bytes (pdf, xlsx) are written by `save`.
     **options
         Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line), ``width`` (columns, 80
         to 120). Of markdown: ``full`` (bool), ``card`` (bool): with the metadata of a Hugging Face
@@ -120,24 +130,31 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     >>> print(render(report, "csv").splitlines()[1][:43])
     base_rate.difference,native,sex,F,others,ot
     """
-    of = _subject(shown)
-    known = {each.name: each for each in FORMATS if of in each.of}
+    of, known = _subject(shown), names(_subject(shown))
     if format not in known:
-        allowed = ", ".join(known)
+        binary = any(each.name == format and each.binary for each in FORMATS)
         raise DataError(
-            f"no format {quote(format)} of a {of}.{nearest(format, list(known))} Allowed: {allowed}"
+            f"format {format} is no text; save it to a file"
+            if binary
+            else f"no format {quote(format)} of a {of}.{nearest(format, list(known))} "
+            f"Allowed: {', '.join(known)}"
         )
-    found = known[format]
+    text: str = _written(shown, format, options)
+    return text
+
+
+def _written(shown: Report | Comparison, format_: str, options: dict[str, Any]) -> Any:
+    """Return the text or the bytes of a format that is known."""
+    found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
         allowed = ", ".join(found.options) or "no options"
-        raise DataError(f"format {format} has no option {quote(unknown[0])}; it takes {allowed}")
+        raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
     from fairgauge.render.names_in_use import naming
 
     writer = import_module(f"fairgauge.render.{found.module}").write
     with naming(shown.catalogue):
-        text: str = writer(*_arguments(shown, found, options), **options)
-    return text
+        return writer(*_arguments(shown, found, options), **options)
 
 
 def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
@@ -150,7 +167,7 @@ def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
     DataError
         The suffix is of no known format, or the file cannot be written.
     """
-    write_whole(path, _file_text(shown, path, options))
+    write_whole(path, _file_content(shown, path, options))
 
 
 def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
@@ -161,14 +178,14 @@ def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    write_all({path: _file_text(shown, path, {}) for path in paths})
+    write_all({path: _file_content(shown, path, {}) for path in paths})
 
 
-def _file_text(shown: Report | Comparison, path: str | Path, options: Mapping[str, Any]) -> str:
+def _file_content(shown: Report | Comparison, path: str | Path, options: Mapping[str, Any]) -> Any:
     """Return what a file holds: everything, where its format also has a summary."""
     name = format_of(path, _subject(shown))
     has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
-    return render(shown, name, **({"full": True} if has_summary else {}) | dict(options))
+    return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
 
 
 def _subject(shown: Report | Comparison) -> Subject:
@@ -181,7 +198,7 @@ def _arguments(shown: Report | Comparison, found: Format, options: Any) -> tuple
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)
-    full = bool(options.get("full")) or found.name in _FULL
+    full = bool(options.get("full")) or found.full
     if _subject(shown) == "comparison":
         from fairgauge.render.comparison_document import comparison_document
 

@@ -24,13 +24,13 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.EMPTY_FACET: "Facet set is empty",
     ReasonCode.FAILED: "{detail}",
     ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
-    ReasonCode.NEEDS_COLUMNS: "it needs a {columns}",
-    ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
-    ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
-    ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
+    ReasonCode.NEEDS_COLUMNS: "a {columns} is needed",
+    ReasonCode.NEEDS_PROBABILITIES: "scores are needed that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "the shares of a population are needed (population, --population)",
+    ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
-    ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.FEW_ERRORS: "n = {rows:g} on one side, below {minimum:,}: fewer rows do not show "
     "how large errors can be",

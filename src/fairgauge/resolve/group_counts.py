@@ -188,7 +188,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     SpecError
         A value set, a reference or a positive value that the data do not have.
     DataError
-        Missing values where the specification says they are errors.
+        Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
     groupings = {
@@ -333,7 +333,7 @@ def _named_reference(
 
 
 def _left_out(axis: Axis, name: str, option: str) -> Problem:
-    message = f"{quote(name)} is left out of {quote(axis.column)} by {option}"
+    message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
     return Problem("reference", message)
 
 

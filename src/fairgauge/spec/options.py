@@ -190,7 +190,7 @@ class Spec:
         (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
         effect="rows without a group are treated differently")
     exclude_groups: tuple[str, ...] = option(
-        (), NAMES, "Groups whose rows are left out of their feature, the other side of comparisons included",
+        (), NAMES, "Groups whose rows are excluded from their feature, the other side of comparisons included",
         effect="other groups are compared")
     metrics: tuple[str | Statistic | Metric, ...] = option(
         ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",

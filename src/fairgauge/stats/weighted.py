@@ -200,7 +200,7 @@ def weighted_mean(
     Returns
     -------
     mean, low, high : array
-        [-inf, inf] where the weights are worth a single row.
+        [-inf, inf] where the effective sample size is a single row.
 
     References
     ----------

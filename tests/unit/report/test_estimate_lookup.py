@@ -88,5 +88,5 @@ def test_every_choice_of_an_error_is_a_key_of_one_estimate(report):
                 choices = re.findall(r"\[.*?\](?=, \[| and |$)", error.args[0])
                 assert choices
                 for text in choices:
-                    parts = eval(text)  # noqa: S307 - our own message
+                    parts = eval(text)
                     assert report[tuple(parts)] in report.estimates
