@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         DataError,
         FairgaugeError,
         MissingExtra,
-        RulesNotMet,
         SpecError,
     )
     from fairgauge.integrations import mlflow as mlflow
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
     from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
@@ -53,7 +53,7 @@ _HOME = {
     "MissingExtra": "errors",
     "Report": "report.report",
     "Rule": "spec.rules",
-    "RulesNotMet": "errors",
+    "RulesNotMet": "report.verdicts",
     "Spec": "spec.specification",
     "SpecError": "errors",
     "TN": "catalogue.cells",

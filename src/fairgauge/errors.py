@@ -6,7 +6,7 @@
     ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
-    ├── RulesNotMet           a rule of an audit is not met (`Report.check`)
+    ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in report/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
 
@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from fairgauge.report.verdicts import Verdict
 
 _LONGEST_MESSAGE = 1_900
 _LONGEST_QUOTE = 60
@@ -61,19 +59,6 @@ class DataError(FairgaugeError, ValueError):
 
 class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
-
-
-class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, and no mistake
-    """Not every rule of an audit is met; ``verdicts`` are those that are no pass."""
-
-    exit_code = 1
-
-    def __init__(self, message: str, verdicts: tuple[Verdict, ...] = ()) -> None:
-        self.verdicts = verdicts
-        super().__init__(message, verdicts)
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing

@@ -5,11 +5,10 @@ The rules come from `fairgauge.testing.assert_passes` or `Report.check`, whereve
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-
-from fairgauge.errors import RulesNotMet
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -21,7 +20,11 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the rules in place of the traceback, and give them to other plugins and JUnit XML."""
     report = yield
-    error = None if call.excinfo is None else call.excinfo.value
+    if call.excinfo is None or "fairgauge.report.verdicts" not in sys.modules:
+        return report  # the plugin costs nothing where fairgauge is not used
+    from fairgauge.report.verdicts import RulesNotMet
+
+    error = call.excinfo.value
     if isinstance(error, RulesNotMet):
         path, line, _ = item.location
         report.longrepr = f"{error}\n\n{path}:{(line or 0) + 1}: {type(error).__name__}"

@@ -70,8 +70,8 @@ def scorer(
         raise SpecError(given)
     asked = {"sensitive": sensitive, "metrics": [metric], **options}
     measured = _measured(ask(label="label", **asked))
-    answer = "score" if "score" in measured.needs else "prediction"
-    return Scorer(measured, worst, asked, ask(label="label", **{answer: answer}, **asked))
+    answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
+    return Scorer(measured, worst, asked, ask(label="label", **answer, **asked))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

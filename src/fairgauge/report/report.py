@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
-from fairgauge.errors import FairgaugeError, RulesNotMet, listing, nearest, quote
+from fairgauge.errors import FairgaugeError, listing, nearest, quote
 from fairgauge.report.plain_values import (
     Plain,
     plain,
@@ -27,7 +27,7 @@ from fairgauge.report.plain_values import (
     read_verdict,
 )
 from fairgauge.report.results import OVERALL, Scope
-from fairgauge.report.verdicts import unmet
+from fairgauge.report.verdicts import RulesNotMet, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -222,7 +222,7 @@ class Report:
         >>> fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]).check()
         Traceback (most recent call last):
         ...
-        fairgauge.errors.RulesNotMet: 1 of 2 verdicts is not a pass
+        fairgauge.report.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
         FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
         """
         from fairgauge.render.verdict_sentences import describe_unmet

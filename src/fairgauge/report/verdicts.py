@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.errors import Problem, SpecError, shown
+from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.results import NO_CLASS, ClassScope
 
@@ -47,6 +47,19 @@ class Verdict:
         from fairgauge.render.verdict_sentences import describe_verdict
 
         return describe_verdict(self)
+
+
+class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, and no mistake
+    """Not every rule of an audit is met; ``verdicts`` are those that are no pass."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, verdicts: tuple[Verdict, ...] = ()) -> None:
+        self.verdicts = verdicts
+        super().__init__(message, verdicts)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:

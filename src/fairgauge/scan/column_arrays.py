@@ -261,42 +261,46 @@ def _index(values: Values | Frame) -> Any:
 def _names(arrays: Sequence[GivenArray], frame: Frame | None) -> dict[GivenArray, str]:
     """Return the name of the column of each array: its own if it has one, else its option's.
 
+    What pandas computes from a column keeps its name, so that names of labels, predictions and the
+    like may not be theirs: where there is another array or column of that name, the option's is
+    taken. The name of a feature is the name of the feature.
+
     Raises
     ------
     DataError
-        Two arrays have one name, or an array and a column of the data that has other values.
+        A feature has the name of another array, or of a column of the data with other values.
     """
     names: dict[GivenArray, str] = {}
     for given in arrays:
         option = given.path.partition("[")[0]
-        only = option not in BY_NAME or BY_NAME[option].type is not COLUMN
-        if given.name is not None and frame is not None and given.name in frame.columns:
-            _check_same(given, frame[given.name])
-        taken = {*names.values(), *(() if frame is None else frame.columns)} - {given.name}
-        if given.name is not None and given.name not in names.values():
+        taken = set(names.values())
+        if frame is not None:
+            others = (each for each in frame.columns if each != given.name)
+            taken |= {*others, *_different(given, frame)}
+        if given.name is not None and given.name not in taken:
             names[given] = given.name
-        elif given.name is not None and only:  # the name is that of a feature
-            raise DataError(f"{given.path}: another array is named {quote(given.name)} already")
+        elif given.name is not None and not _is_single(option):
+            raise DataError(
+                f"{given.path} is named {quote(given.name)}, as is another array, or a column of "
+                "the data with other values; rename one of them"
+            )
         else:
-            candidates = chain([option], (f"{option} {n}" for n in count(2)))
+            candidates = chain([option], (f"{option} {number}" for number in count(2)))
             names[given] = next(each for each in candidates if each not in taken)
     return names
 
 
-def _check_same(given: GivenArray, column: Series) -> None:
-    """Check that an array with the name of a column of the data has its values.
+def _is_single(option: str) -> bool:
+    return option in BY_NAME and BY_NAME[option].type is COLUMN
 
-    Raises
-    ------
-    DataError
-        It has others, so that the name would mean two things.
-    """
+
+def _different(given: GivenArray, frame: Frame) -> list[str]:
+    """Return the name of an array if it is that of a column of the data with other values."""
+    if given.name is None or given.name not in frame.columns:
+        return []
     values = given.values.to_list() if isinstance(given.values, nw.Series) else given.values
-    if [*map(canonical, values)] != [*map(canonical, column.to_list())]:
-        raise DataError(
-            f"{given.path} is named {quote(given.name)}, as is a column of the data with other "
-            "values; rename one of them"
-        )
+    held = frame[given.name].to_list()
+    return [] if [*map(canonical, values)] == [*map(canonical, held)] else [given.name]
 
 
 def _with_names(value: object, names: Mapping[GivenArray, str]) -> object:

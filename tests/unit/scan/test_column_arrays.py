@@ -107,9 +107,11 @@ def test_an_array_beside_a_column_of_its_name():
     assert (spec["label"], spec["prediction"]) == ("label 2", "label")
     own = fg.audit(FRAME, label="label", prediction="prediction", sensitive=FRAME["sex"])
     assert own.spec["sensitive"] == [{"column": "sex"}]
-    with pytest.raises(
-        DataError, match="named 'sex', as is a column of the data with other values"
-    ):
+    computed = (FRAME["prediction"] > 0).astype(int)
+    other = FRAME.assign(prediction="?")
+    spec = fg.audit(other, label=LABEL, prediction=computed, sensitive="sex").spec
+    assert spec["prediction"] == "prediction 2"
+    with pytest.raises(DataError, match="named 'sex', as is .* column of the data with other val"):
         fg.audit(FRAME, label="label", sensitive=FRAME["race"].rename("sex"))
 
 
@@ -202,7 +204,7 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
         (
             None,
             {"label": FRAME["label"], "sensitive": [FRAME["sex"], FRAME["race"].rename("sex")]},
-            "another array is named 'sex' already",
+            r"sensitive\[1\] is named 'sex', as is another array",
         ),
     ],
 )  # fmt: skip
