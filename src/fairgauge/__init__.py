@@ -21,12 +21,21 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
-    from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
+    from fairgauge.errors import (
+        CubeError,
+        DataError,
+        FairgaugeError,
+        MissingExtra,
+        SpecError,
+    )
+    from fairgauge.integrations import mlflow as mlflow
+    from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
     from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
@@ -44,6 +53,7 @@ _HOME = {
     "MissingExtra": "errors",
     "Report": "report.report",
     "Rule": "spec.rules",
+    "RulesNotMet": "report.verdicts",
     "Spec": "spec.specification",
     "SpecError": "errors",
     "TN": "catalogue.cells",
@@ -61,6 +71,7 @@ _HOME = {
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
     "rule": "spec.rules",
+    "scorer": "integrations.scikit_learn",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
 }
@@ -79,6 +90,7 @@ __all__ = [
     "MissingExtra",
     "Report",
     "Rule",
+    "RulesNotMet",
     "Spec",
     "SpecError",
     "__version__",
@@ -95,13 +107,20 @@ __all__ = [
     "quotient",
     "rate",
     "rule",
+    "scorer",
     "sql",
     "statistic",
 ]
 
 
+_MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
+"""What is used by the name of its module: ``fg.mlflow.log_report``."""
+
+
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that importing fairgauge costs nothing."""
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)

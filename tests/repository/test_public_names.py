@@ -25,6 +25,7 @@ PUBLIC = [
     "MissingExtra",
     "Report",
     "Rule",
+    "RulesNotMet",
     "Spec",
     "SpecError",
     "TN",
@@ -43,6 +44,7 @@ PUBLIC = [
     "quotient",
     "rate",
     "rule",
+    "scorer",
     "sql",
     "statistic",
 ]
@@ -57,6 +59,7 @@ MODULES = [
     "fairgauge.catalogue.own",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
+    "fairgauge.integrations.scikit_learn",
     "fairgauge.planning",
     "fairgauge.report.loading",
     "fairgauge.scan.sql_query",
@@ -122,7 +125,7 @@ def test_there_are_examples_to_run() -> None:
 
 
 def test_errors_are_one_family() -> None:
-    for name in ("CubeError", "DataError", "SpecError", "MissingExtra"):
+    for name in ("CubeError", "DataError", "SpecError", "MissingExtra", "RulesNotMet"):
         assert issubclass(getattr(fg, name), fg.FairgaugeError)
     assert issubclass(fg.SpecError, ValueError)
     assert issubclass(fg.DataError, ValueError)

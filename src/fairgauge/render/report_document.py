@@ -725,8 +725,8 @@ def _notes(report: Report) -> list[str]:
     for feature, groups in _disappearing(kept).items():
         column = called(report.spec.get("strata") or "the strata")
         by_rates: dict[tuple[str, ...], list[str]] = {}
-        for group, rates in groups.items():
-            by_rates.setdefault(tuple(rates), []).append(called(group))
+        for name, rates in groups.items():
+            by_rates.setdefault(tuple(rates), []).append(called(name))
         listed = "; ".join(
             f"{numbers.listing(names)} in {numbers.listing(rates)}"
             for rates, names in by_rates.items()

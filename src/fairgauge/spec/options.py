@@ -15,7 +15,7 @@ the table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
@@ -44,7 +44,7 @@ from fairgauge.spec.option_types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
@@ -274,29 +274,37 @@ class Spec:
         return values | ({} if self.prediction is None else {"threshold": None})
 
 
+class Array(Protocol):
+    """Values of rows: a Series of pandas or polars, a numpy or Arrow array, or a list."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
 class Options(TypedDict, total=False):
     """The options of `fairgauge.audit`, as they may be written; `Spec` holds what they mean."""
 
-    label: str | None
-    prediction: str | None
-    score: str | None
+    label: str | Array | None
+    prediction: str | Array | None
+    score: str | Array | None
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, float]
-    sensitive: str | Feature | Mapping[str, object] | Sequence[str | Feature | Mapping[str, object]]
+    sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
-    strata: str | None
-    count: str | None
-    weight: str | None
-    cluster: str | None
+    strata: str | Array | None
+    count: str | Array | None
+    weight: str | Array | None
+    cluster: str | Array | None
     reference: str | Mapping[str, Value]
     min_n: int | None
     min_share: float | None
     unknown: Value | Sequence[Value]
     exclude_groups: str | Sequence[str]
     metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
-    features: Sequence[str] | None
+    features: Sequence[str] | Array | None
     task: str | None
     confidence: float
     method: str

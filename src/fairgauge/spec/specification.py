@@ -10,9 +10,34 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.options import BY_NAME, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-__all__ = ["Spec", "ask"]
+__all__ = ["Spec", "ask", "check_names"]
+
+OTHER_NAMES = {
+    "y_true": "label",
+    "labels": "label",
+    "target": "label",
+    "y_pred": "prediction",
+    "predictions": "prediction",
+    "y_score": "score",
+    "y_prob": "score",
+    "scores": "score",
+    "sensitive_features": "sensitive",
+    "sensitive_attributes": "sensitive",
+    "protected_attributes": "sensitive",
+    "prot_attr": "sensitive",
+    "facet": "sensitive",
+    "control_features": "strata",
+    "sample_weight": "weight",
+    "weights": "weight",
+    "pos_label": "positive",
+}
+"""What scikit-learn, fairlearn, AIF360 and Clarify call an option."""
+
+_AS_HERE = """\
+Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
+or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
 
 _NEEDED = (
     "label", "prediction", "score", "score_range", "strata", "population", "features", "weight",
@@ -41,8 +66,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     given: dict[str, Any] = {}  # every reader returns the type of its field
     for name, value in options.items():
         if name not in BY_NAME:
-            message = f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}"
-            problems.append(Problem(name, message))
+            problems.append(_unknown_option(name))
         elif value is not None:
             given[name] = BY_NAME[name].type.read(value, name, problems)
     misread = {_option(problem) for problem in problems}
@@ -69,6 +93,28 @@ def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
     from fairgauge.spec.needs import unmet_needs  # not for --help
 
     yield from unmet_needs(spec)
+
+
+def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
+    """Check that all options are named, by their names here.
+
+    Raises
+    ------
+    SpecError
+        Arrays are given by position, or an option has the name that it has in another tool.
+    """
+    problems = [_unknown_option(name) for name in options if name in OTHER_NAMES]
+    if positional:
+        message = "takes the data alone by position; arrays are given by name"
+        problems.insert(0, Problem("audit", message))
+    if problems:
+        raise SpecError([*problems, Problem("", _AS_HERE)])
+
+
+def _unknown_option(name: str) -> Problem:
+    if name in OTHER_NAMES:
+        return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
+    return Problem(name, f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}")
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
