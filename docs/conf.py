@@ -6,12 +6,16 @@ Every warning is an error: a dead link, an anchor that is not there, a page outs
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "fairgauge"
 author = "the fairgauge contributors"
@@ -24,10 +28,10 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_click",
+    "schema_tables",
 ]
 exclude_patterns = ["*.py"]
-suppress_warnings: list[str] = []
-nitpicky = False
+default_role = "py:obj"
 
 # Markdown
 myst_enable_extensions = ["deflist"]
@@ -45,7 +49,6 @@ python_maximum_signature_line_length = 88
 # appearance
 html_theme = "pydata_sphinx_theme"
 html_title = "fairgauge"
-html_logo = None
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False

@@ -76,7 +76,7 @@ def test_every_path_ends_in_a_specification_that_runs(answers, tables, tmp_path)
 
 def test_answers_lead_to_the_error_that_is_guarded_against():
     def rules(**answers: str) -> list[str]:
-        given = {"model": "decision", "outcomes": "everyone", "parity": "no"} | answers
+        given = {"model": "decision", "outcomes": "all", "parity": "no"} | answers
         return [limit.rule for limit in recommend(given).limits]
 
     assert rules(error="refused") == ["-0.1 <= true_positive_rate.difference <= 0.1"]
@@ -92,23 +92,23 @@ def test_a_label_that_is_not_trusted_is_not_asked_for(outcomes):
 
 def test_the_rows_needed_are_those_of_the_plan():
     """Independent of the module: `fairgauge.plan` with the same numbers."""
-    answers = {"model": "decision", "outcomes": "everyone", "error": "refused", "parity": "yes"}
+    answers = {"model": "decision", "outcomes": "all", "error": "refused", "parity": "yes"}
     expected = Expected(rate=0.4, share=0.2, base_rate=0.5)
     ratio, difference = recommend(answers, expected).limits
-    everyone = fg.plan(rate=0.4, share=0.2)
+    of_all = fg.plan(rate=0.4, share=0.2)
     positives = fg.plan(rate=0.4, share=0.2, among=0.5)
-    assert ratio.rows == pytest.approx(everyone.needed[2].total, abs=1)
+    assert ratio.rows == pytest.approx(of_all.needed[2].total, abs=1)
     assert difference.rows == pytest.approx(positives.needed[0].total, abs=1)
 
 
 def test_mistakes_are_listed_with_what_is_allowed():
-    with pytest.raises(fg.SpecError, match="no answer 'scores'. Did you mean 'score'"):
+    with pytest.raises(fg.SpecError, match=r"no answer 'scores'\. Did you mean 'score'"):
         recommend({"model": "scores"})
     with pytest.raises(fg.SpecError, match="asked only where model is decision or score"):
         recommend({"model": "number", "error": "both"})
     with pytest.raises(fg.SpecError, match="outcomes: is not answered; choose one of"):
         recommend({"model": "ranking"})
-    with pytest.raises(fg.SpecError, match="share: must be a number between 0 and 1, not 1.5"):
+    with pytest.raises(fg.SpecError, match=r"share: must be a number between 0 and 1, not 1\.5"):
         Expected(share=1.5)
 
 

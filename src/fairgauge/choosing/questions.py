@@ -50,7 +50,7 @@ QUESTIONS = (
         "outcomes",
         "Is the outcome that decides who should be selected recorded (loan repaid, patient ill)?",
         {
-            "everyone": "yes, for everyone, and recorded in the same way for all groups",
+            "all": "yes, for all people, and recorded in the same way for all groups",
             "selected": "only for those who were selected (a refused loan is never repaid)",
             "biased": "by a process that may treat groups differently (arrests, past ratings)",
             "none": "no",
@@ -65,19 +65,19 @@ QUESTIONS = (
             "granted": "a person who should not have the favourable decision gets it",
             "both": "both alike",
         },
-        {"model": ("decision", "score"), "outcomes": ("everyone",)},
+        {"model": ("decision", "score"), "outcomes": ("all",)},
     ),
     Question(
         "parity",
         "Must groups be selected at similar rates, whatever the outcomes (a law, a policy)?",
         {"yes": "yes", "no": "no"},
-        {"model": ("decision", "score"), "outcomes": ("everyone",)},
+        {"model": ("decision", "score"), "outcomes": ("all",)},
     ),
     Question(
         "probability",
         "Do people act on the score itself, as a probability?",
         {"yes": "yes, or it is shown to them", "no": "no, only on the decision"},
-        {"model": ("score",), "outcomes": ("everyone",)},
+        {"model": ("score",), "outcomes": ("all",)},
     ),
 )
 """Every question, in the order in which they are asked."""

@@ -153,7 +153,7 @@ def _chosen(answers: Mapping[str, str], expected: Expected) -> Iterator[Measure 
     elif model == "ranking":
         yield Measure("top_selection_ratio", "how often each group is in the top 100")
         yield Measure("exposure_ratio", "whether the groups are seen at similar places of the list")
-        if outcomes == "everyone":
+        if outcomes == "all":
             yield Measure("precision_at_k", "whether the top of each group is as good")
         because = "the four-fifths rule of thumb, at the top of the list"
         yield Limit(f"top_selection_ratio >= {RATIO:g}", because, None)
@@ -162,9 +162,9 @@ def _chosen(answers: Mapping[str, str], expected: Expected) -> Iterator[Measure 
 
 
 def _of_decisions(answers: Mapping[str, str], expected: Expected) -> Iterator[Measure | Limit]:
-    known = answers["outcomes"] == "everyone"
+    known = answers["outcomes"] == "all"
     yield Measure("selection_rate", "how often each group gets the favourable decision")
-    if answers["outcomes"] in ("everyone", "selected"):
+    if answers["outcomes"] in ("all", "selected"):
         yield Measure("positive_predictive_value", "how many of those selected had the outcome")
     if not known or answers["parity"] == "yes":
         yield _at_least("selection_rate", expected)
@@ -177,7 +177,7 @@ def _of_decisions(answers: Mapping[str, str], expected: Expected) -> Iterator[Me
     if answers["error"] in ("granted", "both"):
         yield _within("false_positive_rate", "negative", expected)
     if answers.get("probability") == "yes":
-        yield Measure("calibration_gap", "whether a score means the same in every group, on average")
+        yield Measure("calibration_gap", "whether scores are too high or too low in a group")
         yield Measure("expected_calibration_error", "the same over ten ranges of the score")
         because = "mean score and observed share at most 5 percentage points apart in every group"
         yield Limit("-0.05 <= calibration_gap <= 0.05", because, None)
@@ -191,7 +191,9 @@ def _at_least(rate: str, expected: Expected) -> Limit:
 def _within(rate: str, among: Denominator, expected: Expected) -> Limit:
     rows = _rows(-TOLERANCE, TOLERANCE, "difference", among, expected)
     rule = f"-{TOLERANCE:g} <= {rate}.difference <= {TOLERANCE:g}"
-    return Limit(rule, "at most 10 percentage points apart: set your own limit, and state why", rows)
+    return Limit(
+        rule, "at most 10 percentage points apart: set your own limit, and state why", rows
+    )
 
 
 @cache

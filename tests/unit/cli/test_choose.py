@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from fairgauge.cli import main
 
-ANSWERS = ["--model", "decision", "--outcomes", "everyone", "--error", "refused", "--parity", "no"]
+ANSWERS = ["--model", "decision", "--outcomes", "all", "--error", "refused", "--parity", "no"]
 COLUMNS = ["--label", "repaid", "--prediction", "approved", "--sensitive", "sex"]
 
 
@@ -37,7 +37,7 @@ def test_questions_are_asked_on_standard_error_and_take_words_or_numbers():
 
 
 def test_only_what_is_open_is_asked():
-    result = run("--model", "decision", "--outcomes", "everyone", typed="both\nno\n")
+    result = run("--model", "decision", "--outcomes", "all", typed="both\nno\n")
     assert result.exit_code == 0, result.stderr
     assert "What does the model give" not in result.stderr
 
@@ -45,7 +45,7 @@ def test_only_what_is_open_is_asked():
 def test_without_a_terminal_the_missing_flag_is_named():
     result = run("--model", "decision")
     assert result.exit_code == 2
-    assert "answer --outcomes with one of everyone, selected, biased, none" in result.stderr
+    assert "answer --outcomes with one of all, selected, biased, none" in result.stderr
 
 
 @pytest.mark.parametrize(

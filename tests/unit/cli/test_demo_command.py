@@ -53,9 +53,7 @@ def test_how_to_go_on_works(run, tmp_path, monkeypatch):
         ("-c", "/usr/bin", "fairgauge"),
     ],
 )
-def test_commands_are_shown_as_they_work_here(
-    run, tmp_path, monkeypatch, called, searched, shown
-):
+def test_commands_are_shown_as_they_work_here(run, tmp_path, monkeypatch, called, searched, shown):
     """`make demo` runs a program whose folder is not searched for commands."""
     monkeypatch.chdir(tmp_path)
     program = tmp_path / called
