@@ -183,6 +183,8 @@ class IntervalMethod(StrEnum):
     JEFFREYS = "jeffreys"
     BONETT_PRICE = "bonett_price"
     STUDENT_T = "student_t"
+    SKEWED_T = "skewed_t"
+    LINEARISED = "linearised"
     WELCH = "welch"
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"

@@ -56,6 +56,7 @@ class ReasonCode(StrEnum):
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
     FEW_ERRORS = "few_errors"  # rows, minimum
     FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
+    SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
     SMALL_GROUP = "small_group"  # n, minimum, side

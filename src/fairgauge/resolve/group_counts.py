@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_SHOWN = 5
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,6 +127,14 @@ class GroupCounts:
     def weighted(self) -> bool:
         """Return whether rows have weights."""
         return "w" in self.counts
+
+    @property
+    def unequally_weighted(self) -> bool:
+        """Return whether weights differ: equal ones are none, whatever their unit."""
+        if not self.weighted:
+            return False
+        n, w, w2 = (float(self.counts[name][:, 0].sum()) for name in ("n", "w", "w2"))
+        return n * w2 > w**2 * (1 + _ROUNDING)
 
     @property
     def has_moments(self) -> bool:
