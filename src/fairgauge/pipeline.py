@@ -86,7 +86,7 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
     -0.1878
     """
-    cube, source, spec = _counted(data, options)
+    cube, source, spec = counted(data, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
@@ -134,7 +134,7 @@ def count(data: object, **options: Unpack[Options]) -> Cube:
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return _counted(data, options)[0]
+    return counted(data, options)[0]
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
@@ -173,7 +173,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     )
 
 
-def _counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
+def counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -268,6 +268,8 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
             if left_out.any():
                 rows = int(table.sums["rows"][left_out].sum())
                 reasons[f"group of {axis.column} that is excluded"] = rows
+        elif axis.role is Role.CANDIDATE:
+            continue  # of other models
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 reasons[f"missing {axis.role}"] = missing
