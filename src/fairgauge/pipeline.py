@@ -98,7 +98,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    cube, source, spec = _counted(data, arrays, options)
+    cube, source, spec = counted(data, arrays, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
@@ -146,7 +146,7 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return _counted(data, arrays, options)[0]
+    return counted(data, arrays, options)[0]
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
@@ -186,7 +186,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     )
 
 
-def _counted(
+def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
@@ -284,6 +284,8 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
             if left_out.any():
                 rows = int(table.sums["rows"][left_out].sum())
                 reasons[f"group of {axis.column} that is excluded"] = rows
+        elif axis.role is Role.CANDIDATE:
+            continue  # of other models
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 reasons[f"missing {axis.role}"] = missing

@@ -85,6 +85,8 @@ class ReasonCode(StrEnum):
     ONE_RANK = "one_rank"
     ONE_GROUP_RANKED = "one_group_ranked"
     POINT_MASS = "point_mass"  # of
+    NOT_OF_DECISIONS = "not_of_decisions"  # of
+    NO_PAIRED_METHOD = "no_paired_method"  # of
 
     # a verdict
     INSIDE = "inside"

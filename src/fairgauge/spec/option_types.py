@@ -245,6 +245,24 @@ def _plain_population(population: Population) -> Json:
     return {column: {name_of(v): s for v, s in shares} for column, shares in population}
 
 
+Margins = tuple[tuple[str, float], ...]
+
+
+def _read_margins(value: object, path: str, problems: Problems) -> Margins:
+    """Read how much worse each rate may be, in the unit of the rate."""
+    if not isinstance(value, Mapping):
+        problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
+        return ()
+    margins = []
+    for name, margin in value.items():
+        if is_finite(margin) and float(margin) >= 0:
+            margins.append((str(name), float(margin)))
+        else:
+            message = f"must be a number from 0 up, not {shown(margin)}"
+            problems.append(Problem(f"{path}.{name}", message))
+    return tuple(margins)
+
+
 COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
 COLUMNS = OptionType(
     read=read_names,
@@ -333,6 +351,15 @@ METRICS = OptionType(
     parse=syntax.parse_names,
     write=syntax.write_names,
     metavar="NAME,...",
+    repeatable=True,
+)
+MARGINS = OptionType(
+    read=_read_margins,
+    schema={"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+    plain=dict,
+    parse=syntax.parse_margins,
+    write=syntax.write_margins,
+    metavar="RATE=MARGIN",
     repeatable=True,
 )
 POPULATION = OptionType(

@@ -27,6 +27,7 @@ from fairgauge.spec.option_types import (
     DOCUMENT,
     FEATURES,
     INTERSECTIONS,
+    MARGINS,
     METRICS,
     NAMES,
     POPULATION,
@@ -37,6 +38,7 @@ from fairgauge.spec.option_types import (
     THRESHOLD,
     VALUE,
     VALUES,
+    Margins,
     OptionType,
     Population,
     number,
@@ -141,6 +143,13 @@ class Spec:
     score: Column = option(
         None, COLUMN, "Column of the number behind the decision, a probability unless score_range is given",
         counted=True)
+    candidate: tuple[str, ...] = option(
+        (), COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows",
+        syntax="Repeatable.",
+        counted=True)
+    margins: Margins = option(
+        (), MARGINS, "By how much a candidate may be worse in a rate and still be as good",
+        flag="--margin", syntax="In the unit of the rate: accuracy=0.01. Repeatable.")
     score_of: Value = option(
         None, VALUE, "Label value whose probability the score gives, if not the positive one",
         counted=True)
@@ -247,6 +256,7 @@ class Spec:
             for j, part in enumerate(parts)
             if part not in {f.column for f in self.sensitive}
         ]
+        asked += [(f"candidate[{i}]", name) for i, name in enumerate(self.candidate)]
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
 
     @property
@@ -288,6 +298,8 @@ class Options(TypedDict, total=False):
     label: str | Array | None
     prediction: str | Array | None
     score: str | Array | None
+    candidate: str | Sequence[str]
+    margins: Mapping[str, float]
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str

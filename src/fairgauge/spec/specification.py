@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Method, Threshold
+from fairgauge.enums import Better, Method, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.options import BY_NAME, Spec
 
@@ -126,6 +126,8 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
     except LookupError as error:
         yield Problem("metrics", str(error))
     yield from _unaudited(spec)
+    yield from _wrong_candidates(spec)
+    yield from _wrong_margins(spec)
     if spec.weight is not None and spec.weight == spec.count:
         yield Problem("weight", f"{quote(spec.weight)} is already the count column")
     if spec.cluster is not None and spec.method is not Method.DEFAULT:
@@ -163,6 +165,40 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
             if name not in tables:
                 message = f"{quote(name)} is not audited.{nearest(name, tables)}"
                 yield Problem(f"rules[{i}].features", message)
+
+
+def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
+    """Yield the candidates that cannot be compared with the model in use."""
+    in_use = spec.prediction or spec.score
+    if spec.candidate and in_use is None:
+        message = "needs the model in use, whose decisions are its prediction or its score"
+        yield Problem("candidate", message)
+    if spec.candidate and spec.prediction is None and isinstance(spec.threshold, Threshold):
+        message = (
+            "the median of the scores of one model is no threshold of another; with candidates "
+            "give a number"
+        )
+        yield Problem("threshold", message)
+    seen = {spec.label: "the label", in_use: "the model in use"}
+    for i, column in enumerate(spec.candidate):
+        if column in seen:
+            yield Problem(f"candidate[{i}]", f"{quote(column)} is already {seen[column]}")
+        seen[column] = "a candidate"
+
+
+def _wrong_margins(spec: Spec) -> Iterator[Problem]:
+    """Yield the margins of what is no rate, or of a rate that is neither better high nor low."""
+    for name, _ in spec.margins:
+        path = f"margins.{name}"
+        try:
+            better = spec.catalogue.rate(name).better
+        except LookupError as error:
+            message = f"a margin is of a rate of all rows, such as accuracy: {error}"
+            yield Problem(path, message)
+            continue
+        if better is Better.NEITHER:
+            message = "has no margin: neither a higher nor a lower value of it is better"
+            yield Problem(path, message)
 
 
 def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
