@@ -32,6 +32,7 @@ PUBLIC = [
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",
