@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
-from fairgauge.enums import Outcome
+from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.pipeline import audit
-from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, highest, printed_reference
+from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, printed_reference
 from fairgauge.published.columns import table_of
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
@@ -26,7 +27,7 @@ from fairgauge.stats.unknown_people import ratio_bounds
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fairgauge.cube.cube import Cube
     from fairgauge.published.faults import Fault
@@ -177,15 +178,17 @@ def _checked(
 ) -> CheckedTable:
     faults = (*check_arithmetic(table, min_share), *between.get((source, table.name), ()))
     counted = _distinct(table)
-    printed, best = printed_reference(table), highest(table, min_share)
-    reference = best if best in counted else None
+    printed = printed_reference(table)
     unknown = _unknown(table)
-    report = None
-    other = None
-    if reference is not None and len(counted) > 1:
-        cube = _cube(table, counted)
-        report = _audit(cube, reference, limit, confidence)
-        other = _other_reference(cube, report, counted, printed, reference, limit, confidence)
+    reference = intervals = verdicts = other = None
+    if len(counted) > 1:
+        ask = partial(_audit, _cube(table, counted), limit, min_share, confidence)
+        verdicts = ask(ReferenceRule.BEST)
+        named = next((each.reference.group for each in verdicts.estimates if each.reference), None)
+        reference = next((row for row in counted if row.name == named), None)
+    if reference is not None and verdicts is not None:
+        intervals = ask(reference.name)
+        other = _other_reference(ask, intervals, counted, printed, reference)
     possible = _possible(counted, table) if unknown else {}
     return CheckedTable(
         source=source,
@@ -195,7 +198,7 @@ def _checked(
         printed_reference=None if printed is None else printed.name,
         other_reference=other,
         unknown=unknown,
-        groups=tuple(_group(row, report, reference, possible) for row in table.groups),
+        groups=tuple(_group(row, intervals, verdicts, reference, possible) for row in table.groups),
         faults=faults,
     )
 
@@ -237,25 +240,27 @@ def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
     )
 
 
-def _audit(cube: Cube, reference: PublishedRow, limit: float | None, confidence: float) -> Report:
+def _audit(
+    cube: Cube, limit: float | None, min_share: float, confidence: float, reference: str
+) -> Report:
+    """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
     feature = cube.plan.axes[0].column
     return audit(
         cube,
         metrics=[_METRIC],
-        reference={feature: reference.name},
+        reference=reference if reference is ReferenceRule.BEST else {feature: reference},
+        min_share=min_share or None,
         rules=[] if limit is None else [f"{_METRIC} >= {limit!r}"],
         confidence=confidence,
     )
 
 
 def _other_reference(
-    cube: Cube,
+    ask: Callable[[str], Report],
     report: Report,
     rows: list[PublishedRow],
     printed: PublishedRow | None,
     reference: PublishedRow,
-    limit: float | None,
-    confidence: float,
 ) -> tuple[str, tuple[str, ...]] | None:
     """Return another reference in use: the printed one, else the best of all, however small."""
     best = max(rows, key=lambda row: row.share or 0.0)
@@ -263,10 +268,9 @@ def _other_reference(
     if other is None or other is reference:
         return None
     before = {each.group: each.outcome for each in report.verdicts}
-    after = _audit(cube, other, limit, confidence).verdicts
     changed = [
         each.group
-        for each in after
+        for each in ask(other.name).verdicts
         if each.group in before and each.outcome is not before[each.group]
     ]
     return other.name, tuple(str(group) for group in changed)
@@ -295,7 +299,8 @@ def _possible(rows: list[PublishedRow], table: PublishedTable) -> dict[str, tupl
 
 def _group(
     row: PublishedRow,
-    report: Report | None,
+    intervals: Report | None,
+    verdicts: Report | None,
     reference: PublishedRow | None,
     possible: Mapping[str, tuple[float, float]],
 ) -> CheckedGroup:
@@ -312,14 +317,14 @@ def _group(
         printed=None if row.ratio is None else row.ratio.text,
         possible=possible.get(row.name),
     )
-    if report is None or reference is None:
+    if intervals is None or verdicts is None or reference is None:
         return plain
     if row is reference:
         return replace(plain, ratio=1.0)
-    estimate = next((each for each in report.estimates if each.group == row.name), None)
+    estimate = next((each for each in intervals.estimates if each.group == row.name), None)
     if estimate is None:
         return plain
-    verdict = next((each for each in report.verdicts if each.group == row.name), None)
+    verdict = next((each for each in verdicts.verdicts if each.group == row.name), None)
     (n, selected), (other_n, other_selected) = _counts(row), _counts(reference)
     flips = None
     if selected * other_n < other_selected * n:

@@ -56,6 +56,7 @@ MODULES = [
     "fairgauge.pipeline",
     "fairgauge.catalogue.descriptions",
     "fairgauge.catalogue.own",
+    "fairgauge.checking",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
     "fairgauge.planning",

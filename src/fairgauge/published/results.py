@@ -30,13 +30,15 @@ class CheckedGroup:
     name : the category.
     n, selected, rate : the people, those selected, and their share; None where not printed.
     printed : the printed ratio as it stands, None without one.
-    ratio, interval : the ratio to the reference, with its confidence interval.
+    ratio, interval : the ratio to the reference, with its confidence interval as if the reference
+        had been chosen before the data were seen.
     p_value : Fisher's exact test of equal selection rates; None of the reference.
     flips : whether one more selection here and one fewer in the reference would make this the
         higher rate; None where the ratio is 1 or more, or the counts are not known.
     possible : the smallest and the largest ratio to the highest rate over all categories that the
         people of unknown category may belong to; None without unknown people.
-    verdict : what the limit comes to; None without one, and of the reference.
+    verdict : what the limit comes to, by an interval that allows for the choice of the reference by
+        the data; None without a limit, and of the reference.
     """
 
     name: str
