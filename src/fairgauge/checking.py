@@ -82,7 +82,7 @@ def check(
     Examples
     --------
     >>> import fairgauge as fg
-    >>> found = fg.check("sex  applicants  hired  ratio\\nMale  80  48  1\\nFemale  40  12  0.55")
+    >>> found = fg.check("sex  applicants  hired  ratio\nMale  80  48  1\nFemale  40  12  0.55")
     >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
     (1, 0.5)
     """
