@@ -38,7 +38,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
     --------
     >>> from fairgauge.published.columns import table_of
     >>> from fairgauge.published.table_files import grids_of_text
-    >>> text = "sex  n  hired  rate\\nMale  80  48  60%\\nFemale  40  12  33%"
+    >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
     >>> [str(fault.code) for fault in check_arithmetic(table_of(grids_of_text(text)[0]))]
     ['rate_mismatch', 'unknown_not_stated']
     """

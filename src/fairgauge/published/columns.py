@@ -63,7 +63,7 @@ def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTa
     Examples
     --------
     >>> from fairgauge.published.table_files import grids_of_text
-    >>> text = "sex  applicants  hired  rate\\nMale  80  48  60%\\nFemale  40  12  30%"
+    >>> text = "sex  applicants  hired  rate\nMale  80  48  60%\nFemale  40  12  30%"
     >>> table = table_of(grids_of_text(text)[0])
     >>> table.dimensions, table.rows[1].selected.value
     (('sex',), 12.0)

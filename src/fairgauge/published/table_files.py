@@ -74,7 +74,7 @@ def grids_of_text(text: str, suffix: str = ".txt") -> list[Grid]:
 
     Examples
     --------
-    >>> grids_of_text("sex  n  hired\\nMale  80  48\\nFemale  40  12")[0].rows
+    >>> grids_of_text("sex  n  hired\nMale  80  48\nFemale  40  12")[0].rows
     (('Male', '80', '48'), ('Female', '40', '12'))
     """
     if suffix in (".html", ".htm") or "<table" in text[:MOST_CELLS].casefold():
