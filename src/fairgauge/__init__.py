@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
+    from fairgauge.checking import check
     from fairgauge.comparison.compare_reports import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.cube.confusion import confusion
@@ -60,6 +61,7 @@ _HOME = {
     "TP": "catalogue.cells",
     "above": "spec.features",
     "audit": "pipeline",
+    "check": "checking",
     "compare": "comparison.compare_reports",
     "confusion": "cube.confusion",
     "count": "pipeline",
@@ -96,6 +98,7 @@ __all__ = [
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",

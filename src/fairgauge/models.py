@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compare_models(data: object, **options: Unpack[Options]) -> ModelComparison:
     """Compare candidate models with the model in use on the same rows; see `fairgauge.compare`."""
-    cube, source, spec = counted(data, options)
+    cube, source, spec = counted(data, (), options)
     if not spec.candidate:
         message = "name the columns of the candidates' decisions (candidate, --candidate COL)"
         raise SpecError(Problem("candidate", message))

@@ -13,11 +13,13 @@ from fairgauge.errors import Problem, nearest, shown
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, read_document
 from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.presets import preset_names
 from fairgauge.spec.readers import (
     Problems,
     Reader,
     is_finite,
     items,
+    one_name,
     one_of,
     read_column,
     read_names,
@@ -279,6 +281,12 @@ NAMES = OptionType(
     write=syntax.write_names,
     metavar="NAME,...",
     repeatable=True,
+)
+PRESET = OptionType(
+    read=one_name(preset_names()),
+    schema={"enum": list(preset_names())},
+    metavar="NAME",
+    words=preset_names(),
 )
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = OptionType(

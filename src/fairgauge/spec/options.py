@@ -32,6 +32,7 @@ from fairgauge.spec.option_types import (
     NAMES,
     POPULATION,
     POSITIVE,
+    PRESET,
     RANGE,
     REFERENCE,
     RULES,
@@ -204,6 +205,10 @@ class Spec:
     metrics: tuple[str | Statistic | Metric, ...] = option(
         ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
         syntax="See: fairgauge metrics.")
+    preset: str | None = option(
+        None, PRESET, "Preset of a regulation, whose options hold unless they are given",
+        syntax="See: fairgauge presets.",
+        described=True)
     features: tuple[str, ...] = option(
         (), COLUMNS, "Columns for the metrics that compare rows")
     task: Task | None = option(
@@ -316,6 +321,7 @@ class Options(TypedDict, total=False):
     unknown: Value | Sequence[Value]
     exclude_groups: str | Sequence[str]
     metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
+    preset: str | None
     features: Sequence[str] | Array | None
     task: str | None
     confidence: float

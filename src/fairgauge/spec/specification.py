@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import Better, Method, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.options import BY_NAME, Spec
+from fairgauge.spec.presets import preset, preset_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -64,7 +65,7 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     """
     problems: list[Problem] = []
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in options.items():
+    for name, value in _with_preset(options).items():
         if name not in BY_NAME:
             problems.append(_unknown_option(name))
         elif value is not None:
@@ -115,6 +116,14 @@ def _unknown_option(name: str) -> Problem:
     if name in OTHER_NAMES:
         return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
     return Problem(name, f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}")
+
+
+def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the options with those of a preset that are not given themselves."""
+    name = options.get("preset")
+    if not isinstance(name, str) or name not in preset_names():
+        return options
+    return {**options, **preset(name).options_for(options)}
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
