@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor import monitor
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.scan.sql_query import sql
     from fairgauge.spec.features import above, cut
@@ -41,7 +44,9 @@ _HOME = {
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
+    "History": "monitoring.history",
     "MissingExtra": "errors",
+    "MonitorReport": "report.monitor_results",
     "Report": "report.report",
     "Rule": "spec.rules",
     "Spec": "spec.specification",
@@ -57,6 +62,7 @@ _HOME = {
     "load": "report.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
+    "monitor": "monitoring.monitor",
     "plan": "planning",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
@@ -76,7 +82,9 @@ __all__ = [
     "DataError",
     "Estimate",
     "FairgaugeError",
+    "History",
     "MissingExtra",
+    "MonitorReport",
     "Report",
     "Rule",
     "Spec",
@@ -91,6 +99,7 @@ __all__ = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",

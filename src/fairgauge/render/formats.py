@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-Subject = Literal["report", "comparison"]
+Subject = Literal["report", "comparison", "monitor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison")
+    of: tuple[Subject, ...] = ("report", "comparison", "monitor")
     options: tuple[str, ...] = ()
 
 
@@ -50,8 +51,9 @@ FORMATS: tuple[Format, ...] = (
     Format("csv", "csv_format", (".csv",), options=("table",)),
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
     Format("html", "html", (".html", ".htm"), tree=True),
-    Format("junit", "junit", (".xml",), of=("report",)),
-    Format("notebook", "notebook", tree=True),
+    Format("junit", "junit", (".xml",), of=("report", "monitor")),
+    Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
+    Format("notebook", "notebook", tree=True, of=("report", "comparison")),
 )
 """Every format, in the order in which they are listed."""
 
@@ -88,7 +90,7 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     return known[suffix]
 
 
-def render(shown: Report | Comparison, format: str = "text", **options: Any) -> str:  # noqa: A002
+def render(shown: Report | Comparison | MonitorReport, format: str = "text", **options: Any) -> str:  # noqa: A002
     """Show a report or a comparison.
 
     Parameters
@@ -140,7 +142,7 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     return text
 
 
-def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
+def save(shown: Report | Comparison | MonitorReport, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
     Raises
@@ -151,7 +153,7 @@ def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
     write_whole(path, render(shown, format_of(path, _subject(shown)), **options))
 
 
-def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
+def save_all(shown: Report | Comparison | MonitorReport, paths: Iterable[str]) -> None:
     """Write several files, all or none of them.
 
     Raises
@@ -163,17 +165,26 @@ def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
     write_all({path: render(shown, format_of(path, of)) for path in paths})
 
 
-def _subject(shown: Report | Comparison) -> Subject:
+def _subject(shown: Report | Comparison | MonitorReport) -> Subject:
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
+    if isinstance(shown, MonitorReport):
+        return "monitor"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
-def _arguments(shown: Report | Comparison, found: Format, options: Any) -> tuple[Any, ...]:
+def _arguments(
+    shown: Report | Comparison | MonitorReport, found: Format, options: Any
+) -> tuple[Any, ...]:
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)
     full = bool(options.get("full")) or found.name in _FULL
+    if _subject(shown) == "monitor":
+        from fairgauge.render.monitor_document import monitor_document
+
+        return monitor_document(shown), shown  # type: ignore[arg-type]
     if _subject(shown) == "comparison":
         from fairgauge.render.comparison_document import comparison_document
 
