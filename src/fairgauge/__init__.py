@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     )
     from fairgauge.integrations import mlflow as mlflow
     from fairgauge.integrations.scikit_learn import scorer
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor import monitor
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
@@ -51,7 +54,9 @@ _HOME = {
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
+    "History": "monitoring.history",
     "MissingExtra": "errors",
+    "MonitorReport": "report.monitor_results",
     "Report": "report.report",
     "Rule": "spec.rules",
     "RulesNotMet": "report.verdicts",
@@ -69,6 +74,7 @@ _HOME = {
     "load": "report.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
+    "monitor": "monitoring.monitor",
     "plan": "planning",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
@@ -89,7 +95,9 @@ __all__ = [
     "DataError",
     "Estimate",
     "FairgaugeError",
+    "History",
     "MissingExtra",
+    "MonitorReport",
     "Report",
     "Rule",
     "RulesNotMet",
@@ -106,6 +114,7 @@ __all__ = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",

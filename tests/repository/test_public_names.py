@@ -22,7 +22,9 @@ PUBLIC = [
     "FN",
     "FP",
     "FairgaugeError",
+    "History",
     "MissingExtra",
+    "MonitorReport",
     "Report",
     "Rule",
     "RulesNotMet",
@@ -41,6 +43,7 @@ PUBLIC = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",
@@ -55,6 +58,8 @@ CLASSES = [name for name in PUBLIC if name[0].isupper() and not name.isupper()]
 FUNCTIONS = [name for name in PUBLIC if name[0].islower()]
 MODULES = [
     "fairgauge",
+    "fairgauge.monitoring.history",
+    "fairgauge.monitoring.monitor",
     "fairgauge.pipeline",
     "fairgauge.catalogue.descriptions",
     "fairgauge.catalogue.own",

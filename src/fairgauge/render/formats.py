@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.published.results import Check
     from fairgauge.render.document_tree import DocumentTree
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-    Shown: TypeAlias = Report | Comparison | Check
+    Shown: TypeAlias = Report | Comparison | Check | MonitorReport
 
-Subject = Literal["report", "comparison", "check"]
+Subject = Literal["report", "comparison", "check", "monitor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Format:
     tree: bool = False
     full: bool = False
     binary: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison", "check")
+    of: tuple[Subject, ...] = ("report", "comparison", "check", "monitor")
     options: tuple[str, ...] = ()
 
 
@@ -60,10 +61,11 @@ FORMATS: tuple[Format, ...] = (
     Format("html", "html", (".html", ".htm"), tree=True, full=True),
     Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True),
     Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
-    Format("junit", "junit", (".xml",), of=("report",)),
+    Format("junit", "junit", (".xml",), of=("report", "monitor")),
+    Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
     Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True),
+    Format("notebook", "notebook", tree=True, of=("report", "comparison", "check")),
 )
 """Every format, in the order in which they are listed."""
 
@@ -101,7 +103,7 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
 
 
 def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: A002
-    """Show a report, a comparison or a check of published tables.
+    """Show a report, a comparison, a check of published tables or a monitor.
 
     Parameters
     ----------
@@ -195,10 +197,13 @@ def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) ->
 
 def _subject(shown: Shown) -> Subject:
     from fairgauge.published.results import Check
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
     if isinstance(shown, Check):
         return "check"
+    if isinstance(shown, MonitorReport):
+        return "monitor"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
@@ -219,6 +224,10 @@ def _document(shown: Any, *, full: bool) -> DocumentTree:
             from fairgauge.render.comparison_document import comparison_document
 
             return comparison_document(shown)
+        case "monitor":
+            from fairgauge.render.monitor_document import monitor_document
+
+            return monitor_document(shown)
         case "report":
             from fairgauge.render.report_document import report_document
 
