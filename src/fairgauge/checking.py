@@ -120,7 +120,7 @@ def _check_options(
     for role in columns:
         if role not in list(Role):
             allowed = ", ".join(Role)
-            problems.append(Problem(f"columns.{role}", f"unknown role; say {allowed}"))
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
     if problems:
         raise SpecError(problems)
 

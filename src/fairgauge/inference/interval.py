@@ -111,7 +111,7 @@ class Intervals:
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds effective numbers: as many equal ones as their sizes are worth. They are of
+    ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
     one side, or of the group and of the reference: a reason then names the side of fewer.
     """
     number, side = _smaller(clusters)

@@ -54,7 +54,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
-    """Return the row that the printed ratios compare with; None where no ratio says.
+    """Return the row that the printed ratios compare with; None without ratios.
 
     It is the row whose printed ratio is 1; of several, the one with the highest rate.
     """
@@ -205,7 +205,7 @@ def _totals(table: PublishedTable) -> Iterator[Fault]:
 
 
 def _of_all(row: PublishedRow) -> bool:
-    """Tell whether a total is of the whole table, and not of one category of another column."""
+    """Return whether a total is of the whole table, and not of one category of another column."""
     return (
         len([value for value in row.categories if value]) == 1
         or len({value.casefold() for value in row.categories}) == 1

@@ -34,7 +34,7 @@ _HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum|everyone)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum|everybody)\b", re.IGNORECASE)
 _UNKNOWN = re.compile(
     r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
     r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
@@ -149,7 +149,7 @@ def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role
         if len(fits) != 1:
             names = listing(grid.header[i] for i in several)
             raise DataError(
-                f"the columns {names} could each be the {_words(role)}; say which is: "
+                f"the columns {names} could each be the {_words(role)}; name it: "
                 f"--column {role}=NAME"
             )
         for i in several:
@@ -171,7 +171,7 @@ def _by_arithmetic(
 
 
 def _fits(grid: Grid, roles: Mapping[int, Role]) -> bool:
-    """Tell whether most rates are those of the counts."""
+    """Return whether most rates are those of the counts."""
     at = {role: i for i, role in roles.items()}
     if not {Role.N, Role.SELECTED, Role.RATE} <= at.keys():
         return False
@@ -191,7 +191,7 @@ def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
     if Role.CATEGORY not in roles:
         raise DataError(
             f"no column of the table {quote(grid.name)} names categories: it has {headers}; "
-            "say which does: --column category=NAME"
+            "name it: --column category=NAME"
         )
     if not ({Role.N, Role.SELECTED} <= roles or Role.RATE in roles):
         missing = [role for role in (Role.N, Role.SELECTED, Role.RATE) if role not in roles]
@@ -199,7 +199,7 @@ def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
         raise DataError(
             f"the table {quote(grid.name)} needs the number of people and of selected people, or "
             f"the selection rates; of its columns {headers} none is known to be the "
-            f"{' or the '.join(map(_words, missing))}; say which is: {flags}"
+            f"{' or the '.join(map(_words, missing))}; name it: {flags}"
         )
 
 
@@ -230,7 +230,7 @@ def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
 
 
 def _is_numeric(grid: Grid, i: int) -> bool:
-    """Tell whether the cells of a column that are not blank are mostly numbers."""
+    """Return whether the cells of a column that are not blank are mostly numbers."""
     cells = [row[i] for row in grid.rows if not is_blank(row[i])]
     return bool(cells) and sum(read_number(cell) is not None for cell in cells) * 2 > len(cells)
 

@@ -32,7 +32,7 @@ class Printed:
     percent: bool = False
 
     def agrees(self, low: float, high: float | None = None) -> bool:
-        """Tell whether a number, or one of a range, could be printed like this.
+        """Return whether a number, or one of a range, could be printed like this.
 
         A number that is cut off instead of rounded agrees too: both are in use.
         """
@@ -55,7 +55,7 @@ class Printed:
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether a cell holds no number on purpose: empty, a dash, "n/a" or a footnote mark.
+    """Return whether a cell holds no number on purpose: empty, a dash, "n/a" or a footnote mark.
 
     >>> is_blank(" — "), is_blank("N/A*"), is_blank("0")
     (True, True, False)
@@ -96,7 +96,7 @@ def read_number(text: str) -> Printed | None:
 
 
 def is_whole(value: float) -> bool:
-    """Tell whether a count is a whole number.
+    """Return whether a count is a whole number.
 
     >>> is_whole(3.0), is_whole(3.5), is_whole(float("inf"))
     (True, False, False)

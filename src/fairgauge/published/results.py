@@ -66,7 +66,7 @@ class CheckedTable:
         printed ratios, None where they do not show it.
     other_reference : another category that a rule could name as the reference, and the groups whose
         verdict it would change.
-    unknown : people of unknown category, None where the table does not say.
+    unknown : people of unknown category, None where the table does not state it.
     groups, faults : its categories, and what is wrong with it.
     """
 

@@ -191,7 +191,7 @@ class _Tables(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in (*_TEXT_CELLS, "tr"):
-            self._end_cell()  # end tags of cells and rows may be left out
+            self._end_cell()  # end tags of cells and rows are optional
         if tag == "table":
             self.tables.append((self._heading, []))
             self._pending, self._heading = {}, ""

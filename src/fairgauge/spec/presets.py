@@ -1,7 +1,7 @@
 """Presets: options that a regulation calls for, with its status, its date and its source.
 
-A preset is one file of data. It quotes what a text says and computes nothing else: no preset says
-that an audit meets a law.
+A preset is one file of data. It quotes a text and computes nothing else: no preset states that an
+audit meets a law.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Preset:
     as_of : the date on which the status was established.
     superseded_by : the preset that replaces it, empty where none does.
     sources : the texts that it quotes.
-    statements : what they say of the statistics.
+    statements : what they state of the statistics.
     publishes : what a published report holds.
     options : the options of an audit, as a specification file has them.
     with_score : the options that hold as well where a score decides.

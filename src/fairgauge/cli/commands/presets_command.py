@@ -23,7 +23,7 @@ def command(name: str | None, as_json: bool) -> None:
     """List the presets of regulations, or describe the one called NAME.
 
     A preset sets the metrics, the reference and the tables that a text calls for; it quotes that
-    text with its date, and does not say that an audit meets a law.
+    text with its date, and does not state that an audit meets a law.
 
     \b
     fairgauge presets nyc-ll144
