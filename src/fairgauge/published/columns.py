@@ -34,7 +34,7 @@ _HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum|everybody)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum)\b", re.IGNORECASE)
 _UNKNOWN = re.compile(
     r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
     r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
@@ -160,7 +160,7 @@ def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role
 def _by_arithmetic(
     grid: Grid, found: Mapping[int, Role], unnamed: Sequence[int], absent: Sequence[Role]
 ) -> dict[int, Role]:
-    """Return the roles of columns whose headers say nothing, where rates fit counts in one way."""
+    """Return the roles of columns whose headers name nothing, where rates fit counts in one way."""
     fits = []
     for chosen in combinations(unnamed, min(len(unnamed), len(absent))):
         for roles in permutations(absent, len(chosen)):
