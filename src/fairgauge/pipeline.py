@@ -12,7 +12,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
-from fairgauge.errors import CubeError, quote
+from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure
@@ -147,6 +147,29 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
     return counted(data, arrays, options)[0]
+
+
+def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
+    """Return the query by which a database would count its rows.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong.
+    DataError
+        The rows are in no database that counts by SQL.
+    """
+    query = getattr(data, "query", None)
+    if isinstance(data, Cube) or query is None:
+        name = "counts" if isinstance(data, Cube) else data.name
+        raise DataError(f"{quote(name)} is in no database, so that there is no query to show")
+    spec = ask(data.columns, **options)
+    if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
+        raise DataError(
+            "threshold 'median' takes a query before the one that counts; state the threshold as a "
+            "number to see the query"
+        )
+    return f"{query(plan(spec))};"
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:

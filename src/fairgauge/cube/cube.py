@@ -147,6 +147,11 @@ class Cube:
         return int(sums.get("n", sums["rows"]).sum())
 
     @property
+    def cells_of_one(self) -> int:
+        """Return the cells that hold one row: they show the values of one person."""
+        return sum(int((table.sums["rows"] == 1).sum()) for table in self.tables)
+
+    @property
     def digest(self) -> str:
         """Return a fingerprint of the counts: the same for the same rows in any order."""
         counts = self.to_dict()
