@@ -31,6 +31,7 @@ extensions = [
     "schema_tables",
 ]
 exclude_patterns = ["*.py"]
+smartquotes = False  # would make a dash of the hyphens of flags
 default_role = "py:obj"
 
 # Markdown
@@ -53,8 +54,10 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {"getting-started": [], "choose": []}  # pages without pages beside them
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],

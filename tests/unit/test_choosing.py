@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.choosing import QUESTIONS, Expected, next_question, recommend, specification
+from fairgauge.choosing.questions import QUESTIONS, next_question
+from fairgauge.choosing.recommendation import Expected, recommend
+from fairgauge.choosing.specification_text import specification
 from fairgauge.spec.spec_file import load_spec
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
 
     Examples
     --------
-    >>> from fairgauge.choosing import recommend
+    >>> from fairgauge.choosing.recommendation import recommend
     >>> found = recommend({"model": "none"})
     >>> print(specification(found, {"label": "repaid"}).partition("\n\n")[2])
     label = "repaid"

@@ -60,7 +60,8 @@ def command(path: str | None, **flags: Any) -> None:
     while (question := next_question(given)) is not None:
         given[question.name] = _ask(question)
 
-    from fairgauge.choosing import Expected, recommend, specification
+    from fairgauge.choosing.recommendation import Expected, recommend
+    from fairgauge.choosing.specification_text import specification
     from fairgauge.spec.options import BY_NAME
 
     expected = Expected(**{name: value for name, value in numbers.items() if value is not None})
