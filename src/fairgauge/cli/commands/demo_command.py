@@ -59,7 +59,7 @@ def _made(output: str) -> Path:
 
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:
-    """Say where the reports are, and how to go on."""
+    """Describe where the reports are, and how to go on."""
     loans = examples[-1]
     program = _program()
     lines = [
