@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 import pytest
 from page_blocks import DOCS
+
+import fairgauge as fg
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +51,19 @@ def test_tables_of_a_schema_are_made(built):
     page = (built[1] / "schema.html").read_text(encoding="utf-8")
     assert "digest" in page
     assert "<table" in page
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    absent = [name for name in fg.__all__ if f"fairgauge.{name}" not in page and name[0] != "_"]
+    assert not absent
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("index.md")), ids=lambda path: path.parent.name)
+def test_an_index_page_links_every_page_of_its_navigation(path):
+    """The navigation is hidden in the text, so the page must show the same links."""
+    text = path.read_text(encoding="utf-8")
+    toctree = re.search(r"```{toctree}\n:hidden:\n\n(.*?)```", text, re.DOTALL)
+    assert toctree
+    entries = [re.sub(r".*<(.*)>", r"\1", line) for line in toctree[1].splitlines()]
+    assert not [entry for entry in entries if f"({entry}.md)" not in text]
