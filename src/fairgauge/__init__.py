@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
-    from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
+    from fairgauge.errors import (
+        CubeError,
+        DataError,
+        DuplicateCountsWarning,
+        FairgaugeError,
+        MissingExtra,
+        SpecError,
+    )
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
@@ -37,6 +44,7 @@ _HOME = {
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
+    "DuplicateCountsWarning": "errors",
     "Estimate": "report.estimates",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
@@ -74,6 +82,7 @@ __all__ = [
     "Cube",
     "CubeError",
     "DataError",
+    "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
     "MissingExtra",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError
+from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.sql_query import Query
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ def open_source(data: object) -> Source:
     if isinstance(data, (str, Path)) or (
         isinstance(data, Sequence) and data and all(isinstance(d, (str, Path)) for d in data)
     ):
-        from fairgauge.scan.input_files import open_files
-
         return open_files(data)
+    if isinstance(data, StandardInput):
+        return open_standard_input(data)
     if isinstance(data, Query):
         from fairgauge.scan.database import open_database
 
