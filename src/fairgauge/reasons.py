@@ -109,6 +109,11 @@ class ReasonCode(StrEnum):
     ASKED_DIFFERENTLY = "asked_differently"  # keys
     BOTH_UNBOUNDED = "both_unbounded"
 
+    # a verdict of one report alone
+    ABSENT = "absent"  # what, report
+    IS_REFERENCE = "is_reference"  # report
+    NOT_JUDGED = "not_judged"  # report
+
     TEXT = "text"  # text: a reason of a report saved by version 1
 
 

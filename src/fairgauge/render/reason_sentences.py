@@ -85,6 +85,9 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
     ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
     ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.IS_REFERENCE: "it is the reference in the {report} report",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
     ReasonCode.TEXT: "{text}",
 }
 _SAME_ROWS = {
