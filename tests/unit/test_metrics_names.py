@@ -37,7 +37,7 @@ def test_every_name_resolves_or_says_what_to_do(each: Name) -> None:
         assert own or all(str(each.differs) in message for message in messages)
         return
     same = [row.name for row in ROWS.values() if row.formula == ROWS[each.ours].formula]
-    choices = [text for text in messages if text.endswith("say which")]
+    choices = [text for text in messages if text.endswith("name one of them")]
     chosen = any(f"{name} (" in text for name in same for text in choices)
     assert chosen or set(found) & set(same)
 
@@ -54,9 +54,9 @@ def test_signs_that_differ_must_be_chosen() -> None:
     assert str(caught.value) == (
         "metrics[0]: 'Recall Difference' is RD (Clarify: [TP / (TP + FN)]_a - [TP / (TP + FN)]_d)"
         " or vertex.recall_difference (Vertex AI: [TP / (TP + FN)]_d - [TP / (TP + FN)]_a);"
-        " say which"
+        " name one of them"
     )
-    with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*say which"):
+    with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*one of them"):
         fg.rule("accuracy difference", between=(-0.1, 0.1))
 
 

@@ -186,6 +186,8 @@ def test_every_specification_can_be_written_and_read_again(tmp_path_factory, spe
 @given(specs())
 @settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_flags_ask_the_same_question(spec):
+    # an empty list has no flag, so that a preset's own holds; reports state what was asked
+    spec = ask(**{key: value for key, value in spec.to_dict().items() if value not in ([], {})})
     words = flags_of(spec.to_dict())
     if words is not None:
         assert as_text(parsed(words).to_dict()) == as_text(spec.to_dict())

@@ -192,7 +192,7 @@ def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]
 
 def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
     shown = [f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows]
-    return f"{quote(name)} is {' or '.join(shown)}; say which"
+    return f"{quote(name)} is {' or '.join(shown)}; name one of them"
 
 
 def _whose(name: str, row: Metric | Statistic) -> str:

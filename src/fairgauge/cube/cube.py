@@ -2,7 +2,7 @@
 
 Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
-excluded, and why, can be told from the cube as well.
+excluded, and why, can be read from the cube as well.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 SCHEMA = "fairgauge.cube/1"
 _DIGITS = 12
 _HANDFUL = 10
-"""Rows up to which two shards may well hold the same counts by chance."""
+"""Rows up to which two shards may well hold the same counts by coincidence."""
+_CUBED = 3
 _EXACT = 2.0**53
 """Whole sums below are exact; above, engines differ in them too."""
 
@@ -101,7 +102,7 @@ class Cube:
         -----
         DuplicateCountsWarning
             Both hold the same counts: if they are of the same rows, these count twice. Cubes of ten
-            rows or fewer may be equal by chance, and are not warned of.
+            rows or fewer may coincide, and are not warned of.
 
         Raises
         ------
@@ -117,6 +118,8 @@ class Cube:
                 stacklevel=2,
             )
         difference = self.plan.difference(other.plan)
+        if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
+            difference = "they were counted by different versions of fairgauge"
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
         levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
@@ -164,7 +167,7 @@ class Cube:
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
     def is_twin(self, other: Cube) -> bool:
-        """Return whether another cube holds the same counts, of more rows than by chance."""
+        """Return whether another cube holds the same counts, of so many rows that it is no coincidence."""
         return self.rows == other.rows > _HANDFUL and self == other
 
     @property
@@ -322,7 +325,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 def settled(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
-    squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _CUBED}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
     return CountTable(table.axes, table.codes, sums)

@@ -89,8 +89,8 @@ def _coverage(d: Diagnostic) -> str:
 def _adjusted(d: Diagnostic) -> str:
     procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
     return (
-        f"p-values are adjusted by {procedures}; a family is all groups of one metric in one "
-        "feature, over all rows"
+        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature; "
+        "those of single strata are not"
     )
 
 

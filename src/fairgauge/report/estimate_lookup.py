@@ -29,13 +29,13 @@ _CHOICES: dict[str, Callable[[Estimate], object]] = {
     "average": lambda each: each.class_scope.average,
     "threshold": lambda each: each.threshold,
 }
-"""What tells estimates of one metric and group apart, by the names of the JSON format."""
+"""What distinguishes estimates of one metric and group, by the names of the JSON format."""
 _OF_SCOPE = {"scope", "stratum"}
 _OF_CLASS = {"class_scope", "class", "average"}
 
 
 def find_estimate(report: Report, key: Key) -> Estimate:
-    """Return the estimate that a key names; `Report.__getitem__` says how.
+    """Return the estimate that a key names; see `Report.__getitem__`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _first(matching: list[Estimate], name: str, value: object) -> list[Estimate]
 
 
 def _keys(matching: Sequence[Estimate], choice: Choice) -> str:
-    """Return the keys of some estimates, with no more than what tells them apart."""
+    """Return the keys of some estimates, with no more than distinguishes them."""
     parts = [_parts(each) for each in matching]
     differing = [i for i, of in enumerate(zip(*parts, strict=True)) if len(set(of)) > 1]
     keys = []

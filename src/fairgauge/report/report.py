@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
@@ -27,6 +27,7 @@ from fairgauge.report.plain_values import (
     read_scores,
     read_verdict,
 )
+from fairgauge.report.verdicts import RulesNotMet, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,10 +69,11 @@ class Report:
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
     of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
+    Reports are equal that hold the same results of the same question, whenever they were made.
     """
 
     version: str
-    created: str
+    created: str = field(compare=False)
     profile: Profile
     task: Task
     data: Data
@@ -169,6 +171,39 @@ class Report:
             totals=tuple(map(read_group, plain_report["totals"])),
             own=own_rates(plain_report.get("metrics", {})),
         )
+
+    def check(self, *, inconclusive: str = "fail") -> Report:
+        """Return this report if every rule is met, and raise otherwise.
+
+        Parameters
+        ----------
+        inconclusive : {"fail", "pass"}
+            Whether a rule that cannot be decided raises, too. A rule that matches no group or
+            metric of the data always raises, as does an audit without rules.
+
+        Raises
+        ------
+        RulesNotMet
+            With a line for each rule and group that is not met.
+        SpecError
+            ``inconclusive`` is neither word.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> counts = fg.confusion("sex", {"F": {"tp": 10, "fn": 90}, "M": {"tp": 90, "fn": 10}})
+        >>> fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]).check()
+        Traceback (most recent call last):
+        ...
+        fairgauge.report.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
+        FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
+        """
+        from fairgauge.render.verdict_sentences import describe_unmet
+
+        verdicts = unmet(self.verdicts, inconclusive)
+        if verdicts or not self.verdicts:
+            raise RulesNotMet(describe_unmet(self, verdicts), verdicts)
+        return self
 
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""

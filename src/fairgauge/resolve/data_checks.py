@@ -1,4 +1,4 @@
-"""What the values of the data say about the question: assumptions, likely mistakes, absent names.
+"""What the values of the data imply for the question: assumptions, likely mistakes, absent names.
 
 Nothing here changes a number. An audit would go on in silence, with another meaning than was meant.
 """
@@ -64,7 +64,7 @@ def check_known(cube: Cube, spec: Spec) -> None:
 
 
 def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Report which value is taken for the favourable outcome, where the question does not say.
+    """Report which value is taken for the favourable outcome, where the question does not state it.
 
     A warning, unless the name of the column speaks of something favourable: of labels such as
     ``recidivism`` or ``default``, 1 is the outcome that people fear.

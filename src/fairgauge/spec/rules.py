@@ -87,7 +87,7 @@ class Rule:
         return f"{low} <= {self.metric} <= {high}"
 
     def allows(self, value: float) -> bool:
-        """Tell whether a value lies inside the limits."""
+        """Return whether a value lies inside the limits."""
         return self.low <= value <= self.high
 
     def to_dict(self) -> RuleKeys:

@@ -320,7 +320,7 @@ def test_usage_mistakes_name_the_command(run, loans):
 
 
 def test_an_unknown_command_names_the_nearest(fails):
-    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Say audit, ")
+    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Commands: audit, ")
 
 
 def test_no_command_shows_the_help():
