@@ -167,7 +167,7 @@ class Cube:
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
     def is_twin(self, other: Cube) -> bool:
-        """Return whether another cube holds the same counts, of so many rows that it is no coincidence."""
+        """Return whether another cube holds the same counts, of too many rows for a coincidence."""
         return self.rows == other.rows > _HANDFUL and self == other
 
     @property
