@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.choosing import QUESTIONS, Expected, next_question, recommend, specification
-from fairgauge.spec.spec_file import load_spec
+from fairgauge.spec.spec_file import read_options
+from fairgauge.spec.specification import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,11 @@ def test_every_path_ends_in_a_specification_that_runs(answers, tables, tmp_path)
     found = recommend(answers)
     file = tmp_path / "audit.toml"
     file.write_text(specification(found), encoding="utf-8")
-    options = {key: value for key, value in load_spec(file).to_dict().items() if value is not None}
+    options = {
+        key: value
+        for key, value in ask(**read_options(file)).to_dict().items()
+        if value is not None
+    }
     report = fg.audit(tables / f"{answers['model']}.csv", **options)
     measured = {each.metric for each in report.estimates} | {
         rate for each in report.groups for rate in each.rates
