@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
+    from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations import mlflow as mlflow
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
@@ -82,8 +83,10 @@ _HOME = {
     "rate": "catalogue.own",
     "rule": "spec.rules",
     "scorer": "integrations.scikit_learn",
+    "seal": "evidence.sealing",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
+    "verify": "evidence.sealing",
 }
 
 __all__ = [
@@ -123,8 +126,10 @@ __all__ = [
     "rate",
     "rule",
     "scorer",
+    "seal",
     "sql",
     "statistic",
+    "verify",
 ]
 
 

@@ -50,8 +50,10 @@ PUBLIC = [
     "rate",
     "rule",
     "scorer",
+    "seal",
     "sql",
     "statistic",
+    "verify",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 
