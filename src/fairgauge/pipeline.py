@@ -23,6 +23,7 @@ from fairgauge.report.verdicts import overall
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
+    limits_outside_range,
     missing_markers,
     prediction_is_label,
     same_names,
@@ -206,6 +207,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *same_names(cube, spec),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
+        *limits_outside_range(spec),
     )
 
 
@@ -336,6 +338,7 @@ def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
     yield from same_names(cube, spec)
+    yield from limits_outside_range(spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 
