@@ -231,8 +231,13 @@ class Reading:
             found = search(where, f"predictor.{name}").search(answers)
         else:
             path = search(where, f"predictor.{name}")
-            every = answers if isinstance(answers, Iterable) else [answers]
+            every = list(answers) if isinstance(answers, Iterable) else [answers]
             found = [path.search(answer) for answer in every]
+            if every and all(each is None for each in found):
+                raise DataError(
+                    f"predictor.{name}: the model's answers have nothing under {quote(where)}; "
+                    f"the first is {quote(every[0])}. In answers without names it is a position: 0"
+                )
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"
             raise DataError(
@@ -275,9 +280,16 @@ class Reading:
         if self._is_regression() and self._headers is None:
             return number
         over = number > self._threshold
-        if self._headers is not None and len(self._headers) == 1:
-            return self._headers[0] if over else self._other(self._headers[0])
-        return int(over)
+        only = self._only_label()
+        return int(over) if only is None else only if over else self._other(only)
+
+    def _only_label(self) -> object:
+        """Return the one label that scores are of, unless it is but a name to be shown."""
+        if self._headers is None or len(self._headers) != 1:
+            return None
+        (only,) = self._headers
+        levels = self._truth.levels if self._truth is not None else ()
+        return only if str(only) in map(str, levels) else None
 
     def _other(self, label: object) -> object:
         """Return the label that is not the one named."""
