@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from client_libraries import SCRIPTS, ask
-from folders import Folder
 from smclarify_blocks import same
 
 sys.path.insert(0, str(SCRIPTS))
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from folders import Folder
 
 MODEL = """
 import math

@@ -165,6 +165,7 @@ class Reading:
         outputs: tuple[str, ...] = (),
         *,
         each: bool = False,
+        accept_type: str = "",
     ) -> None:
         predictor = config.predictor
         self.one_by_one = each
@@ -176,7 +177,7 @@ class Reading:
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
         accepted = (predictor.accept_type or predictor.content_type) if predictor else None
-        self.accept_type = accepted or config.dataset_type
+        self.accept_type = accept_type or accepted or config.dataset_type
 
     def labels(self, answers: object, rows: int) -> list[object]:
         """Return one predicted label for every row.
@@ -229,11 +230,13 @@ class Reading:
             found: object = [_cell(row, where, name) for row in _as_rows(answers, rows)]
         elif self.accept_type == JSON and not self.one_by_one:
             found = search(where, f"predictor.{name}").search(answers)
+            if rows == 1 and not (isinstance(found, list) and len(found) == 1):
+                found = [found]
         else:
             path = search(where, f"predictor.{name}")
             every = list(answers) if isinstance(answers, Iterable) else [answers]
             found = [path.search(answer) for answer in every]
-            if every and all(each is None for each in found):
+            if len(every) == rows and all(each is None for each in found):
                 raise DataError(
                     f"predictor.{name}: the model's answers have nothing under {quote(where)}; "
                     f"the first is {quote(every[0])}. In answers without names it is a position: 0"
