@@ -129,6 +129,10 @@ def of_the_unit_tests():
             segmentation_config=segments,
         )
         yield f"segmentation config {i}", FEATURES, bias(where, usual)
+    bare_threshold = asked([1], "F1", 0.3, "F2")
+    table = {"Label": "label", "F1": "score", "F2": "education", "F3": "income", "F4": "age"}
+    where = data(label="Label", headers=HEADERS[:5])
+    yield "a threshold that is no list", table, before(where, bare_threshold)
     yield "pre-training bias", WITHOUT, before(joined, usual)
     yield (
         "post-training bias",
@@ -164,7 +168,7 @@ def of_the_unit_tests():
         predicted_label_dataset_uri="s3://bucket/predicted.csv",
         predicted_label_headers=["predicted_label", "F4"],
         predicted_label="predicted_label",
-        excluded_columns=["F3"],
+        excluded_columns="F3",
     )
     yield "facets and predicted labels apart", WITHOUT, bias(facets, asked([1], "Age", [40]))
     female = asked([0], "customer_gender_female", [1])
@@ -441,8 +445,45 @@ def of_notebooks():
     yield "claims, a range of amounts", CLAIMS, bias(claims, asked([45], "income", [52.5]))
 
 
+CONTENT_AND_ACCEPT = (
+    (CSV, CSV),
+    (LINES, LINES),
+    (CSV, DOCUMENT),
+    (LINES, DOCUMENT),
+    (LINES, CSV),
+    (DOCUMENT, DOCUMENT),
+    (DOCUMENT, LINES),
+    (DOCUMENT, CSV),
+    ("image/jpeg", CSV),
+    ("image/jpg", CSV),
+    ("image/png", CSV),
+    ("application/x-npy", CSV),
+)
+
+
+def of_content_types():
+    """Yield a configuration for every pair of types that the SDK's own tests take for valid."""
+    where = data(label="label", headers=["label", "sex"], dataset_type=CSV)
+    templates = {
+        LINES: {"content_template": '{"instances":$features}'},
+        DOCUMENT: {"content_template": "$records", "record_template": '{"x":$features}'},
+    }
+    for content, accept in CONTENT_AND_ACCEPT:
+        more = templates.get(content, {})
+        model = ModelConfig(**MODEL, content_type=content, accept_type=accept, **more)
+        yield bias(where, asked([1], "sex"), model, ModelPredictedLabelConfig(label="x"))
+
+
 def listed(found):
     return [{"name": name, "table": table, "config": config} for name, table, config in found]
 
 
-print(json.dumps({"suite": listed(of_the_unit_tests()), "notebooks": listed(of_notebooks())}))
+print(
+    json.dumps(
+        {
+            "suite": listed(of_the_unit_tests()),
+            "notebooks": listed(of_notebooks()),
+            "content types": list(of_content_types()),
+        }
+    )
+)

@@ -5,6 +5,7 @@ They are those of the SDK's own unit tests, and more than 40 that follow public 
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ import polars as pl
 import pytest
 from client_libraries import SCRIPTS, ask
 from smclarify_blocks import same
+
+from fairgauge.compat.clarify.clarify_config import ConfigError, read_config
 
 sys.path.insert(0, str(SCRIPTS))
 from loans import loans
@@ -83,8 +86,13 @@ def table() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def made(table: pd.DataFrame) -> dict[str, list[Case]]:
-    found = ask("sagemaker", "sagemaker_suite_configs.py")
+def written() -> Any:
+    """Return the configurations that the SDK makes."""
+    return ask("sagemaker", "sagemaker_suite_configs.py")
+
+
+@pytest.fixture(scope="module")
+def made(table: pd.DataFrame, written: Any) -> dict[str, list[Case]]:
     return {
         kind: [
             Case(
@@ -94,7 +102,8 @@ def made(table: pd.DataFrame) -> dict[str, list[Case]]:
             )
             for each in cases
         ]
-        for kind, cases in found.items()
+        for kind, cases in written.items()
+        if kind != "content types"
     }
 
 
@@ -179,7 +188,7 @@ def jobs(case: Case, table: pd.DataFrame, path: Path) -> list[dict[str, Any]]:
             "predicted": predicted,
             "group": config.get("group_variable"),
             "facet": column_of(frame, facet["name_or_index"]),
-            "values": facet.get("value_or_threshold"),
+            "values": listed(facet.get("value_or_threshold")),
             "stage": stage,
         }
         for facet in config["facet"]
@@ -188,11 +197,15 @@ def jobs(case: Case, table: pd.DataFrame, path: Path) -> list[dict[str, Any]]:
     ]
 
 
+def listed(values: Any) -> Any:
+    return values if isinstance(values, list) or values is None else [values]
+
+
 def column_of(frame: pd.DataFrame, named: str | int) -> str:
     return str(frame.columns[named]) if isinstance(named, int) else named
 
 
-@pytest.mark.parametrize(("kind", "fewest"), [("suite", 27), ("notebooks", 40)])
+@pytest.mark.parametrize(("kind", "fewest"), [("suite", 28), ("notebooks", 40)])
 def test_others_configurations_give_smclarifys_numbers(
     kind: str,
     fewest: int,
@@ -218,3 +231,17 @@ def test_others_configurations_give_smclarifys_numbers(
     print(f"\n{len(made[kind])} configurations, {compared} values compared with smclarify")
     assert len(made[kind]) >= fewest
     assert compared > 10 * fewest
+
+
+def test_every_pair_of_content_and_accept_types_is_read(written: Any) -> None:
+    configs = written["content types"]
+    assert len(configs) == 12
+    for config in configs:
+        content = config["predictor"]["content_type"]
+        if content.startswith(("image/", "application/x-npy")):
+            with pytest.raises(ConfigError, match="is for images, which have no bias metrics"):
+                read_config(json.dumps(config), has_model=True, has_dataset=True)
+        else:
+            read = read_config(json.dumps(config), has_model=True, has_dataset=True)
+            assert read.predictor is not None
+            assert read.predictor.content_type == content
