@@ -59,11 +59,11 @@ def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Tell whether a path is a device or pipe, which must not be replaced by a file."""
+    """Return whether a path is a device or pipe, which must not be replaced by a file."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
-        return False  # it is not there yet, or cannot be: writing will say why
+        return False  # it is not there yet, or cannot be: writing will raise the reason
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
