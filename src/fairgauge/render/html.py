@@ -119,11 +119,12 @@ def _printable_lines(text: str) -> str:
 
 
 def _rows_as_json(table: Table) -> Markup:
-    """Return the rows of a table as data for our script: texts, and the link of the first cell.
+    """Return the rows of a table as data for our script: texts, and whether the first is a link.
 
-    Nothing in it can end the element that holds it.
+    A link leads to the entry of the first text. Nothing in the data can end the element that holds
+    them.
     """
-    rows = [[row[0].link, *(printable(cell.text) for cell in row)] for row in table.rows]
+    rows = [[int(bool(row[0].link)), *(printable(cell.text) for cell in row)] for row in table.rows]
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -1,4 +1,4 @@
-"""A document as text: with `rich` on a terminal, plain in a pipe."""
+"""A document as text: plain in a pipe, with ANSI colours on a terminal."""
 
 from __future__ import annotations
 
@@ -332,5 +332,5 @@ def _stack(head: str, *, first: bool) -> list[str]:
         if lines and width(joined) <= _WIDEST_HEAD:
             lines[-1] = joined
         else:
-            lines.append(word)
+            lines.append(shorten(word, _NAME))
     return lines or [""]

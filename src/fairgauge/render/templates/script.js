@@ -16,7 +16,7 @@
           const cell = document.createElement(i ? "td" : "th");
           const name = document.createElement(i || !link ? "bdi" : "a");
           if (!i) cell.scope = "row";
-          if (!i && link) name.href = `#${link}`;
+          if (!i && link) name.href = `#metric-${text.replace(/[^A-Za-z0-9]+/g, "-")}`;
           if (numeric[i]) cell.className = "num";
           name.textContent = text;
           cell.append(name);
