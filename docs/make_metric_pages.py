@@ -151,7 +151,8 @@ def _index(entries: Sequence[MetricDescription]) -> str:
     for set_, heading in _HEADINGS.items():
         rows = [(f"[{e.name}]({e.name}.md)", e.says) for e in entries if e.set == set_]
         parts += [f"## {heading}\n", _table(("metric", "what it is"), rows)]
-    return "\n".join(parts)
+    names = "\n".join(e.name for set_ in _HEADINGS for e in entries if e.set == set_)
+    return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"])
 
 
 def _page(

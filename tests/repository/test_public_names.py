@@ -22,9 +22,12 @@ PUBLIC = [
     "FN",
     "FP",
     "FairgaugeError",
+    "History",
     "MissingExtra",
+    "MonitorReport",
     "Report",
     "Rule",
+    "RulesNotMet",
     "Spec",
     "SpecError",
     "TN",
@@ -32,6 +35,7 @@ PUBLIC = [
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",
@@ -39,12 +43,16 @@ PUBLIC = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",
     "rule",
+    "scorer",
+    "seal",
     "sql",
     "statistic",
+    "verify",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 
@@ -52,11 +60,15 @@ CLASSES = [name for name in PUBLIC if name[0].isupper() and not name.isupper()]
 FUNCTIONS = [name for name in PUBLIC if name[0].islower()]
 MODULES = [
     "fairgauge",
+    "fairgauge.monitoring.history",
+    "fairgauge.monitoring.monitor",
     "fairgauge.pipeline",
     "fairgauge.catalogue.descriptions",
     "fairgauge.catalogue.own",
+    "fairgauge.checking",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
+    "fairgauge.integrations.scikit_learn",
     "fairgauge.planning",
     "fairgauge.report.loading",
     "fairgauge.scan.sql_query",
@@ -122,7 +134,7 @@ def test_there_are_examples_to_run() -> None:
 
 
 def test_errors_are_one_family() -> None:
-    for name in ("CubeError", "DataError", "SpecError", "MissingExtra"):
+    for name in ("CubeError", "DataError", "SpecError", "MissingExtra", "RulesNotMet"):
         assert issubclass(getattr(fg, name), fg.FairgaugeError)
     assert issubclass(fg.SpecError, ValueError)
     assert issubclass(fg.DataError, ValueError)

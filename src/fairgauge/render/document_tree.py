@@ -188,6 +188,32 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeChart:
+    """One number over time, with its confidence intervals or against a threshold.
+
+    Attributes
+    ----------
+    caption : what it shows.
+    times, marks : the periods, and the number in each; a mark without a value is a gap.
+    unit : what the numbers are.
+    allowed : the range that a rule tolerates, open ends as infinities.
+    threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
+    since, alarm : the positions of the periods with which a change began and that raised an alarm.
+    notes : what stands below it.
+    """
+
+    caption: str
+    times: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    unit: Unit
+    allowed: tuple[float, float] | None = None
+    threshold: float | None = None
+    since: int | None = None
+    alarm: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """An entry of the glossary."""
 
@@ -244,6 +270,7 @@ Block: TypeAlias = (
     | Code
     | Table
     | Chart
+    | TimeChart
     | Glossary
     | ScoreCharts
     | SignOff

@@ -8,18 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.published.results import Check
+    from fairgauge.render.document_tree import DocumentTree
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-Subject = Literal["report", "comparison"]
+    Shown: TypeAlias = Report | Comparison | Check | MonitorReport
+
+Subject = Literal["report", "comparison", "check", "monitor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Format:
     tree: bool = False
     full: bool = False
     binary: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison")
+    of: tuple[Subject, ...] = ("report", "comparison", "check", "monitor")
     options: tuple[str, ...] = ()
 
 
@@ -56,16 +61,17 @@ FORMATS: tuple[Format, ...] = (
     Format("html", "html", (".html", ".htm"), tree=True, full=True),
     Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True),
     Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
-    Format("junit", "junit", (".xml",), of=("report",)),
+    Format("junit", "junit", (".xml",), of=("report", "monitor")),
+    Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
     Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True),
+    Format("notebook", "notebook", tree=True, of=("report", "comparison", "check")),
 )
 """Every format, in the order in which they are listed."""
 
 
 def names(of: Subject = "report", *, files: bool = False) -> tuple[str, ...]:
-    """Return the names of the formats of text that show a report or a comparison.
+    """Return the names of the formats of text that show a report, a comparison or a check.
 
     ``files`` keeps those that have a file suffix, which are those of the command line.
     """
@@ -96,12 +102,12 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     return known[max(found, key=len)]
 
 
-def render(shown: Report | Comparison, format: str = "text", **options: Any) -> str:  # noqa: A002
-    """Show a report or a comparison.
+def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: A002
+    """Show a report, a comparison, a check of published tables or a monitor.
 
     Parameters
     ----------
-    shown : Report or Comparison
+    shown : Report, Comparison or Check
         What is shown.
     format : str
         The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
@@ -143,32 +149,35 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     return text
 
 
-def _written(shown: Report | Comparison, format_: str, options: dict[str, Any]) -> Any:
+def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
     """Return the text or the bytes of a format that is known."""
     found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
+    from fairgauge.catalogue.lookup import BUILT_IN
     from fairgauge.render.names_in_use import naming
 
     writer = import_module(f"fairgauge.render.{found.module}").write
-    with naming(shown.catalogue):
+    with naming(getattr(shown, "catalogue", BUILT_IN)):
         return writer(*_arguments(shown, found, options), **options)
 
 
-def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
+def save(shown: Shown, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
+
+    A file is a record: text and Markdown have the full report, unless ``full=False`` is given.
 
     Raises
     ------
     DataError
         The suffix is of no known format, or the file cannot be written.
     """
-    write_whole(path, _written(shown, format_of(path, _subject(shown)), options))
+    write_whole(path, _file_content(shown, path, options))
 
 
-def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
+def save_all(shown: Shown, paths: Iterable[str]) -> None:
     """Write several files, all or none of them.
 
     Raises
@@ -176,25 +185,50 @@ def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    of = _subject(shown)
-    write_all({path: _written(shown, format_of(path, of), {}) for path in paths})
+    write_all({path: _file_content(shown, path, {}) for path in paths})
 
 
-def _subject(shown: Report | Comparison) -> Subject:
+def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) -> Any:
+    """Return what a file holds: everything, where its format also has a summary."""
+    name = format_of(path, _subject(shown))
+    has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
+    return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
+
+
+def _subject(shown: Shown) -> Subject:
+    from fairgauge.published.results import Check
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
+    if isinstance(shown, Check):
+        return "check"
+    if isinstance(shown, MonitorReport):
+        return "monitor"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
-def _arguments(shown: Report | Comparison, found: Format, options: Any) -> tuple[Any, ...]:
+def _arguments(shown: Shown, found: Format, options: Any) -> tuple[Any, ...]:
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)
-    full = bool(options.get("full")) or found.full
-    if _subject(shown) == "comparison":
-        from fairgauge.render.comparison_document import comparison_document
+    return _document(shown, full=bool(options.get("full")) or found.full), shown
 
-        return comparison_document(shown), shown  # type: ignore[arg-type]
-    from fairgauge.render.report_document import report_document
 
-    return report_document(shown, full=full), shown  # type: ignore[arg-type]
+def _document(shown: Any, *, full: bool) -> DocumentTree:
+    match _subject(shown):
+        case "check":
+            from fairgauge.render.check_document import check_document
+
+            return check_document(shown)
+        case "comparison":
+            from fairgauge.render.comparison_document import comparison_document
+
+            return comparison_document(shown)
+        case "monitor":
+            from fairgauge.render.monitor_document import monitor_document
+
+            return monitor_document(shown)
+        case "report":
+            from fairgauge.render.report_document import report_document
+
+            return report_document(shown, full=full)

@@ -20,6 +20,7 @@ from fairgauge.render.document_tree import (
     Section,
     SignOff,
     Table,
+    TimeChart,
     Tone,
 )
 from fairgauge.render.hugging_face import metadata
@@ -36,7 +37,7 @@ _CALLING = re.compile(r"([#@:])(?=[\w+-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
 _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖", Tone.PLAIN: ""}
-_NOT_SHOWN = frozenset({"all", "glossary"})
+_NOT_SHOWN = frozenset({"all", "glossary", "series"})
 
 
 def write(
@@ -156,6 +157,7 @@ def _(block: Chart) -> Iterator[str]:
 @_block.register(Glossary)
 @_block.register(ScoreCharts)
 @_block.register(SignOff)
+@_block.register(TimeChart)
 def _(block: Block) -> Iterator[str]:
     del block
     yield from ()

@@ -195,7 +195,7 @@ def _cut(report: Report) -> str:
         sign = "<" if turned else ">="
     threshold = report.spec.get("threshold") or ()
     if threshold == Threshold.MEDIAN:
-        return f"{sign} the median of the scores"
+        return f"{'<' if turned else '>'} the median of the scores"
     return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
 
 

@@ -93,6 +93,7 @@ from fairgauge.render.outline import (
     sections_of,
     verdicts_by_rule,
 )
+from fairgauge.render.preset_blocks import preset_blocks
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.render.rule_blocks import (
     TONES,
@@ -417,6 +418,8 @@ class _Full(_Summary):
         yield Section("details", "Details", (*details, *left), short="Details")
         if report.scores:
             yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
+        if (name := self.report.spec.get("preset")) is not None:
+            yield Section("preset", "Preset", tuple(preset_blocks(name)), short="Preset")
         yield Section("data", "Data", tuple(self._data()), short="Data")
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")

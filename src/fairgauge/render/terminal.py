@@ -25,6 +25,7 @@ from fairgauge.render.document_tree import (
     Section,
     SignOff,
     Table,
+    TimeChart,
     Tone,
 )
 from fairgauge.report.report import Report
@@ -42,7 +43,7 @@ _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
 _WIDEST_WORD = 0.35
 _WORDS = re.compile(r"(?<=[_.])|\s+")
-_NOT_SHOWN = frozenset({"overview", "all", "glossary"})
+_NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
 _STYLES = {
     Tone.GOOD: "1;32", Tone.BAD: "1;31", Tone.UNSURE: "1;33", Tone.SOFT: "2", Tone.PLAIN: "1",
 }  # fmt: skip
@@ -230,7 +231,8 @@ class _Text:
 
     @show.register(Glossary)
     @show.register(SignOff)
-    def _(self, _: Glossary | SignOff) -> Iterator[str]:
+    @show.register(TimeChart)
+    def _(self, _: Glossary | SignOff | TimeChart) -> Iterator[str]:
         yield from ()
 
     @show.register(ScoreCharts)

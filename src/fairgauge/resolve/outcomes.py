@@ -72,7 +72,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if task is Task.REGRESSION:
         return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
     if task is Task.MULTICLASS:
-        return _classes(label, label_levels, prediction, prediction_levels)
+        return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
     present: list[Sequence[Value]] = []
     present += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
     wanted = _wanted(spec, present, label or prediction)
@@ -96,14 +96,17 @@ def _classes(
     labels: Sequence[Value],
     prediction: Axis | None,
     predictions: Sequence[Value],
+    most: int,
 ) -> tuple[OutcomeMasks, ...]:
-    """Return one mask for every class that labels or predictions have."""
+    """Return one mask for every class that labels or predictions have, if they are not too many."""
     for axis in (label, prediction):
         if axis is not None and axis.bins:
             message = "a multiclass audit needs a prediction of classes, not a score or a cut"
             raise SpecError(Problem("task", message))
     unseen = [value for value in predictions if not any(matches(value, c) for c in labels)]
     classes = sorted((*labels, *unseen), key=sort_key)
+    if len(classes) > most:
+        raise SpecError(Problem(*_too_many_classes(len(classes), most, label, prediction)))
     found = []
     for value in classes:
         masks = [_mask((value,), levels) for levels in (labels, predictions)]
@@ -115,6 +118,19 @@ def _classes(
     if not found:
         raise DataError("no row has a label or a prediction")
     return tuple(found)
+
+
+def _too_many_classes(
+    classes: int, most: int, label: Axis | None, prediction: Axis | None
+) -> tuple[str, str]:
+    """Return the option that has too many classes, and what to do."""
+    columns = list(dict.fromkeys(quote(axis.column) for axis in (label, prediction) if axis))
+    together = " and ".join(columns)
+    which = f"columns {together} together have" if columns[1:] else f"column {together} has"
+    return "label" if label else "prediction", (
+        f"{which} {classes:,} classes, more than {most:,}; state which values are favourable "
+        f"(positive, --positive VALUE), or raise max_classes (--max-classes {classes})"
+    )
 
 
 def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from fairgauge.cube.plan import WEIGHTS
 from fairgauge.errors import Problem, SpecError
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
@@ -40,10 +41,6 @@ class Resolution:
     features: tuple[GroupCounts, ...]
     everyone: GroupCounts
     metrics: tuple[AskedMetric, ...]
-
-
-_WEIGHT_POWERS = {"w2": 2}
-"""Powers of the weight in sums; every other one is of the weight itself."""
 
 
 def resolve(cube: Cube, spec: Spec) -> Resolution:
@@ -90,11 +87,13 @@ def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
     if not total > 0:
         return cube, 1.0
     mean = float(total / sums.get("n", sums["rows"]).sum())
+    powers = {name: i for i, name in enumerate(WEIGHTS, 1)}
+    powers |= {moment.name: moment.power for moment in cube.plan.moments}
     tables = tuple(
         replace(
             table,
             sums={
-                name: of if name in ("rows", "n") else of / mean ** _WEIGHT_POWERS.get(name, 1)
+                name: of / mean ** powers[name] if name in powers else of
                 for name, of in table.sums.items()
             },
         )

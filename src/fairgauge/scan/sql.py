@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST
+from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -148,9 +148,13 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     times = " * ".join(factors)
     sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
     sums += ["sum(n)"] if plan.count else []
-    sums += [f"sum({times})", f"sum({times} * w)"] if plan.weight else []
+    powers = [" * ".join([times, *["w"] * power]) for power in range(len(WEIGHTS))]
+    sums += [
+        f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures
+    ]
     for moment in plan.moments:
-        product = " * ".join([*factors, _moment(moment, plan.numeric_columns, columns)])
+        value = _moment(moment, plan.numeric_columns, columns)
+        product = " * ".join([*([powers[moment.power - 1]] if times else []), value])
         sums.append(f"sum({product})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     sums.append("count(*) - count(has_n)" if plan.count else "0")

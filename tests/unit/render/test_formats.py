@@ -215,3 +215,16 @@ def test_frames_need_their_library(small, monkeypatch):
         data_frames.to_pandas(small)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
         data_frames.to_polars(small)
+
+
+@pytest.mark.parametrize("each", [f for f in formats.FORMATS if f.suffixes], ids=lambda f: f.name)
+def test_a_file_holds_the_whole_report(tmp_path, each):
+    report = sample_reports.several()
+    path = tmp_path / f"report{each.suffixes[0]}"
+    report.save(path)
+    whole = {"full": True} if "full" in each.options else {}
+    assert path.read_text(encoding="utf-8") == render(report, each.name, **whole)
+    if whole:
+        assert path.read_text(encoding="utf-8") != render(report, each.name)
+        save(report, path, full=False)
+        assert path.read_text(encoding="utf-8") == render(report, each.name)
