@@ -87,8 +87,8 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert reason["power"] == 0.8
     rounded, least = (math.ceil(float(n) / 100) * 100 for n in (needed.rows, needed.fewest))
     assert (
-        f"with about {rounded:,} rows of this composition (plausible: {least:,} or more) instead "
-        "of 400 the rule could probably (80% power) be decided"
+        f"with about {rounded:,} rows that the metric counts, of this composition (plausible: "
+        f"{least:,} or more), instead of 400 the rule could probably (80% power) be decided"
     ) in found.says
     assert (
         "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says

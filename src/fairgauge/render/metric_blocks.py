@@ -45,7 +45,7 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.names_in_use import metric_row, rate_row
 from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
@@ -89,8 +89,14 @@ def finding_chart(finding: Finding) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=adjustment_note(section, metric),
+        notes=(*_meaning(finding.rate), *adjustment_note(section, metric)),
     )
+
+
+def _meaning(rate: str) -> tuple[str, ...]:
+    """Return what a rate is, as a sentence."""
+    row = rate_row(rate)
+    return (f"{capitalised(row.title)}: {row.says}.",) if row else ()
 
 
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:

@@ -139,6 +139,8 @@ _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
 )
+CAVEAT = "A disparity is a measured fact; whether it is unfair depends on what no table holds."
+"""What one screen has of the limits."""
 LIMITS = (
     (
         "It does not state that a model is fair or unfair. Disparities are measured facts; "
@@ -374,6 +376,8 @@ class _Summary:
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
             marks += f"; {DIFFERENCE} vs {'others' if words == OTHERS else words}"
+        if self.findings:
+            yield Paragraph(CAVEAT, Tone.SOFT)
         if marks:
             yield Paragraph(f"{marks}.", Tone.SOFT)
         excluded = question.excluded(report)
@@ -430,6 +434,7 @@ class _Full(_Summary):
     def _rule_charts(self) -> Iterator[Block]:
         for rule, verdicts in verdicts_by_rule(self.report):
             yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        yield from self._false_fail()
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):

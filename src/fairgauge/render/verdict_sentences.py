@@ -155,8 +155,9 @@ def _needed(reason: Reason) -> list[str]:
         between = f" (plausible: {_rounded(least):,} {upper})"
     return [
         (
-            f"with about {_rounded(needed):,} rows of this composition{between} instead of "
-            f"{amount(reason['rows'])} the rule could probably ({_POWER}) be decided"
+            f"with about {_rounded(needed):,} rows that the metric counts, of this composition"
+            f"{between}, instead of {amount(reason['rows'])} the rule could probably ({_POWER}) be "
+            "decided"
         )
     ]
 
