@@ -1,4 +1,4 @@
-"""The README tells the truth: its commands exist, its example prints what it says.
+"""The README is true: its commands exist, and its example prints what it shows.
 
 After an intended change of the text report, run with FAIRGAUGE_UPDATE_GOLDEN=1 and read the diff.
 """
