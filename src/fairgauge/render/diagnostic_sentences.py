@@ -89,8 +89,7 @@ def _coverage(d: Diagnostic) -> str:
 def _adjusted(d: Diagnostic) -> str:
     procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
     return (
-        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature; "
-        "those of single strata are not"
+        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature"
     )
 
 
@@ -276,7 +275,8 @@ def _false_fail(d: Diagnostic) -> str:
         f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
         "interval: if all true values were exactly at their limits and the comparisons "
         f"independent, the overall verdict would be fail with a probability of {probability}; "
-        f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
+        'multiplicity = "familywise" limits it to '
+        f" {50 * (1 - d['confidence']):.2g}%"
     )
 
 

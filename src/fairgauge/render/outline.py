@@ -265,10 +265,14 @@ def _importance(finding: Finding) -> tuple[object, ...]:
 def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
     """Return the significant difference of the group that fares worst."""
     sure = [e for e in differences if significant(e) and math.isfinite(e.value or 0.0)]
-    direction = Better.NEITHER if rate in _DECIDED_AGAINST_LABEL else better(rate)
-    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[direction]
-    worse = [each for each in sure if gap(each) * adverse > 0]
-    return max(worse or sure, key=lambda e: (round(abs(gap(e)), 12), gap(e) < 0), default=None)
+    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: -1}[better(rate)]
+    open_ = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
+    worse = [] if open_ else [each for each in sure if gap(each) * adverse > 0]
+    return max(
+        worse or sure,
+        key=lambda each: (round(abs(gap(each)), 12), gap(each) * adverse),
+        default=None,
+    )
 
 
 def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
