@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
+    from fairgauge.checking import check
     from fairgauge.comparison.compare_reports import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.cube.confusion import confusion
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
+    from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations.scikit_learn import scorer
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor import monitor
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
@@ -50,7 +55,9 @@ _HOME = {
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
+    "History": "monitoring.history",
     "MissingExtra": "errors",
+    "MonitorReport": "report.monitor_results",
     "Report": "report.report",
     "Rule": "spec.rules",
     "RulesNotMet": "report.verdicts",
@@ -60,6 +67,7 @@ _HOME = {
     "TP": "catalogue.cells",
     "above": "spec.features",
     "audit": "pipeline",
+    "check": "checking",
     "compare": "comparison.compare_reports",
     "confusion": "cube.confusion",
     "count": "pipeline",
@@ -67,13 +75,16 @@ _HOME = {
     "load": "report.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
+    "monitor": "monitoring.monitor",
     "plan": "planning",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
     "rule": "spec.rules",
     "scorer": "integrations.scikit_learn",
+    "seal": "evidence.sealing",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
+    "verify": "evidence.sealing",
 }
 
 __all__ = [
@@ -87,7 +98,9 @@ __all__ = [
     "DataError",
     "Estimate",
     "FairgaugeError",
+    "History",
     "MissingExtra",
+    "MonitorReport",
     "Report",
     "Rule",
     "RulesNotMet",
@@ -96,6 +109,7 @@ __all__ = [
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",
@@ -103,13 +117,16 @@ __all__ = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",
     "rule",
     "scorer",
+    "seal",
     "sql",
     "statistic",
+    "verify",
 ]
 
 

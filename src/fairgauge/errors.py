@@ -25,7 +25,7 @@ _LONGEST_QUOTE = 60
 
 
 class FairgaugeError(Exception):
-    """Base of every error: says what was found, where, what is allowed and what to do."""
+    """Base of every error, which states what was found, where, what is allowed and what to do."""
 
     exit_code = 2
 

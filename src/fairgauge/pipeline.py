@@ -25,6 +25,7 @@ from fairgauge.resolve.data_checks import (
     check_known,
     missing_markers,
     prediction_is_label,
+    same_names,
     single_row_groups,
     unmatched_groups,
     unmatched_rules,
@@ -58,8 +59,8 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     data : frame, path, glob, list of paths, or Cube
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
-        know their own question, so that only what changes need be said. A mapping of
-        names to arrays is a table, too; None where arrays are given in place of all columns.
+        know their own question, so that only what changes is given. A mapping of names
+        to arrays is a table, too; None where arrays are given in place of all columns.
     *arrays
         None: arrays are given by name, as in the second example.
     {options}
@@ -97,7 +98,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     >>> report["accuracy.difference", "sex", "M"].value
     -0.5
     """
-    cube, source, spec = _counted(data, arrays, options)
+    cube, source, spec = counted(data, arrays, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
@@ -145,7 +146,7 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return _counted(data, arrays, options)[0]
+    return counted(data, arrays, options)[0]
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
@@ -179,12 +180,13 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     return (
         *single_row_groups(cube, spec),
         *missing_markers(cube, spec),
+        *same_names(cube, spec),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
     )
 
 
-def _counted(
+def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
@@ -256,7 +258,7 @@ def _check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows left out by reason, and the rows used.
+    """Count physical rows excluded by reason, and the rows used.
 
     A row is used when its label and prediction are known and at least one feature is.
     """
@@ -282,6 +284,8 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
             if left_out.any():
                 rows = int(table.sums["rows"][left_out].sum())
                 reasons[f"group of {axis.column} that is excluded"] = rows
+        elif axis.role is Role.CANDIDATE:
+            continue  # of other models
         elif axis.role in (Role.STRATUM, Role.CLUSTER):
             if missing:
                 reasons[f"missing {axis.role}"] = missing
@@ -308,6 +312,7 @@ def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
+    yield from same_names(cube, spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 

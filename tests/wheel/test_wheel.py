@@ -65,7 +65,12 @@ def test_what_is_packed(built):
     assert "Project-URL: Source, " in metadata
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "CHANGELOG.md", "tests/conftest.py", "src/fairgauge/py.typed"} < packed
+    assert {
+        "pyproject.toml",
+        "CHANGELOG.md",
+        "tests/conftest.py",
+        "src/fairgauge/py.typed",
+    } < packed
 
 
 def test_an_audit(installed, tmp_path):

@@ -18,6 +18,7 @@ from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import rate_words
 from fairgauge.render.score_sections import scored
 from fairgauge.render.threshold_slider import slider
+from fairgauge.render.time_charts import placed_times
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def environment() -> Environment:
         "placed": charts.placed,
         "placed_on": charts.placed_on,
         "strips": charts.strips,
+        "placed_times": placed_times,
     }
     return environment
 

@@ -98,7 +98,7 @@ def check_no_twins(columns: Iterable[str], what: str) -> None:
 
 
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Look at the first rows, so that a column of too many values is told before it is counted.
+    """Look at the first rows, so that a column of too many values is reported before it is counted.
 
     Raises
     ------
