@@ -68,9 +68,9 @@ def scorer(
     given = [Problem(name, "is given by scikit-learn") for name in _GIVEN if name in options]
     if given:
         raise SpecError(given)
-    asked: dict[str, Any] = {"sensitive": sensitive, "metrics": [metric], **options}
-    every: dict[str, Any] = {name: name for name in _GIVEN}
-    measured = _measured(ask(sensitive=sensitive, metrics=[metric], **every))
+    asked = {"sensitive": sensitive, "metrics": [metric], **options}
+    # a score makes predictions: so whatever the metric needs is there when it is read
+    measured = _measured(ask(label="label", score="answer", **asked))
     answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
     return Scorer(measured, worst, asked, ask(label="label", **answer, **asked))
 
