@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         SpecError,
     )
     from fairgauge.evidence.sealing import seal, verify
-    from fairgauge.integrations import mlflow as mlflow
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor

@@ -69,6 +69,7 @@ MODULES = [
     "fairgauge.checking",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
+    "fairgauge.evidence.sealing",
     "fairgauge.integrations.scikit_learn",
     "fairgauge.planning",
     "fairgauge.report.loading",
