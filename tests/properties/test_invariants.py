@@ -361,8 +361,6 @@ def test_permuting_the_names_of_groups_permutes_names_alone(
     kind: str, part: str, request: Any
 ) -> None:
     """The order of names is not kept here: what is drawn may not depend on it either."""
-    if part == "drawn" and kind == "binary":
-        known(request, "random draws depend on the order of the names of groups")
     random = drawn(kind)
     expected = [
         renamed(row, PERMUTED)
@@ -474,10 +472,6 @@ def has_mirror(row: Mapping[str, Any]) -> bool:
 def test_two_groups_mirror_each_other(
     kind: str, part: str, method: str, request: pytest.FixtureRequest
 ) -> None:
-    if (kind, method) == ("binary", "bootstrap-normal"):
-        known(request, "a bootstrap interval of a ratio is given from one side alone")
-    if (kind, method, part) == ("binary", "bootstrap-bca", "drawn"):
-        known(request, "BCa limits of drawn statistics differ slightly from the other side's")
     random = drawn(kind, 2, method)
     rows = by_identity(row for row in rows_of(kind, 2, method) if row["part"] == "estimates")
     problems, checked = [], 0

@@ -175,7 +175,7 @@ class Uncertainty:
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
-            made = self._whichever_is_chosen(made)
+            made = self.whichever_is_chosen(made)
         elif metric.scope != "table":
             made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
         return self._simultaneous(made.containing(value, metric.range))
@@ -198,7 +198,7 @@ class Uncertainty:
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         if how is not self:
-            made = self._whichever_is_chosen(made)
+            made = self.whichever_is_chosen(made)
         return self._simultaneous(made.containing(value, metric.range))
 
     def of_feature(
@@ -265,8 +265,18 @@ class Uncertainty:
             wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
         return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
 
-    def _whichever_is_chosen(self, intervals: Intervals) -> Intervals:
-        """Return intervals made at Tukey's level, with the p-values that agree with them."""
+    @property
+    def spec_of_comparisons(self) -> Spec:
+        """Return the specification at whose confidence comparisons of groups are made."""
+        return self._with_reference.spec
+
+    def whichever_is_chosen(self, intervals: Intervals) -> Intervals:
+        """Return intervals with the reference that the data chose, and p-values that agree.
+
+        They are made at Tukey's level where there are several candidates.
+        """
+        if self._with_reference is self:
+            return intervals
         p = tukey_adjusted(intervals.p, self._candidates)
         methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
         limits = (intervals.low, intervals.high)

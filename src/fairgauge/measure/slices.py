@@ -339,7 +339,8 @@ class Slice:
             reference=reference,
             rest=self.evidence(others, compared.slots, pooled=pooled) if inside else None,
             margin=compared.slots == 0,
-            name=metric.name,
+            # a difference and a ratio of one statistic are tested by the same draws
+            name=metric.of.name if isinstance(metric, Contrast) else metric.name,
         )
 
     def both(
