@@ -153,7 +153,9 @@ def test_a_rate_worked_by_hand():
     found = report["DPPL", "g", "a"]
     assert found.status == "too_few"
     assert found.low < found.value < found.high
-    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=4.0, minimum=5.0).on("reference")
+    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=4.0, minimum=5.0).on(
+        "reference"
+    )
 
 
 @pytest.mark.parametrize("rate", RATES)

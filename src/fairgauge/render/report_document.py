@@ -44,6 +44,7 @@ from fairgauge.render.finding_sentences import (
     no_finding_sentence,
     other_results_sentences,
     uncertainty,
+    unconfirmed_sentence,
 )
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.method_descriptions import described_methods
@@ -87,6 +88,8 @@ from fairgauge.render.outline import (
     insignificant,
     reverses,
     sections_of,
+    singled_out,
+    unconfirmed,
     verdicts_by_rule,
 )
 from fairgauge.render.reason_sentences import describe_reason
@@ -217,6 +220,7 @@ class _Summary:
         every = findings(results)
         self.findings = every[: self.most_findings]
         self.more_findings = len(every) - len(self.findings)
+        self.unconfirmed = unconfirmed(results, every)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
 
@@ -263,6 +267,8 @@ class _Summary:
             no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
             for of, rates in insignificant(self.results)
         ]
+        if self.unconfirmed:
+            rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
         rest += self._insufficient()
         if not self.findings and not rest:
@@ -479,7 +485,8 @@ class _Full(_Summary):
         for rate, (overall, adjusted) in chosen.items():
             words = f"{group_words(overall, section)}, {rate_words(rate)}: "
             sentence = adjusted_sentence(overall, adjusted, column)
-            yield Paragraph(f"{words}{uncertainty(overall)} overall. {sentence}")
+            largest = uncertainty(singled_out(overall))
+            yield Paragraph(f"{words}{largest} overall. {sentence}")
             if len(chosen) <= 2 or reverses(overall, adjusted):
                 yield from self._in_strata(section, rate, overall, adjusted)
         others = conditional(section)
@@ -494,9 +501,9 @@ class _Full(_Summary):
         names = section.strata[:_MOST_STRATA]
         shown_inside = [each for each in inside if str(each.stratum) in names]
         rows = [
-            chart_row(overall, "all rows", emphasis=True),
+            chart_row(singled_out(overall), "all rows", emphasis=True),
             *(chart_row(each, called(each.stratum)) for each in shown_inside),
-            chart_row(adjusted, f"adjusted for {self.column}", emphasis=True),
+            chart_row(singled_out(adjusted), f"adjusted for {self.column}", emphasis=True),
         ]
         more = len(section.strata) - len(names)
         words = capitalised(metric_words(overall.metric))
