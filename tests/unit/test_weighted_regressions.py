@@ -152,7 +152,9 @@ def test_differential_fairness_names_the_methods_that_made_it():
     )
     asked = {"prediction": "p", "positive": 1, "sensitive": "g"}
     plain, clustered = (
-        fg.audit(data, **asked, cluster=cluster, metrics=["prediction.differential_fairness"]).estimates[0]
+        fg.audit(
+            data, **asked, cluster=cluster, metrics=["prediction.differential_fairness"]
+        ).estimates[0]
         for cluster in (None, "u")
     )
     assert IntervalMethod.CLUSTER_ROBUST in clustered.interval.methods

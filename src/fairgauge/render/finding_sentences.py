@@ -194,8 +194,8 @@ def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
         by_feature.setdefault(called(section.name), []).append(rate_words(rate))
     words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
     return (
-        "Statistically significant when each rate is adjusted by itself, but not once all rates "
-        f"are adjusted together: {words}."
+        "Statistically significant by itself, but not once all rates are adjusted together: "
+        f"{words}."
     )
 
 

@@ -267,7 +267,7 @@ class _Summary:
             no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
             for of, rates in insignificant(self.results)
         ]
-        if self.unconfirmed:
+        if self.unconfirmed and (self.whole or not self.findings):
             rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
         rest += self._insufficient()
