@@ -151,10 +151,9 @@ def test_differential_fairness_names_the_methods_that_made_it():
         {"g": rng.choice(["a", "b"], 600), "p": rng.integers(0, 2, 600), "u": np.arange(600) // 6}
     )
     asked = {"prediction": "p", "positive": 1, "sensitive": "g"}
+    metrics = ["prediction.differential_fairness"]
     plain, clustered = (
-        fg.audit(
-            data, **asked, cluster=cluster, metrics=["prediction.differential_fairness"]
-        ).estimates[0]
+        fg.audit(data, **asked, cluster=cluster, metrics=metrics).estimates[0]
         for cluster in (None, "u")
     )
     assert IntervalMethod.CLUSTER_ROBUST in clustered.interval.methods
