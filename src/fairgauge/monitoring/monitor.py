@@ -79,9 +79,9 @@ def monitor(
     Raises
     ------
     SpecError
-        The specification is wrong, or there is none.
+        The specification is wrong.
     DataError, CubeError
-        The history cannot be read, or its cubes count different things.
+        The history cannot be read or has no specification, or its cubes count different things.
 
     Examples
     --------
@@ -157,8 +157,9 @@ def _asked(
         return read_monitor_spec(spec)
     kept = held.spec
     if kept is None:
-        message = f"the history {quote(held.name)} has none yet; name a specification file (-c)"
-        raise SpecError(Problem("monitor", message))
+        raise DataError(
+            f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+        )
     return kept
 
 
