@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
     attribute,
     estimates,
@@ -31,7 +31,9 @@ from fairgauge.report.monitor_results import (
     MonitorState,
     Point,
     Pooled,
+    Unmatched,
 )
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
 
@@ -106,7 +108,6 @@ def monitor(
     _check_alike(held, periods, cubes, asked)
     names = [str(period) for period in periods]
     comparisons, waiting, late = _follow(names, cubes, asked)
-    _check_named(asked, comparisons)
     return MonitorReport(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -122,6 +123,7 @@ def monitor(
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.question.catalogue,
+        unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
     )
 
@@ -197,23 +199,20 @@ def _check_alike(
             raise SpecError(Problem(f"monitor.rules[{i}].of", message))
 
 
-def _check_named(asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]) -> None:
-    """Refuse a rule for a group that no period has: it would never alarm."""
-    if not comparisons:
-        return
-    groups = dict.fromkeys(each.group for each in comparisons)
-    ruled = {(str(each.rule), each.group) for each in comparisons}
-    problems = [
-        Problem(
-            f"monitor.rules[{i}].groups",
-            f"no period has the group {quote(name)}.{nearest(name, groups)}",
-        )
-        for i, rule in enumerate(asked.rules)
+def _unmatched(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
+) -> tuple[Unmatched, ...]:
+    """Return the groups that rules name and no period has: nothing passes by absence."""
+    if not cubes:
+        return ()
+    groups = [name for each in count_groups(cubes[-1], asked.question) for name in each.groups]
+    followed = {(each.rule, each.group) for each in comparisons}
+    return tuple(
+        Unmatched(rule=str(rule), group=name, nearest=closest(name, groups))
+        for rule in asked.rules
         for name in rule.groups
-        if (str(rule), name) not in ruled
-    ]
-    if problems:
-        raise SpecError(problems)
+        if (str(rule), name) not in followed
+    )
 
 
 class _Followed(NamedTuple):

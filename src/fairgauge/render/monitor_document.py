@@ -241,7 +241,11 @@ def _imported(report: MonitorReport) -> Iterator[Block]:
 
 
 def _notes(report: MonitorReport) -> Iterator[Block]:
-    notes = []
+    notes = [
+        f"{called(each.rule)} names the group {called(each.group)}, which no period has."
+        + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
+        for each in report.unmatched
+    ]
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")
