@@ -143,7 +143,7 @@ def _answered(what: str, doing: str) -> Iterator[None]:
     """Explain what an object store answers: its clients raise errors of many libraries."""
     try:
         yield
-    except Exception as error:  # noqa: BLE001 - no credentials, no route, no such bucket
+    except Exception as error:
         text = " ".join(str(error).split())[:_LONGEST_CAUSE] or type(error).__name__
         raise DataError(f"cannot {doing} {quote(what)}: {text}") from None
 

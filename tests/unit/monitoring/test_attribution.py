@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.stats.decomposition import kitagawa
 
+
 def _ordered(counts):
     """Return successes and trials, before and after."""
     return (*sorted(counts[:2]), *sorted(counts[2:]))

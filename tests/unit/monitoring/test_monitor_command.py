@@ -49,7 +49,9 @@ def write_day(path: Path, rng: np.random.Generator, *, shift: float) -> None:
         chance = np.where(department == "A", 0.5, 0.3) - (shift if sex == "F" else 0)
         decided = (rng.random(n) < chance).astype(int)
         observed = rng.integers(0, 2, n)
-        rows += [f"{sex},{d},{y},{p}" for d, y, p in zip(department, observed, decided, strict=True)]
+        rows += [
+            f"{sex},{d},{y},{p}" for d, y, p in zip(department, observed, decided, strict=True)
+        ]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
