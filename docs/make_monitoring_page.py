@@ -14,6 +14,12 @@ PAGE, MEASURED = DOCS / "monitoring-simulation.md", DOCS / "monitoring-simulatio
 BEGIN = "<!-- made from monitoring-simulation.json -->"
 END = "<!-- end of what is made from monitoring-simulation.json -->"
 
+FALSE_ALARMS = "Years of 365 daily batches with at least one false alarm:"
+DELAYS = (
+    "Median days from the shift to the alarm (share of years in which it is found, where that is "
+    "not all); years with an alarm before the shift are counted after the comma:"
+)
+
 Record = dict[str, Any]
 
 
@@ -22,15 +28,13 @@ def tables(records: list[Record]) -> str:
     false = [each for each in records if each["kind"] == "false"]
     delay = [each for each in records if each["kind"] == "delay"]
     names = list(dict.fromkeys(name for each in records for name in each["measured"]))
-    return "\n\n".join(
-        (
-            "Years of 365 daily batches with at least one false alarm:",
-            _table("stream", names, false, _share),
-            "Median days from the shift to the alarm (share of years in which it is found, where "
-            "that is not all); years with an alarm before the shift are counted after the comma:",
-            _table("shift of the difference from 0", names, delay, _delay),
-        )
+    parts = (
+        FALSE_ALARMS,
+        _table("stream", names, false, _share),
+        DELAYS,
+        _table("shift of the difference from 0", names, delay, _delay),
     )
+    return "\n\n".join(parts)
 
 
 def page(text: str, made: str) -> str:

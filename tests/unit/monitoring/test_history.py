@@ -121,7 +121,7 @@ KILLED = """
         for period in periods[added:]:
             assert history.cube(period) == cubes[int(str(period)[-2:])]
         added = len(periods)
-    assert added > 10, added
+    assert added
     print(added)
 """
 

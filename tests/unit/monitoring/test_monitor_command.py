@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import numpy as np
@@ -17,6 +17,9 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONFIG = """
 label = "approved"
