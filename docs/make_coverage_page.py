@@ -15,7 +15,7 @@ BEGIN, END = "<!-- made from coverage.json -->", "<!-- end of what is made from 
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _NOT_ADEQUATE = ", not adequate"
 _FEWEST = 100
-"""Adequate data sets of which a coverage is worth showing."""
+"""The fewest adequate data sets of which a coverage is shown."""
 
 Record = dict[str, Any]
 

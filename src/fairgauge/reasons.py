@@ -56,6 +56,7 @@ class ReasonCode(StrEnum):
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
     FEW_ERRORS = "few_errors"  # rows, minimum
     FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
+    SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
     SMALL_GROUP = "small_group"  # n, minimum, side
@@ -84,6 +85,8 @@ class ReasonCode(StrEnum):
     ONE_RANK = "one_rank"
     ONE_GROUP_RANKED = "one_group_ranked"
     POINT_MASS = "point_mass"  # of
+    NOT_OF_DECISIONS = "not_of_decisions"  # of
+    NO_PAIRED_METHOD = "no_paired_method"  # of
 
     # a verdict
     INSIDE = "inside"
@@ -112,7 +115,9 @@ class ReasonCode(StrEnum):
     TEXT = "text"  # text: a reason of a report saved by version 1
 
 
-Parameter: TypeAlias = "str | int | float | bool | tuple[str, ...] | tuple[Reason, ...] | None"
+Parameter: TypeAlias = (
+    "str | int | float | bool | tuple[str, ...] | tuple[int, ...] | tuple[Reason, ...] | None"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,7 @@ class Reason:
 
     @classmethod
     def of(cls, code: ReasonCode, **parameters: Parameter) -> Reason:
-        """Make a reason of a code and its parameters; those that are None are left out."""
+        """Make a reason of a code and its parameters; those that are None are omitted."""
         known = ((name, value) for name, value in parameters.items() if value is not None)
         return cls(code, None, tuple(sorted(known)))
 

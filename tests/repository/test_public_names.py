@@ -27,6 +27,7 @@ PUBLIC = [
     "MonitorReport",
     "Report",
     "Rule",
+    "RulesNotMet",
     "Spec",
     "SpecError",
     "TN",
@@ -34,6 +35,7 @@ PUBLIC = [
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",
@@ -46,8 +48,11 @@ PUBLIC = [
     "quotient",
     "rate",
     "rule",
+    "scorer",
+    "seal",
     "sql",
     "statistic",
+    "verify",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 
@@ -60,8 +65,10 @@ MODULES = [
     "fairgauge.pipeline",
     "fairgauge.catalogue.descriptions",
     "fairgauge.catalogue.own",
+    "fairgauge.checking",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
+    "fairgauge.integrations.scikit_learn",
     "fairgauge.planning",
     "fairgauge.report.loading",
     "fairgauge.scan.sql_query",
@@ -127,7 +134,7 @@ def test_there_are_examples_to_run() -> None:
 
 
 def test_errors_are_one_family() -> None:
-    for name in ("CubeError", "DataError", "SpecError", "MissingExtra"):
+    for name in ("CubeError", "DataError", "SpecError", "MissingExtra", "RulesNotMet"):
         assert issubclass(getattr(fg, name), fg.FairgaugeError)
     assert issubclass(fg.SpecError, ValueError)
     assert issubclass(fg.DataError, ValueError)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
 _HANDFUL = 10
-"""Rows up to which two shards may well hold the same counts by chance."""
+"""Rows up to which two shards may well hold the same counts by coincidence."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
 
@@ -38,7 +38,7 @@ class Where:
 
 
 def where(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags that say where rows are; they arrive as the keyword ``at``."""
+    """Give a command the flags that name where rows are; they arrive as the keyword ``at``."""
 
     @click.option(
         "--table",
@@ -171,7 +171,7 @@ def _check_different(paths: Sequence[Path]) -> None:
         try:
             at = path.stat()
         except (OSError, ValueError):
-            continue  # whoever opens it will say
+            continue  # opening it raises the error
         twin = seen.setdefault((at.st_dev, at.st_ino), path)
         if twin is not path:
             also = "" if twin == path else f" (as {quote(twin)})"
@@ -202,13 +202,13 @@ def _refuse_streams(asked: str) -> None:
     try:
         mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
     except FileNotFoundError:
-        return  # a glob, or nothing: whoever opens it will say
+        return  # a glob, or nothing: opening it raises the error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot read {quote(asked)}: {reason}") from None
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise DataError(
-            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and say -"
+            f"{quote(asked)} is a pipe or a device; pass its rows to standard input and name it -"
         )
 
 
@@ -222,8 +222,8 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
     if scheme in _STORES:
         raise FairgaugeError(
             f"cannot read {scheme}:// addresses; copy the files here and name them, or pipe their "
-            "rows in as CSV and say -"
+            "rows in as CSV and name it -"
         )
     if (at.table is None) == (at.query is None):
-        raise FairgaugeError(f"rows of a {scheme}:// database: say either --table or --query")
+        raise FairgaugeError(f"rows of a {scheme}:// database: give either --table or --query")
     return sql(urls[0], str(at.table or at.query))

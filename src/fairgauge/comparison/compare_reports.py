@@ -35,7 +35,7 @@ Key = tuple[object, ...]
 def compare(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Comparison:
-    """Say what changed between two reports: a candidate against the model in use, or two months.
+    """Report what changed between two reports: a candidate against the model in use, or two months.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _refuse_unlike(old: Report, new: Report) -> None:
 
 
 def _alike(old: object, new: object) -> bool:
-    """Tell whether favourable values mean the same: 1, 1.0, "1" and true do."""
+    """Return whether favourable values mean the same: 1, 1.0, "1" and true do."""
     if isinstance(old, Mapping) or isinstance(new, Mapping):
         return bool(old == new)
     sides = [[canonical(value) for value in items(each or [1])] for each in (old, new)]

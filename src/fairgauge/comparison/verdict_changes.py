@@ -32,7 +32,7 @@ _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 def turned(old: Outcome, new: Outcome, proven: Collection[Direction]) -> Turn | None:
     """Return what became of an outcome; None where it stayed or one side was not judged.
 
-    An outcome may change by chance: it has got worse, or better, only where a disparity has
+    An outcome may change by sampling variation: it is worse, or better, only where a disparity is
     statistically significantly.
 
     Parameters

@@ -2,7 +2,7 @@
 
 Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
-excluded, and why, can be told from the cube as well.
+excluded, and why, can be read from the cube as well.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairgauge.cube/1"
 _DIGITS = 12
+_CUBED = 3
 _EXACT = 2.0**53
 """Whole sums below are exact; above, engines differ in them too."""
 
@@ -91,6 +92,8 @@ class Cube:
         if not isinstance(other, Cube):
             return NotImplemented
         difference = self.plan.difference(other.plan)
+        if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
+            difference = "they were counted by different versions of fairgauge"
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
         levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
@@ -292,7 +295,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 def settled(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
-    squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _CUBED}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
     return CountTable(table.axes, table.codes, sums)

@@ -134,7 +134,8 @@ class Uncertainty:
                 continue
             (low, high), methods = next(limits)
             reason = attempt.reason or (CLUSTERS_TOO_FEW if attempt.clustered else None)
-            limited = Intervals(low, high, none, [methods] * size, [None] * size, reason)
+            few = _insufficient(attempt, size)
+            limited = Intervals(low, high, none, [methods] * size, few, reason)
             limited = limited.containing(attempt.estimate, statistic.range)
             intervals.append((limited, attempt.share))
         return intervals
@@ -294,6 +295,16 @@ class Uncertainty:
         if isinstance(comparison, Reason):
             raise NoInterval(comparison)
         return comparison
+
+
+def _insufficient(attempt: StatisticInterval, size: int) -> list[Reason | None]:
+    """Return why a statistic of every group has insufficient data, its number of rows aside."""
+    few: list[Reason | None] = [None] * size
+    if attempt.clusters is not None:
+        few = insufficient_clusters(attempt.clusters)
+    if attempt.sparse is not None:
+        few = [a or b for a, b in zip(few, attempt.sparse.insufficient(), strict=True)]
+    return few
 
 
 @singledispatch

@@ -73,9 +73,12 @@ class Slice:
         self.cases = CountsBySide(counts, outcome, spec.profile, per_class)
         self.sides = self.cases
         self.squares: CountsBySide | None = None
-        if counts.weighted:
+        self.cubes: CountsBySide | None = None
+        if counts.unequally_weighted:
             self.sides = CountsBySide(counts, outcome, spec.profile, per_class, "w")
             self.squares = CountsBySide(counts, outcome, spec.profile, per_class, "w2")
+            if "w3" in counts.counts:
+                self.cubes = CountsBySide(counts, outcome, spec.profile, per_class, "w3")
         self.clusters: ClustersBySide | None = None
         if counts.clusters is not None:
             from fairgauge.inference.clusters import ClustersBySide
@@ -312,12 +315,15 @@ class Slice:
         cases = self.cases.pick(which, slots, pooled=pooled)
         clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
         everyone = None
-        if self.counts.has_moments:  # the tails of errors are borrowed from all rows
-            everyone = self.sides.pick(np.full_like(which, self.sides.whole), slots)
+        whole = self.sides.whole
+        if self.counts.has_moments and not clusters and (which != whole).any():
+            # the tails of errors are borrowed from all rows
+            everyone = self.evidence(np.full_like(which, whole), slots)
         if self.squares is None:
             return Evidence(cases, cases, None, clusters, everyone)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
-        return Evidence(side, cases, squares, clusters, everyone)
+        cubes = self.cubes.pick(which, slots) if self.cubes else None
+        return Evidence(side, cases, squares, clusters, everyone, cubes)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""

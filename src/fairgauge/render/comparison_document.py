@@ -384,7 +384,7 @@ def _direction(each: Change) -> str:
 def _evidence(each: Change) -> str:
     """Return what is compared, before and after, and the p-value."""
     compared = _furthest(each) if _is_of_all_groups(each.metric) else _rates(each)
-    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted, "adjusted p")]))
+    return "; ".join(filter(None, [compared, numbers.probability(each.p_adjusted)]))
 
 
 def _rates(each: Change) -> str:

@@ -288,6 +288,7 @@ class DocumentTree:
     cover : who made it, of what, for what.
     verdict, tone : what all rules come to, in few words; empty without rules.
     sections : its parts.
+    not_shown : what the whole record has besides, where this is not the whole.
     created, version : when and by which fairgauge it was made.
     """
 
@@ -300,3 +301,4 @@ class DocumentTree:
     sections: tuple[Section, ...]
     created: str
     version: str
+    not_shown: tuple[str, ...] = ()

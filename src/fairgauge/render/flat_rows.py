@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.published.results import Check
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
@@ -138,6 +139,23 @@ def changes_of(comparison: Comparison) -> FlatTable:
             row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
         rows.append(tuple(row.get(name) for name in CHANGES))
     return FlatTable(CHANGES, tuple(rows))
+
+
+RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",
+          "confidence", "p_value", "flips", "lowest_possible", "highest_possible", "verdict",
+          "verdict_reason")  # fmt: skip
+
+
+def ratios_of(check: Check) -> FlatTable:
+    """Return one row for every category of every published table."""
+    rows = []
+    for table in check.to_dict()["tables"]:
+        for group in table["groups"]:
+            low, high = group["possible"] or (None, None)
+            row = {**_flat(group), "source": table["source"], "table": table["name"]}
+            row |= {"lowest_possible": low, "highest_possible": high}
+            rows.append(tuple(row.get(name) for name in RATIOS))
+    return FlatTable(RATIOS, tuple(rows))
 
 
 _OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {

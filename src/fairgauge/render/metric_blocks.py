@@ -62,7 +62,8 @@ _MOST_CHART_ROWS = 24
 _MOST_PAIRS = 30
 _MOST_LINKED = 24
 _OVERALL = "overall"
-SIGNIFICANT = "* statistically significant, p adjusted for multiple comparisons"
+SIGNIFICANT = "* statistically significant (adjusted p)"
+DIFFERENCE = "diff."
 INSUFFICIENT = "? insufficient data"
 
 
@@ -87,7 +88,20 @@ def finding_chart(finding: Finding) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
+        notes=adjustment_note(section, metric),
     )
+
+
+def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
+    """Return for how many comparisons the p-values of a metric are adjusted."""
+    count = comparisons(section, metric)
+    return (f"p adjusted for {count:,} comparisons.",) if count > 1 else ()
+
+
+def comparisons(section: Results, metric: str) -> int:
+    """Return how many comparisons of a metric are tested; two groups that mirror each other: 1."""
+    tested = [e for e in section.estimates if e.metric == metric and e.p_adjusted is not None]
+    return min(len(tested), 1) if section.mirrored else len(tested)
 
 
 def _group_and_rates(each: Estimate) -> str:
@@ -112,16 +126,18 @@ def metric_chart(section: Results, metric: str) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=(f"The {len(kept)} groups of {len(found):,} with the largest differences.",)
-        if more else (),
+        notes=(
+            *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
+              if more else []),
+            *adjustment_note(section, metric),
+        ),
     )  # fmt: skip
 
 
 def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
     """Return an estimate as a row of a chart."""
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
-    kind = "adjusted p" if each.p_adjusted is not None else "p"
-    below = [numbers.probability(p_value, kind)]
+    below = [numbers.probability(p_value)]
     if each.status is Status.TOO_FEW:
         below.append("insufficient data")
     kind_of, sign = unit(each.metric), signed(each.metric)
@@ -151,7 +167,7 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
     """Return the rates of the groups of a section, each with its difference from the reference."""
     groups = _largest_groups(section, most)
     columns = [Column(called(section.name), numeric=False), Column("n")]
-    against = _heading_of_reference(section)
+    against = _heading_of_reference(section) if ratios else DIFFERENCE
     compared: list[tuple[str, bool, bool]] = []
     for rate in rates:
         has = [
@@ -380,7 +396,7 @@ def pairs_words(pairs: Sequence[GroupPair]) -> str:
 
 def _pair_row(pair: GroupPair) -> ChartRow:
     low, high = pair.difference_interval
-    below = numbers.probability(pair.p_adjusted, "adjusted p")
+    below = numbers.probability(pair.p_adjusted)
     sparse = pair.status is not Status.OK
     return ChartRow(
         f"{called(pair.group)} vs {called(pair.other)}",

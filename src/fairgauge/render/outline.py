@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.enums import Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import Average, Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_words import (
     CENTRAL,
     better,
@@ -33,6 +33,11 @@ _GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
+_DECIDED_AGAINST_LABEL = frozenset({"false_positive_rate", "true_negative_rate"})
+"""Rates of which no direction is worse by itself: a favourable decision in spite of the label may
+be an advantage (a release) or a harm (a loan that cannot be paid back)."""
+_ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "negative_base_rate"})
+"""Rates whose mean over all classes is the same in every group."""
 _CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
@@ -95,6 +100,7 @@ class Results:
             for group in self.groups
             for name, rate in group.rates.items()
             if rate.value is not None
+            and not (self.class_scope.average is Average.MACRO and name in _ALWAYS_EQUAL)
         )
         return [*(r for r in CENTRAL if r in present), *(r for r in present if r not in CENTRAL)]
 
@@ -137,6 +143,7 @@ class Finding:
     Attributes
     ----------
     section, rate : of which feature, in which rate.
+    also : of equalized odds, the significant difference of the same group in the other rate.
     difference, ratio : the comparison of the group that fares worst.
     adjusted : the same, adjusted for the strata.
     """
@@ -146,6 +153,7 @@ class Finding:
     difference: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
+    also: Estimate | None = None
 
 
 def sections_of(report: Report) -> list[Results]:
@@ -219,16 +227,20 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     """Return the disparities to report first: of each feature and rate the group that fares worst.
 
     Only statistically significant differences on enough data are findings. Within a rate groups are
-    ranked by the point estimate, never by the interval.
+    ranked by the point estimate, never by the interval. A group's true and false positive rates are
+    one finding.
     """
-    found = []
+    found: list[Finding] = []
     for section in sections:
         if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
             continue
+        stated: set[str | None] = set()
         for rate in _rates_of_findings(section):
             worst = _worst(rate, section.differences(rate))
-            if worst is not None:
-                found.append(_finding(section, rate, worst))
+            if worst is None or (rate in _DECIDED_AGAINST_LABEL and worst.group in stated):
+                continue
+            found.append(_finding(section, rate, worst))
+            stated |= {found[-1].also.group} if found[-1].also else set()
     found.sort(key=_importance)
     return found
 
@@ -246,16 +258,17 @@ def _importance(finding: Finding) -> tuple[object, ...]:
     rate, size = finding.rate, abs(finding.difference.value or 0.0)
     central = CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
     share = is_share(rate)
-    neither = better(rate) is Better.NEITHER
+    neither = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
     return neither, not share, -size if share else central
 
 
 def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
     """Return the significant difference of the group that fares worst."""
     sure = [e for e in differences if significant(e) and math.isfinite(e.value or 0.0)]
-    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[better(rate)]
+    direction = Better.NEITHER if rate in _DECIDED_AGAINST_LABEL else better(rate)
+    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[direction]
     worse = [each for each in sure if gap(each) * adverse > 0]
-    return max(worse or sure, key=lambda each: abs(gap(each)), default=None)
+    return max(worse or sure, key=lambda e: (round(abs(gap(e)), 12), gap(e) < 0), default=None)
 
 
 def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
@@ -267,7 +280,13 @@ def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
         for each in section.adjusted
         if each.group == worst.group and each.metric == worst.metric
     ]
-    return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None)
+    also = None
+    if rate == "true_positive_rate":
+        others = section.differences("false_positive_rate")
+        also = next((e for e in others if e.group == worst.group and significant(e)), None)
+        if also is not None and also.class_scope != worst.class_scope:
+            also = None
+    return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None, also)
 
 
 def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list[str]]]:

@@ -24,22 +24,24 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.EMPTY_FACET: "Facet set is empty",
     ReasonCode.FAILED: "{detail}",
     ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
-    ReasonCode.NEEDS_COLUMNS: "it needs a {columns}",
-    ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
-    ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
-    ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
+    ReasonCode.NEEDS_COLUMNS: "a {columns} is needed",
+    ReasonCode.NEEDS_PROBABILITIES: "scores are needed that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "the shares of a population are needed (population, --population)",
+    ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
-    ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
-    ReasonCode.FEW_ERRORS: "n = {rows:g} on one side, below {minimum:,}: fewer rows do not show "
-    "how large errors can be",
-    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:g} on both sides together, below {minimum:,}: fewer "
-    "rows do not show how large errors can be",
-    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions on one "
-    "side, below {minimum}",
-    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions on one side are outside "
-    "its most frequent class, below {minimum}",
+    ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
+    "errors can be",
+    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
+    "fewer rows do not show how large errors can be",
+    ReasonCode.SUMS_NOT_COUNTED: "the counts were made by an earlier version of fairgauge, without "
+    "the sums that it takes; count the rows again",
+    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions, below "
+    "{minimum}",
+    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions are outside the most "
+    "frequent class, below {minimum}",
     ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
     "the weight; merge strata",
     ReasonCode.INADEQUATE: "{detail}",
@@ -73,6 +75,9 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both models, not "
+    "their counts",
+    ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
@@ -100,7 +105,7 @@ def describe_reason(reason: Reason) -> str:
 
     >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
     >>> describe_reason(few), describe_reason(few.on("reference"))
-    ('n = 1 on one side, below 20', 'n = 1 in the reference, below 20')
+    ('n = 1, below 20', 'n = 1 in the reference, below 20')
     """
     describe = _COMPOSED.get(reason.code)
     if describe is not None:
@@ -139,8 +144,8 @@ def _no_class(reason: Reason) -> str:
 
 def _few_rows(reason: Reason) -> str:
     kind = "effective n" if reason.get("effective") else "n"
-    where = f"in the {reason.side}" if reason.side else "on one side"
-    return f"{kind} = {amount(reason['n'])} {where}, below {reason['minimum']:g}"
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{kind} = {amount(reason['n'])}{where}, below {reason['minimum']:g}"
 
 
 def _few_expected(reason: Reason) -> str:
@@ -153,7 +158,8 @@ def _few_expected(reason: Reason) -> str:
 def _few_clusters(reason: Reason) -> str:
     clusters = reason["clusters"]
     noun = "cluster" if clusters == 1 else "clusters"
-    return f"{clusters:,} {noun} on one side, below {reason['minimum']:g}"
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{clusters:,} effective {noun}{where}, below {reason['minimum']:g}"
 
 
 def _small_group(reason: Reason) -> str:

@@ -17,7 +17,7 @@ from fairgauge.enums import (
 from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command
 from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
-from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.display_names import called, capitalised, group_called, printable, shorten
 from fairgauge.render.document_tree import (
     Block,
     Cell,
@@ -48,9 +48,11 @@ from fairgauge.render.finding_sentences import (
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.method_descriptions import described_methods
 from fairgauge.render.metric_blocks import (
+    DIFFERENCE,
     INSUFFICIENT,
     SIGNIFICANT,
     chart_row,
+    comparisons,
     confusion_table,
     finding_chart,
     group_table,
@@ -89,6 +91,7 @@ from fairgauge.render.outline import (
     sections_of,
     verdicts_by_rule,
 )
+from fairgauge.render.preset_blocks import preset_blocks
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.render.rule_blocks import (
     TONES,
@@ -125,6 +128,7 @@ _MOST_NAMED = 3
 _MOST_CONDITIONAL = 6
 _MOST_DECIDING = 2
 _MOST_NOTES = 60
+_TWO = 2
 
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
@@ -183,6 +187,7 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         verdict=_verdict(report),
         tone=TONES[report.verdict],
         sections=tuple(builder.sections()),
+        not_shown=() if full else tuple(builder.not_shown()),
         created=report.created,
         version=report.version,
     )
@@ -209,7 +214,7 @@ class _Summary:
     """The parts that fit one screen."""
 
     whole = False
-    most_findings = 4
+    most_findings = 3
 
     def __init__(self, report: Report, results: list[Results]) -> None:
         self.report = report
@@ -236,8 +241,19 @@ class _Summary:
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
-        more = len(having) - len(shown)
-        yield Section("notes", "Notes", tuple(self._closing(cells, more)))
+        yield Section("notes", "Notes", tuple(self._closing(cells)))
+
+    def not_shown(self) -> Iterator[str]:
+        """Yield what the whole record has besides, in few words."""
+        having = [each for each in self.results if each.groups]
+        shown = sum(_in_summary(each.class_scope) for each in having)
+        for count, noun in (
+            (self.more_findings, "finding"),
+            (len(having) - min(shown, _MOST_SECTIONS), "table"),
+            (len(_notes(self.report)), "note"),
+        ):
+            if count > 0:
+                yield f"{count:,} {numbers.plural(count, noun, f'{noun}s')}"
 
     def _rule_lines(self) -> Iterator[tuple[str, str]]:
         for rule, verdicts in verdicts_by_rule(self.report):
@@ -254,8 +270,8 @@ class _Summary:
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
-            told = tuple(describe_finding(each, self.column) for each in self.findings)
-            yield Items(told, numbered=True)
+            sentences = tuple(describe_finding(each, self.column) for each in self.findings)
+            yield Items(sentences, numbered=True)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
         by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
@@ -279,10 +295,10 @@ class _Summary:
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
-        told = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
+        stated = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
-                known = (section.feature, overall.metric) in told
+                known = (section.feature, overall.metric) in stated
                 if not known and compared_rate(overall.metric) and reverses(overall, adjusted):
                     words = metric_words(overall.metric)
                     yield (
@@ -300,7 +316,7 @@ class _Summary:
                     own = [e for e in compared if e.group == group.group]
                     own = [e for e in own if compared_rate(e.metric)] or own
                     if own and all(e.status is Status.TOO_FEW for e in own):
-                        name = f"{called(group.group)} ({called(section.feature)})"
+                        name = group_called(group.group, section.feature)
                         sparse[name] = f"{name}, n = {numbers.count(group.n)}"
         if sparse:
             yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
@@ -312,30 +328,31 @@ class _Summary:
             yield metric_table(section, other[:_MOST_METRICS], most)
         held = [] if self.whole else conditional(section)
         if held:
-            sentences = (
-                f"{capitalised(metric_words(each.metric))}. {metric_sentence(each)}"
-                for each in held[:_MOST_CONDITIONAL]
+            by_metric: dict[str, list[str]] = {}
+            for each in held[:_MOST_CONDITIONAL]:
+                by_metric.setdefault(each.metric, []).append(metric_sentence(each))
+            yield Items(
+                tuple(
+                    f"{capitalised(metric_words(metric))}. {' '.join(sentences)}"
+                    for metric, sentences in by_metric.items()
+                )
             )
-            yield Items(tuple(sentences))
             if len(held) > _MOST_CONDITIONAL:
                 more = len(held) - _MOST_CONDITIONAL
                 yield Paragraph(f"{more:,} more in the full report.", Tone.SOFT)
         if section.across:
             yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
 
-    def _closing(self, cells: list[str], more: int) -> Iterator[Block]:
+    def _closing(self, cells: list[str]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
         marks = "; ".join(legend(cells, shares=shares, brief=True))
+        if any(compared_rate(e.metric) for section in self.results for e in section.estimates):
+            of = {reference_of(section) for section in self.results if section.estimates}
+            words = next(iter(of)) if len(of) == 1 else "the reference"
+            marks += f"; {DIFFERENCE} vs {words}"
         if marks:
             yield Paragraph(f"{marks}.", Tone.SOFT)
-        parts = [self._more_findings()] if self.more_findings > 0 else []
-        if more > 0:
-            noun = numbers.plural(more, "table", "tables")
-            parts.append(f"{more:,} more {noun} of features, classes or thresholds")
-        notes = len(_notes(report))
-        if notes:
-            parts.append(f"{notes:,} {numbers.plural(notes, 'note', 'notes')}")
         excluded = question.excluded(report)
         if excluded:
             yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
@@ -349,7 +366,6 @@ class _Summary:
             if each.metric not in valued
         ]
         yield from (Paragraph(text, Tone.SOFT) for text in _missing(absent)[:_MOST_NAMED])
-        yield Paragraph(f"{numbers.listing(parts)} in the full report." if parts else "", Tone.SOFT)
 
 
 class _Full(_Summary):
@@ -379,6 +395,8 @@ class _Full(_Summary):
         yield Section("details", "Details", (*details, *left), short="Details")
         if report.scores:
             yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
+        if (name := self.report.spec.get("preset")) is not None:
+            yield Section("preset", "Preset", tuple(preset_blocks(name)), short="Preset")
         yield Section("data", "Data", tuple(self._data()), short="Data")
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
@@ -483,8 +501,11 @@ class _Full(_Summary):
             if len(chosen) <= 2 or reverses(overall, adjusted):
                 yield from self._in_strata(section, rate, overall, adjusted)
         others = conditional(section)
-        if others:
-            yield Items(tuple(map(metric_sentence, others[:_MOST_METRICS])))
+        by_metric: dict[str, list[str]] = {}
+        for each in others[:_MOST_METRICS]:
+            by_metric.setdefault(each.metric, []).append(metric_sentence(each))
+        for metric, sentences in by_metric.items():
+            yield Paragraph(f"{capitalised(metric_words(metric))}. {' '.join(sentences)}")
 
     def _in_strata(
         self, section: Results, rate: str, overall: Estimate, adjusted: Estimate
@@ -506,7 +527,10 @@ class _Full(_Summary):
             unit(overall.metric),
             neutral(overall.metric),
             link=anchor("metric", overall.metric),
-            notes=(f"{more:,} more strata in the JSON report.",) if more > 0 else (),
+            notes=(
+                *([f"{more:,} more strata in the JSON report."] if more > 0 else []),
+                "p of single strata is not adjusted for multiple comparisons.",
+            ),
         )
         by_key = {(g.stratum, g.group): g for g in section.groups_inside}
         groups = [group.group for group in section.groups[:_MOST_RATES]]
@@ -571,7 +595,7 @@ class _Full(_Summary):
         yield Paragraph(
             "Confidence intervals state which values are compatible with these rows. They do not "
             "cover errors in labels or groups, nor who is missing from the data. p-values are of "
-            "“no difference”, adjusted for the number of groups that are compared. "
+            f"“no difference”, adjusted for {self._families()}. "
             f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
             "where random numbers are drawn."
         )
@@ -587,6 +611,16 @@ class _Full(_Summary):
                 for each in found
             ),
         )
+
+    def _families(self) -> str:
+        """Return for how many comparisons p-values are adjusted, by feature."""
+        of: dict[str, int] = {}
+        for section in self.results:
+            counts = [comparisons(section, metric) for metric in section.metrics]
+            of.setdefault(called(section.feature), max(counts, default=0))
+        named = [f"{count:,} in {name}" for name, count in of.items() if count]
+        listed = f" ({numbers.listing(named)})" if named else ""
+        return f"the number of groups that a metric compares in a feature{listed}"
 
     def _all_numbers(self) -> Iterator[Block]:
         estimates = self.report.estimates
@@ -674,21 +708,28 @@ def _missing(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def _notes(report: Report) -> list[str]:
-    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere."""
-    paired = {pair.feature for pair in report.pairs}
+    """Return the notes of a report, warnings first; exclusions and pairs stand elsewhere.
+
+    Of two groups, one test of all groups is the test of their difference.
+    """
+    members: dict[str, set[str]] = {}
+    for group in report.groups:
+        members.setdefault(group.feature, set()).add(group.group)
+    elsewhere = {pair.feature for pair in report.pairs}
+    elsewhere |= {feature for feature, of in members.items() if len(of) <= _TWO}
     kept = [
         each
         for each in report.diagnostics
         if each.code is not DiagnosticCode.EXCLUDED
-        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in paired)
+        and not (each.code is DiagnosticCode.HOMOGENEITY and each.feature in elsewhere)
     ]
     kept.sort(key=lambda each: each.level is not Level.WARNING)
     found = []
     for feature, groups in _disappearing(kept).items():
         column = called(report.spec.get("strata") or "the strata")
         by_rates: dict[tuple[str, ...], list[str]] = {}
-        for group, rates in groups.items():
-            by_rates.setdefault(tuple(rates), []).append(called(group))
+        for name, rates in groups.items():
+            by_rates.setdefault(tuple(rates), []).append(called(name))
         listed = "; ".join(
             f"{numbers.listing(names)} in {numbers.listing(rates)}"
             for rates, names in by_rates.items()

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
 NARROWEST, WIDEST = 80, 120
 _USUAL = 100
-_MORE = "With charts: -o report.html. Every number: --format json."
+_MORE = "Charts: -o report.html. Data: -o report.json."
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
+_WIDEST_WORD = 0.35
 _WORDS = re.compile(r"(?<=[_.])|\s+")
 _NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
 _STYLES = {
@@ -82,8 +83,9 @@ def write(
     writer = _Text(colour, min(max(width, NARROWEST), WIDEST), full=not brief)
     lines = [*writer.document(document)]
     if not full:
-        hidden = f" (also {numbers.listing(list(writer.hidden))})" if writer.hidden else ""
-        more = f"Everything: --full{hidden}. " if brief else ""
+        parts = [*writer.hidden, *document.not_shown]
+        listed = f"Not shown (--full): {', '.join(parts)}. " if parts else "Everything: --full. "
+        more = listed if brief else ""
         lines += writer.wrapped(f"{more}{_MORE}", 2, Tone.SOFT)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -179,7 +181,12 @@ class _Text:
     @show.register(Facts)
     def _(self, block: Facts) -> Iterator[str]:
         longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
-        column = min(longest, self.width // 2)
+        if longest > self.width * _WIDEST_WORD:
+            for word, text in block.pairs:
+                yield from self.wrapped(word, 2)
+                yield from self.wrapped(text, 6)
+            return
+        column = longest
         for word, text in block.pairs:
             names = wrap(printable(word), column)
             lines = wrap(printable(text), self.width - column - 4)

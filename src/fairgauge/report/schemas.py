@@ -335,7 +335,9 @@ def cube_schema() -> Schema:
             "grid": _WHOLE,
         }
     )
-    moment = _object({"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING)})
+    moment = _object(
+        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE}
+    )
     plan = _object(
         {
             "axes": _list(axis),

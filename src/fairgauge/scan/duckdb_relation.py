@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.duckdb_connection import FETCHED, told
+from fairgauge.scan.duckdb_connection import FETCHED, engine_errors
 from fairgauge.scan.source import check_no_twins
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
@@ -119,7 +119,7 @@ class Relation:
         return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
 
     def _run(self, query: str) -> Iterator[Record]:
-        with told(self.name):
+        with engine_errors(self.name):
             found = self.relation.query(_VIEW, query)
             while records := found.fetchmany(FETCHED):
                 yield from records

@@ -107,7 +107,7 @@ def _format(path: Path) -> str:
     last = suffixes[-2] if zipped and len(suffixes) > 1 else "".join(suffixes[-1:])
     found = FORMATS.get(last)
     if found is None or (zipped and found not in _COMPRESSED):
-        raise DataError(f"cannot tell the format of {quote(path)}; known: {', '.join(FORMATS)}")
+        raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
     return found
 
 

@@ -320,7 +320,7 @@ def test_usage_mistakes_name_the_command(run, loans):
 
 
 def test_an_unknown_command_names_the_nearest(fails):
-    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Say audit, ")
+    assert fails("adit").startswith("no command 'adit'. Did you mean 'audit'? Commands: audit, ")
 
 
 def test_no_command_shows_the_help():
@@ -357,3 +357,13 @@ def test_a_saved_report_is_rendered_again(run, fails, loans, tmp_path):
     printed = run("render", "report.json", "--full").stdout
     assert printed == run("render", "report.json", "--full", "--format", "text").stdout
     assert "also an input" in fails("render", "report.json", "-o", "report.json")
+
+
+def test_files_hold_the_report_in_full(run, loans, tmp_path):
+    run("audit", loans, *SEX, "-o", "a.txt", "-o", "a.md", "-o", "a.json")
+    for name, format_ in (("a.txt", "text"), ("a.md", "markdown")):
+        whole = run("render", "a.json", "--full", "--format", format_).stdout
+        assert (tmp_path / name).read_text(encoding="utf-8") == whole
+        assert len(whole) > 2 * len(run("render", "a.json", "--format", format_).stdout)
+    for command in ("audit", "render"):
+        assert "with the report in full" in " ".join(run(command, "--help").stdout.split())

@@ -170,7 +170,7 @@ def _segments(config: AnalysisConfig) -> Iterator[Problem]:
             yield Problem(f"{path}.segments", "must be a list of lists of values or intervals")
         aliases, count = each.display_aliases, len(each.segments)
         if aliases is not None and len(aliases) not in (count, count + 1):
-            message = f"must name {count} segments, or {count + 1} with the rest"
+            message = f"must name {count} segments, or {count + 1} with the remaining rows"
             yield Problem(f"{path}.display_aliases", message)
 
 

@@ -166,8 +166,7 @@ def run_job(folders: JobFolders) -> tuple[Analysis, Drift | None]:
     found = analyse(config, folders.places(), str(folders.data), opened, profile, first_row)
     output = made_folder(str(folders.output))
     asked = config.methods.report
-    name, title = (asked.name, asked.title or "") if asked else ("report", "")
-    more = write_results(found, output, name, JOB_REPORT, title)
+    more = write_results(found, output, asked.name if asked else "report", JOB_REPORT)
     found = replace(found, notices=(*found.notices, *more))
     drift = None
     if folders.baseline is not None:
@@ -198,7 +197,13 @@ def _config(folders: JobFolders, *, has_model: bool) -> AnalysisConfig:
 
 
 def write_message(folders: JobFolders, text: str) -> None:
-    """Write how the job ended where the service reads it, within the length that it takes."""
-    folders.message.parent.mkdir(parents=True, exist_ok=True)
+    """Write how the job ended where the service reads it, within the length that it takes.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written.
+    """
+    made_folder(str(folders.message.parent))
     cut = text.encode("utf-8")[:_LONGEST_MESSAGE].decode("utf-8", "ignore")
     write_whole(folders.message, cut)
