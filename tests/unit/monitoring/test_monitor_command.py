@@ -213,7 +213,7 @@ def test_counts_are_added_as_rows_are(folder):
         (("run", "0.csv", "0.csv", "--period", "2026-01-09"), "is a file, not a folder"),
         (("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"), "cannot use the history"),
         (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
-        (("status", "history", "-o", "t.pdf"), "names no format of a monitor"),
+        (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
         (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
     ],
