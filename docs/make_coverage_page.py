@@ -17,7 +17,7 @@ _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
 _FEWEST = 100
-"""Adequate data sets of which a coverage is worth showing."""
+"""The fewest adequate data sets of which a coverage is shown."""
 
 Record = dict[str, Any]
 

@@ -133,6 +133,7 @@ class Role(StrEnum):
     STRATUM = "stratum"
     LABEL = "label"
     PREDICTION = "prediction"
+    CANDIDATE = "candidate"
     SCORE = "score"
     CLUSTER = "cluster"
 
@@ -192,6 +193,7 @@ class IntervalMethod(StrEnum):
     ESTIMATED_CUT = "estimated_cut"
     SCAS = "scas"
     TANGO = "tango"
+    PAIRED_MOVER = "paired_mover"
     AUC_SCORE = "auc_score"
     DELONG = "delong"
     INFLUENCE = "influence"
@@ -254,7 +256,9 @@ class DiagnosticCode(StrEnum):
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows
+    SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1
@@ -266,6 +270,34 @@ class Direction(StrEnum):
     CLOSER = "closer"
     FURTHER = "further"
     AS_FAR = "as far"
+
+
+class CandidateVerdict(StrEnum):
+    """What a candidate model is against the model in use."""
+
+    DOMINATES = "dominates"
+    TRADE_OFF = "trade-off"
+    WORSE = "worse"
+    CANNOT_TELL = "cannot tell"
+    NONE = "none"
+
+
+class Fairness(StrEnum):
+    """What became of the disparities of the model in use under a candidate."""
+
+    FAIRER = "fairer"
+    LESS_FAIR = "less fair"
+    MIXED = "mixed"
+    CANNOT_TELL = "cannot tell"
+
+
+class Performance(StrEnum):
+    """Whether a candidate performs as well as the model in use, within the stated margins."""
+
+    NON_INFERIOR = "non-inferior"
+    INFERIOR = "inferior"
+    CANNOT_TELL = "cannot tell"
+    NO_MARGIN = "no margin"
 
 
 class Turn(StrEnum):

@@ -134,14 +134,14 @@ def plan(
     icc: float = 0.0,
     **options: Any,
 ) -> Planned:
-    """Say how many rows an audit needs, or the smallest disparity that a table can show.
+    """Report how many rows an audit needs, or the smallest disparity that a table can show.
 
     Parameters
     ----------
     data : frame, path or Cube, optional
-        A table to audit, with the options of `fairgauge.audit`; it says for every group and every
-        difference of rates asked for what the table can show. Without it, the rows needed are
-        said, for which ``rate`` is required.
+        A table to audit, with the options of `fairgauge.audit`: what it can show of every group
+        and every difference of rates asked for. Without it, the rows needed are reported, for
+        which ``rate`` is required.
     rate : float in (0, 1)
         The rate of the reference, such as the share of people selected.
     tolerance : float in (0, 1), default 0.1
@@ -257,7 +257,7 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None:
-        problems.append(Problem("rate", "say the rate to plan for, or give data"))
+        problems.append(Problem("rate", "name the rate to plan for, or give data"))
     if data is not None and numbers["rate"] is not None:
         problems.append(Problem("rate", "is read off the data; leave out one of both"))
     if data is None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_JOINT_FEATURES = 3
 _CUBE = 3
+_MOST_JOINT_CANDIDATES = 4
 GRID = 1_000
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
@@ -35,7 +36,7 @@ COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One thing that rows are told apart by.
+    """One thing that rows are distinguished by.
 
     Attributes
     ----------
@@ -214,7 +215,7 @@ class Plan:
         return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
-        """Say in what two plans differ; empty when they count the same."""
+        """Describe in what two plans differ; empty when they count the same."""
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
@@ -250,13 +251,17 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     table of their own for each margin, and so are clusters.
     """
     outcome = _outcome_axes(spec, median)
+    candidates = _candidate_axes(spec, median)
     columns = [f.column for f in spec.sensitive]
     columns += [c for parts in spec.intersections for c in parts if c not in columns]
     features = {c: _feature_axis(spec.feature(c)) for c in dict.fromkeys(columns)}
     asked = [*((f.column,) for f in spec.sensitive), *spec.intersections]
     margins = [tuple(features)] if len(features) <= _MOST_JOINT_FEATURES else asked
-    tables = [[*(features[c] for c in margin), *outcome] for margin in margins]
-    axes = [*features.values(), *outcome]
+    # a few candidates are counted jointly; many would make too many cells
+    joint = [candidates] if len(candidates) <= _MOST_JOINT_CANDIDATES else [[c] for c in candidates]
+    decisions = [[*outcome, *each] for each in joint]
+    tables = [[*(features[c] for c in margin), *each] for margin in margins for each in decisions]
+    axes = [*features.values(), *outcome, *candidates]
     moments: tuple[Moment, ...] = ()
     if spec.task is Task.REGRESSION and spec.label and spec.prediction:
         moments = _regression_moments(spec.label, spec.prediction)
@@ -271,7 +276,11 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     if spec.cluster:
         cluster = Axis(Role.CLUSTER, spec.cluster)
         axes.append(cluster)
-        tables += [[*(features[c] for c in margin), *outcome, cluster] for margin in asked]
+        tables += [
+            [*(features[c] for c in margin), *each, cluster]
+            for margin in asked
+            for each in decisions
+        ]
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
     return Plan(tuple(axes), tuple(dict.fromkeys(positions)), counted, moments)
@@ -284,7 +293,7 @@ def _feature_axis(feature: Feature) -> Axis:
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
-        cuts = (0.0,)  # any cut will do: it tells only which rows have a number
+        cuts = (0.0,)  # any cut will do: it marks only which rows have a number
     axes = []
     if spec.strata:
         axes.append(Axis(Role.STRATUM, spec.strata))
@@ -295,6 +304,16 @@ def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     elif spec.score:
         axes.append(_decision_axis(spec, spec.score, median))
     return axes
+
+
+def _candidate_axes(spec: Spec, median: float | None) -> list[Axis]:
+    """Return the axes of the decisions of candidates, read as those of the model in use are."""
+    own = [axis for axis in _outcome_axes(spec, median) if axis.role is Role.PREDICTION]
+    return [
+        replace(axis, role=Role.CANDIDATE, column=column)
+        for axis in own
+        for column in spec.candidate
+    ]
 
 
 def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:

@@ -283,7 +283,7 @@ def _score(
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
-    """Carry limits against the rest over to limits against the whole, the group with it."""
+    """Carry limits against all others over to limits against all rows, the group with them."""
     count = denominator(metric.of)
     if count is None:
         return low, high

@@ -111,7 +111,7 @@ class Intervals:
 def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds effective numbers: as many equal ones as their sizes are worth. They are of
+    ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
     one side, or of the group and of the reference: a reason then names the side of fewer.
     """
     number, side = _smaller(clusters)
@@ -361,7 +361,7 @@ class StatisticInterval:
 def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
     """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
     several = np.where(n > 1, n, 2.0)
-    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
     error = np.sqrt(unbiased / several)
 
     def at(c: Array) -> Limits:

@@ -127,7 +127,7 @@ def _mean_of_bins(
     away = values - quotient(held @ values, total)[:, None]
     if evidence.squares is None:
         return of_mean(mean, quotient((held * away**2).sum(axis=1), total), n)
-    unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # one row says nothing
+    unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # undefined for one row
     variance = quotient((counts(evidence.squares) * away**2).sum(axis=1), total**2) * unbiased
     third = np.zeros_like(variance)
     if evidence.cubes is not None:

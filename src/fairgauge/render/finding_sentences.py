@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, IntervalMethod, ScopeKind, Status
-from fairgauge.render.display_names import called
+from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
@@ -50,15 +50,24 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
         _side(finding.rate, side) for side in (difference.rate_group, difference.rate_reference)
     )
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
-    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(difference), ratio)})."
+    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(difference), ratio)})"
+    text += f"{_also(finding.also)}." if finding.also else "."
     if finding.adjusted is None:
         return text
     return f"{text} {adjusted_sentence(difference, finding.adjusted, column)}"
 
 
+def _also(each: Estimate) -> str:
+    """Return the difference of the same group in the other rate of equalized odds."""
+    rate = compared_rate(each.metric) or each.metric
+    sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
+    level = "lower" if gap(each) < 0 else "higher"
+    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(each)})"
+
+
 def group_words(each: Estimate, section: Results) -> str:
-    """Return the group of an estimate, with its feature, class and threshold in brackets."""
-    details = [called(each.feature)]
+    """Return the group of an estimate, with its feature, and class and threshold in brackets."""
+    details = []
     if each.class_scope.kind is ClassKind.WORST:
         details.append(f"class {called(each.class_)}, where the difference is largest")
     elif section.class_scope.kind is ClassKind.CLASS:
@@ -67,7 +76,11 @@ def group_words(each: Estimate, section: Results) -> str:
         details.append(f"{section.class_scope.average} average")
     if section.several_thresholds and section.threshold is not None:
         details.append(f"threshold {section.threshold:g}")
-    return f"{called(each.group)} ({', '.join(details)})"
+    if not details:
+        return group_called(each.group, each.feature)
+    name = group_called(each.group, each.feature, apart=False)
+    own = [called(each.feature)] if name == called(each.group) else []
+    return f"{name} ({', '.join([*own, *details])})"
 
 
 def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
@@ -133,8 +146,8 @@ def _not_significant(each: Estimate) -> str:
     text = "not statistically significant"
     if each.interval is None or neutral(each.metric) in each.interval:
         return text
-    p_value = probability(each.p_adjusted, "adjusted p")
-    return f"{text} once adjusted for multiple comparisons{f' ({p_value})' if p_value else ''}"
+    p_value = probability(each.p_adjusted)
+    return f"{text} in view of all groups compared{f' ({p_value})' if p_value else ''}"
 
 
 def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The JSON format: a report or a comparison itself, strict and complete."""
+"""The JSON format: a report, a comparison or a monitor itself, strict and complete."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
 
-def write(shown: Report | Comparison, *, indent: int | None = 2) -> str:
+def write(shown: Report | Comparison | MonitorReport, *, indent: int | None = 2) -> str:
     """Write strict JSON; names stay as they are in the data."""
     return shown.to_json(indent) + "\n"

@@ -33,6 +33,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.MOVER: "Interval of a difference or ratio from the intervals of both sides (method of variance estimates recovery), which keeps their asymmetry.",
     _M.SCAS: "Skewness-corrected asymptotic score interval (Laud) of a difference or ratio of proportions. Used for rates far apart in small groups, and with method=score.",
     _M.TANGO: "Tango's score interval of a difference of paired proportions, because each row is its own comparison.",
+    _M.PAIRED_MOVER: "MOVER of the intervals under both models with their correlation, because both decide the same rows.",
     _M.ESTIMATED_CUT: "The error at a given cut of the scores joined with that of the cut (MOVER), because the cut is estimated from the same rows.",
     _M.AUC_SCORE: "Score interval of an area under the ROC curve (Newcombe): all areas that the estimate is compatible with, each with its own variance. Recommended for areas near 1.",
     _M.DELONG: "DeLong interval of an area under the ROC curve, from the ranks of the scores.",

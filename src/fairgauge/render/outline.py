@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.conditional import ConditionalDisparity
-from fairgauge.enums import Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import Average, Better, ClassKind, Outcome, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_words import (
     CENTRAL,
     better,
@@ -34,6 +34,11 @@ _GRAVEST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
 _READABLE = frozenset({Status.OK, Status.TOO_FEW})
+_DECIDED_AGAINST_LABEL = frozenset({"false_positive_rate", "true_negative_rate"})
+"""Rates of which no direction is worse by itself: a favourable decision in spite of the label may
+be an advantage (a release) or a harm (a loan that cannot be paid back)."""
+_ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "negative_base_rate"})
+"""Rates whose mean over all classes is the same in every group."""
 _CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
 
 
@@ -96,6 +101,7 @@ class Results:
             for group in self.groups
             for name, rate in group.rates.items()
             if rate.value is not None
+            and not (self.class_scope.average is Average.MACRO and name in _ALWAYS_EQUAL)
         )
         return [*(r for r in CENTRAL if r in present), *(r for r in present if r not in CENTRAL)]
 
@@ -138,6 +144,7 @@ class Finding:
     Attributes
     ----------
     section, rate : of which feature, in which rate.
+    also : of equalized odds, the significant difference of the same group in the other rate.
     difference, ratio : the comparison of the group that fares worst.
     adjusted : the same, adjusted for the strata.
     """
@@ -147,6 +154,7 @@ class Finding:
     difference: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
+    also: Estimate | None = None
 
 
 def sections_of(report: Report) -> list[Results]:
@@ -222,14 +230,19 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     Only differences on enough data are findings that are statistically significant once all rates
     and features among which findings are sought are adjusted for (Holm), and whose simultaneous
     interval excludes "no difference". Within a rate groups are ranked by the point estimate, never
-    by the interval.
+    by the interval. A group's true and false positive rates are one finding.
     """
     searched = list(_searched(sections))
-    found = []
+    found: list[Finding] = []
+    stated: set[tuple[int, str | None]] = set()
     for (section, rate), times in zip(searched, _adjustments_for_rates(searched), strict=True):
         worst = _worst(rate, section.differences(rate), times)
-        if worst is not None:
-            found.append(_finding(section, rate, worst))
+        if worst is None:
+            continue
+        if rate in _DECIDED_AGAINST_LABEL and (id(section), worst.group) in stated:
+            continue
+        found.append(_finding(section, rate, worst))
+        stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
 
@@ -239,11 +252,12 @@ def unconfirmed(sections: Iterable[Results], found: Sequence[Finding]) -> list[t
 
     These are no findings, though tables mark them as significant in their own rate.
     """
-    told = [(finding.section, finding.rate) for finding in found]
+    stated = [(each.section, each.rate) for each in found]
+    stated += [(e.section, compared_rate(e.also.metric) or "") for e in found if e.also]
     return [
         (section, rate)
         for section, rate in _searched(sections)
-        if (section, rate) not in told and any(map(significant, section.differences(rate)))
+        if (section, rate) not in stated and any(map(significant, section.differences(rate)))
     ]
 
 
@@ -299,16 +313,21 @@ def _importance(finding: Finding) -> tuple[object, ...]:
     rate, size = finding.rate, abs(finding.difference.value or 0.0)
     central = CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
     share = is_share(rate)
-    neither = better(rate) is Better.NEITHER
+    neither = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
     return neither, not share, -size if share else central
 
 
 def _worst(rate: str, differences: Iterable[Estimate], times: float) -> Estimate | None:
     """Return the significant difference of the group that fares worst."""
     sure = [e for e in differences if math.isfinite(e.value or 0.0) and _stands_out(e, times)]
-    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[better(rate)]
-    worse = [each for each in sure if gap(each) * adverse > 0]
-    return max(worse or sure, key=lambda each: abs(gap(each)), default=None)
+    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: -1}[better(rate)]
+    open_ = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
+    worse = [] if open_ else [each for each in sure if gap(each) * adverse > 0]
+    return max(
+        worse or sure,
+        key=lambda each: (round(abs(gap(each)), 12), gap(each) * adverse),
+        default=None,
+    )
 
 
 def _stands_out(each: Estimate, times: float) -> bool:
@@ -328,7 +347,13 @@ def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
         for each in section.adjusted
         if each.group == worst.group and each.metric == worst.metric
     ]
-    return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None)
+    also = None
+    if rate == "true_positive_rate":
+        others = section.differences("false_positive_rate")
+        also = next((e for e in others if e.group == worst.group and significant(e)), None)
+        if also is not None and also.class_scope != worst.class_scope:
+            also = None
+    return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None, also)
 
 
 def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list[str]]]:

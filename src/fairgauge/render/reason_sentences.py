@@ -24,13 +24,13 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.EMPTY_FACET: "Facet set is empty",
     ReasonCode.FAILED: "{detail}",
     ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
-    ReasonCode.NEEDS_COLUMNS: "it needs a {columns}",
-    ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
-    ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
-    ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
+    ReasonCode.NEEDS_COLUMNS: "a {columns} is needed",
+    ReasonCode.NEEDS_PROBABILITIES: "scores are needed that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "the shares of a population are needed (population, --population)",
+    ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
-    ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
     "errors can be",
@@ -75,6 +75,9 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both models, not "
+    "their counts",
+    ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
@@ -87,6 +90,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
     ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
     ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
     ReasonCode.TEXT: "{text}",
 }
 _SAME_ROWS = {
@@ -170,6 +175,12 @@ def _no_estimate(reason: Reason) -> str:
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
 
 
+def _is_reference(reason: Reason) -> str:
+    if reason.get("report"):
+        return f"it is the reference in the {reason['report']} report"
+    return f"the group '{reason['name']}' is the reference"
+
+
 def _of_side(reason: Reason) -> str:
     return f"the {reason.side}: " if reason.side else ""
 
@@ -197,6 +208,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.IS_REFERENCE: _is_reference,
     ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
     ReasonCode.SAME_ROWS: _same_rows,
 }

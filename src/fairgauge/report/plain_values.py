@@ -65,7 +65,7 @@ def number(value: Read) -> Read | float:
 
 
 def plain_reason(reason: Reason | None, message: str | None = None) -> Plain | None:
-    """Return a reason with its sentence, or with another that says more."""
+    """Return a reason with its sentence, or with another that is more specific."""
     from fairgauge.render.reason_sentences import describe_reason
 
     if reason is None:
@@ -86,9 +86,9 @@ def plain_estimate(each: Estimate) -> Plain:
         "set": each.set,
         "feature": each.feature,
         "group": each.group,
-        **_reference(each.reference),
-        **_scope(each.scope),
-        **_class(each.class_scope),
+        **plain_reference(each.reference),
+        **plain_scope(each.scope),
+        **plain_class(each.class_scope),
         "threshold": each.threshold,
         "value": plain(each.value),
         **plain_interval(each.interval),
@@ -142,8 +142,8 @@ def plain_group(each: Group) -> Plain:
         "feature": each.feature,
         "group": each.group,
         "reference_kind": plain(each.reference_kind),
-        **_scope(each.scope),
-        **_class(each.class_scope),
+        **plain_scope(each.scope),
+        **plain_class(each.class_scope),
         "threshold": each.threshold,
         "n": each.n,
         "weight": each.weight,
@@ -202,7 +202,7 @@ def plain_pair(each: GroupPair) -> Plain:
         "rate": each.rate,
         "group": each.group,
         "other": each.other,
-        **_class(each.class_scope),
+        **plain_class(each.class_scope),
         "threshold": each.threshold,
         "rate_group": each.rate_group,
         "rate_other": each.rate_other,
@@ -254,7 +254,7 @@ def plain_verdict(each: Verdict) -> Plain:
         "metric": each.metric,
         "feature": each.feature,
         "group": each.group,
-        **_class(each.class_scope),
+        **plain_class(each.class_scope),
         "threshold": each.threshold,
         "outcome": str(each.outcome),
         "reason": plain_reason(each.reason, each.says),
@@ -377,18 +377,21 @@ def read_class(fields: Saved) -> ClassScope:
     )
 
 
-def _reference(reference: Reference | None) -> Plain:
+def plain_reference(reference: Reference | None) -> Plain:
+    """Return the fields of a reference, null where there is none."""
     return {
         "reference": None if reference is None else str(reference),
         "reference_kind": None if reference is None else str(reference.kind),
     }
 
 
-def _scope(scope: Scope) -> Plain:
+def plain_scope(scope: Scope) -> Plain:
+    """Return the fields of a scope."""
     return {"scope": str(scope.kind), "stratum": scope.stratum}
 
 
-def _class(scope: ClassScope) -> Plain:
+def plain_class(scope: ClassScope) -> Plain:
+    """Return the fields of the classes of an estimate or a group."""
     return {
         "class_scope": str(scope.kind),
         "class": scope.name if scope.kind is ClassKind.CLASS else None,

@@ -197,7 +197,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     SpecError
         A value set, a reference or a positive value that the data do not have.
     DataError
-        Missing values where the specification says they are errors.
+        Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
     groupings = {
@@ -228,6 +228,67 @@ def level_codes(axis: Axis, cube: Cube, values: Sequence[Value]) -> NDArray[np.i
 def count_everyone(cube: Cube) -> GroupCounts:
     """Arrange the counts of all rows as one group, whatever their features."""
     return _arranged(cube, [], [])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointCells:
+    """The cells of one feature by the decisions of two models, where both are known.
+
+    Attributes
+    ----------
+    counts : for every measure, array of shape (groups + 1, slots, labels + 1, K, K): by label, the
+        decision of the model in use and that of the candidate; the last group holds known values of
+        no group, the last label missing ones.
+    clusters : the cells by cluster, None without clusters.
+    """
+
+    counts: dict[str, Array]
+    clusters: JointClusters | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointClusters:
+    """The cells of one feature by cluster and by the decisions of two models.
+
+    Attributes
+    ----------
+    cluster, group, stratum, label, current, candidate : array of shape (cells,): codes of each
+        cell, as in `ClusterCells`.
+    counts : for every measure, array of shape (cells,).
+    """
+
+    cluster: Index
+    group: Index
+    stratum: Index
+    label: Index
+    current: Index
+    candidate: Index
+    counts: dict[str, Array]
+
+
+def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
+    """Arrange the joint counts of two models by the groups of a feature.
+
+    ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
+    """
+    plan, parts = joint.plan, list(counted.groupings)
+    roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
+    axes = [plan.axis(role) for role in roles]
+    _, every = _dense(joint, parts, axes)
+    unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
+    counts = {
+        measure: np.concatenate([dense.sum(axis=1, keepdims=True), dense[:, :-1]], axis=1)[
+            :-1, ..., :-1, :-1
+        ]
+        / unit.get(measure, 1.0)
+        for measure, dense in every.items()
+    }
+    clusters = _cluster_table(joint, parts, axes)
+    if clusters is None:
+        return JointCells(counts, None)
+    codes, sums = clusters
+    sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
+    return JointCells(counts, JointClusters(*codes, sums))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -342,7 +403,7 @@ def _named_reference(
 
 
 def _left_out(axis: Axis, name: str, option: str) -> Problem:
-    message = f"{quote(name)} is left out of {quote(axis.column)} by {option}"
+    message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
     return Problem("reference", message)
 
 
@@ -411,24 +472,29 @@ def _histogram(cube: Cube, parts: list[Grouping]) -> Histogram | None:
 
 
 def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
+    outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
+    cells = _cluster_table(cube, parts, outcome)
+    return None if cells is None else ClusterCells(*cells[0], cells[1])
+
+
+def _cluster_table(
+    cube: Cube, parts: list[Grouping], axes: list[Axis | None]
+) -> tuple[list[Index], dict[str, Array]] | None:
+    """Return the codes of cluster, group and axes of every cell, and its counts."""
     axis = cube.plan.axis(Role.CLUSTER)
     if axis is None:
         return None
-    outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
-    table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in outcome if a)])
+    table = cube.marginal([*(p.axis for p in parts), axis, *(a for a in axes if a)])
     group, names = _groups(table, parts)
     cluster, *found = table.codes.T[len(parts) :]
     kept = (cluster >= 0) & (group > _DROPPED)
-    stratum, label, prediction = (
-        _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster)
-        for a in outcome
-    )
+    others = [
+        _or_last(found.pop(0), len(cube.levels[a])) if a else np.zeros_like(cluster) for a in axes
+    ]
     counts = {measure: sums[kept] for measure, sums in table.sums.items()}
     counts.setdefault("n", counts["rows"])
-    group = _or_last(group, len(names))
-    return ClusterCells(
-        cluster[kept], group[kept], stratum[kept], label[kept], prediction[kept], counts
-    )
+    codes = [cluster, _or_last(group, len(names)), *others]
+    return [each[kept] for each in codes], counts
 
 
 def _or_last(codes: Index, last: int) -> Index:

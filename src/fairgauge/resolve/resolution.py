@@ -51,7 +51,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     SpecError
         Everything at once that is asked for and that the data or the catalogue do not have.
     DataError
-        Missing values where the specification says they are errors.
+        Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
 
@@ -79,7 +79,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
 def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
     """Return the cube with weights in units of their mean, and that mean: 1 without weights.
 
-    Weights say how much rows count against each other. Their unit must not matter where a number
+    Weights state how much rows count against each other. Their unit must not matter where a number
     of rows enters a formula: in the divisor of a variance, or beside a prior count.
     """
     sums = cube.tables[0].sums

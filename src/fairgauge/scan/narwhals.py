@@ -81,7 +81,7 @@ class NarwhalsFrame:
 
 @contextmanager
 def _told(name: str) -> Iterator[None]:
-    """Tell what an engine could not do as an error of the data."""
+    """Report what an engine could not do as an error of the data."""
     try:
         yield
     except FairgaugeError:
@@ -208,7 +208,7 @@ def _key(axis: Axis, column: str) -> nw.Expr:
 
 
 def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     nearest = ((number - low) / (high - low) * grid).round()
     steps = number * 0 + grid  # a column: polars divides by a plain number as times 1 / number
     edge = nearest * (high - low) / steps + low
@@ -235,8 +235,8 @@ def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
 
 def _within(number: nw.Expr) -> nw.Expr:
     """Keep a number within what can be multiplied; missing stays missing."""
-    most = nw.lit(LARGEST)
-    below = nw.when(number < -most).then(-most).otherwise(number)
+    least, most = nw.lit(-LARGEST), nw.lit(LARGEST)
+    below = nw.when(number < least).then(least).otherwise(number)
     return nw.when(number > most).then(most).otherwise(below)
 
 

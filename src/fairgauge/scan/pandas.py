@@ -143,7 +143,7 @@ def _binned(axis: Axis, values: Floats) -> Cells:
 
 
 def _grid_codes(values: Floats, grid: int, low: float, high: float) -> Cells:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     nearest = np.nan_to_num(np.rint((values - low) / (high - low) * grid))
     edge = nearest * (high - low) / grid + low
     codes: Cells = (2 * nearest + (values >= edge) + (values > edge)).astype(np.int64)

@@ -80,7 +80,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     Raises
     ------
     DataError
-        A column has more than ``limit`` values (usually told from the first rows alone, before
+        A column has more than ``limit`` values (usually known from the first rows alone, before
         anything grows large), or values that the plan does not allow.
     """
 
@@ -124,7 +124,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:
-    """Tell whether each table is a grouping set; else the cells of all axes make every table."""
+    """Return whether each table is a grouping set; else the cells of all axes make every table."""
     return len(plan.tables) > 1 and columns.sets
 
 
@@ -190,7 +190,7 @@ def _search(value: str, axis: Axis, columns: Columns) -> str:
 
 
 def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     assert axis.bounds is not None
     low, high = (columns.constant(bound) for bound in axis.bounds)
     width = columns.constant(axis.bounds[1] - axis.bounds[0])
@@ -243,7 +243,7 @@ def _head(
 
 
 def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
-    """Fetch the cells; a column of too many values is told before they fill the memory."""
+    """Fetch the cells; a column of too many values is reported before they fill the memory."""
     cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more

@@ -288,6 +288,27 @@ def write_population(population: Mapping[str, Mapping[str, float]]) -> list[str]
     ]
 
 
+def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str, float]:
+    """Read ``RATE=MARGIN``.
+
+    >>> parse_margins(["accuracy=0.01"], "", [])
+    {'accuracy': 0.01}
+    """
+    margins = {}
+    for text in texts:
+        name, _, margin = text.rpartition("=")
+        try:
+            margins[name.strip()] = float(margin)
+        except ValueError:
+            problems.append(Problem(path, f"cannot read {quote(text)}; write RATE=MARGIN"))
+    return margins
+
+
+def write_margins(margins: Mapping[str, float]) -> list[str]:
+    """Write ``RATE=MARGIN``."""
+    return [f"{name}={margin!r}" for name, margin in margins.items()]
+
+
 def parse_rules(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
     """Read rules in their text form, which a specification file takes too."""
     del path, problems
@@ -295,7 +316,7 @@ def parse_rules(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
 
 
 def write_rules(rules: Iterable[Mapping[str, object]]) -> list[str]:
-    """Write the limits of rules; what else a rule says has no text form."""
+    """Write the limits of rules; what else a rule holds has no text form."""
     return [_rule(rule) for rule in rules]
 
 

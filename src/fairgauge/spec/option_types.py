@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ from fairgauge.errors import Problem, nearest, shown
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, read_document
 from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.presets import preset_names
 from fairgauge.spec.readers import (
     Problems,
     Reader,
     is_finite,
     items,
+    one_name,
     one_of,
     read_column,
     read_names,
@@ -245,6 +247,24 @@ def _plain_population(population: Population) -> Json:
     return {column: {name_of(v): s for v, s in shares} for column, shares in population}
 
 
+Margins = tuple[tuple[str, float], ...]
+
+
+def _read_margins(value: object, path: str, problems: Problems) -> Margins:
+    """Read how much worse each rate may be, in the unit of the rate."""
+    if not isinstance(value, Mapping):
+        problems.append(Problem(path, f"must be {{rate: margin}}, not {shown(value)}"))
+        return ()
+    margins = []
+    for name, margin in value.items():
+        if is_finite(margin) and float(margin) >= 0:
+            margins.append((str(name), float(margin)))
+        else:
+            message = f"must be a number from 0 up, not {shown(margin)}"
+            problems.append(Problem(f"{path}.{name}", message))
+    return tuple(margins)
+
+
 COLUMN = OptionType(read=read_column, schema=_TEXT, metavar="COL")
 COLUMNS = OptionType(
     read=read_names,
@@ -254,13 +274,12 @@ COLUMNS = OptionType(
     metavar="COL,...",
     repeatable=True,
 )
-NAMES = OptionType(
-    read=read_names,
-    schema=_NAMES,
-    parse=syntax.parse_names,
-    write=syntax.write_names,
-    metavar="NAME,...",
-    repeatable=True,
+NAMES = replace(COLUMNS, metavar="NAME,...")
+PRESET = OptionType(
+    read=one_name(preset_names()),
+    schema={"enum": list(preset_names())},
+    metavar="NAME",
+    words=preset_names(),
 )
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = OptionType(
@@ -333,6 +352,15 @@ METRICS = OptionType(
     parse=syntax.parse_names,
     write=syntax.write_names,
     metavar="NAME,...",
+    repeatable=True,
+)
+MARGINS = OptionType(
+    read=_read_margins,
+    schema={"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+    plain=dict,
+    parse=syntax.parse_margins,
+    write=syntax.write_margins,
+    metavar="RATE=MARGIN",
     repeatable=True,
 )
 POPULATION = OptionType(

@@ -1,10 +1,10 @@
 """Mean errors with heavy tails: their shape is borrowed from all rows.
 
 A sample without its rare large errors shows too small a mean, too small a variance and too small a
-kurtosis, so that no rule on the sample's own moments can tell it from a harmless one: those that
-look harmless are the ones that mislead. The rows of all groups together show more of the tail. An
-interval here is made with the heavier of the two shapes, the group's and everybody's (each in units
-of its own standard deviation), and adequacy depends on numbers of rows alone.
+kurtosis, so that no rule on the sample's own moments can distinguish it from a harmless one:
+those that look harmless are the ones that mislead. The rows of all groups together show more of the
+tail. An interval here is made with the heavier of the two shapes, the group's and that of all rows
+(each in units of its own standard deviation), and adequacy depends on numbers of rows alone.
 
 Values that are larger than any that was seen cannot be ruled out by any method (Bahadur and Savage,
 1956): the measured coverage holds for tails that all rows together have shown.
@@ -35,8 +35,8 @@ FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
 def absolute_error_limits(own: MeanMoments, every: MeanMoments, z: ArrayLike) -> Limits:
     """Limits of a mean absolute error.
 
-    Those of `weighted.mean_limits`, with the larger of the group's skewness and everybody's, each
-    that of a single row.
+    Those of `weighted.mean_limits`, with the larger of the group's skewness and that of all rows,
+    each that of a single row.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def squared_error_limits(
 ) -> Limits:
     """Limits of a mean squared error.
 
-    Those of `squares.square_limits`, with the larger of the group's kurtosis and everybody's.
+    Those of `squares.square_limits`, with the larger of the group's kurtosis and that of all rows.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def unexplained_error_limits(
 ) -> Limits:
     """Limits of a mean squared error over the variance of the labels, 1 - R^2.
 
-    Those of `squares.unexplained_limits`, with the larger of the group's spread and everybody's.
+    Those of `squares.unexplained_limits`, with the larger spread, of the group or of all rows.
 
     Parameters
     ----------

@@ -72,6 +72,31 @@ def design_effect(cluster_size: ArrayLike, icc: ArrayLike) -> Array:
     return 1 + (size - 1) * correlation
 
 
+def times_the_rows(
+    z: ArrayLike, comparisons: int = 1, confidence: float = 0.95, power: float = 0.8
+) -> Array:
+    """Return how many times the rows would show an effect, if it is as large as estimated.
+
+    Parameters
+    ----------
+    z : array-like
+        How many standard errors the estimate lies from the null, in the direction to be shown; it
+        grows with the root of the rows. 0 and below gives inf.
+    comparisons : int, >= 1
+        Comparisons that are adjusted for, by Bonferroni's level.
+    confidence, power : float in (0, 1)
+
+    Examples
+    --------
+    >>> round(float(times_the_rows(1.0)), 2)  # (1.96 + 0.84) ** 2
+    7.85
+    """
+    (observed,) = floats(z)
+    wanted = critical(1 - (1 - confidence) / comparisons) + _power_quantile(power)
+    with np.errstate(divide="ignore"):
+        return np.where(observed > 0, (wanted / observed) ** 2, np.inf)
+
+
 def _power_quantile(probability: float) -> float:
     if not 0 < probability < 1:
         raise ValueError(f"power must lie inside (0, 1); found {probability!r}")

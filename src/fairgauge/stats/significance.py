@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,17 @@ def two_sided(z: ArrayLike) -> Array:
     """
     (value,) = floats(z)
     return np.asarray(_erfc(np.abs(value) / math.sqrt(2)), dtype=np.float64)
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the quantile of the standard normal distribution; infinite at 0 and 1.
+
+    >>> round(normal_quantile(0.975), 4), normal_quantile(1.0)
+    (1.96, inf)
+    """
+    if 0 < probability < 1:
+        return NormalDist().inv_cdf(probability)
+    return math.inf if probability >= 1 else -math.inf
 
 
 def invert_z(interval: Callable[[Array], Limits], null: ArrayLike = 0.0) -> Array:

@@ -179,7 +179,7 @@ def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None
     Returns
     -------
     moments : MeanMoments
-        The variance is nan where the weights are worth a single row; the third moment 0 where
+        The variance is nan where the effective sample size is one row; the third moment 0 where
         rounding errors dominate it.
 
     References

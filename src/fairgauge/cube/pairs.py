@@ -1,0 +1,141 @@
+"""Two models on the same rows: the counts of a cube as each of both decides, and jointly.
+
+Only rows that both models decide are compared. As each model decides, the counts are a cube of its
+own, whose prediction is that model's, so that everything that is known of one model is known of
+either of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import CountTable, Cube, aggregate
+from fairgauge.cube.levels import identity, sorted_levels
+from fairgauge.enums import Role
+from fairgauge.errors import CubeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairgauge.cube.plan import Axis
+    from fairgauge.spec.specification import Spec
+    from fairgauge.values import Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedCubes:
+    """The rows that two models decide.
+
+    Attributes
+    ----------
+    current, candidate : the counts as each model decides; the prediction is that model's.
+    joint : the counts by both decisions: prediction and candidate.
+    rows, undecided : physical rows that both decide, and that one of both does not.
+    """
+
+    current: Cube
+    candidate: Cube
+    joint: Cube
+    rows: int
+    undecided: int
+
+
+def candidate_axes(cube: Cube) -> tuple[Axis, ...]:
+    """Return the axes of the decisions of candidates."""
+    return tuple(axis for axis in cube.plan.axes if axis.role is Role.CANDIDATE)
+
+
+def pair(cube: Cube, candidate: Axis) -> PairedCubes:
+    """Return the counts of the rows that the model in use and a candidate decide.
+
+    Both decisions have the same levels: those that either has.
+
+    Raises
+    ------
+    CubeError
+        The counts do not hold both decisions together.
+    """
+    decision = cube.plan.axis(Role.PREDICTION)
+    tables = [t for t in cube.tables if decision in t.axes and candidate in t.axes]
+    if decision is None or not tables:
+        raise CubeError(
+            "these counts do not hold the decisions of two models on the same rows; count the data "
+            "with candidate=... (--candidate COL)"
+        )
+    levels = cube.levels[decision]
+    if not decision.bins:
+        levels = sorted_levels([*levels, *cube.levels[candidate]])
+    held = replace(cube, levels={**cube.levels, decision: levels, candidate: levels})
+    known = [_recoded(table, cube, (decision, candidate), levels) for table in tables]
+    first = tables[0]
+    rows = int(known[0].sums["rows"].sum())
+    others = [axis for axis in cube.plan.axes if axis.role not in (Role.CANDIDATE, Role.SCORE)]
+    asked = replace(cube.asked, candidate=(), margins=())
+    of_candidate = (
+        replace(asked, prediction=candidate.column)
+        if asked.prediction
+        else replace(asked, score=candidate.column)
+    )
+    return PairedCubes(
+        _view(held, known, [(axis, axis) for axis in others], asked),
+        _view(
+            held,
+            known,
+            [(candidate if axis is decision else axis, axis) for axis in others],
+            of_candidate,
+            replace(decision, column=candidate.column),
+        ),
+        _view(held, known, [*((axis, axis) for axis in others), (candidate, candidate)], asked),
+        rows,
+        int(first.sums["rows"].sum()) - rows,
+    )
+
+
+def _recoded(
+    table: CountTable, cube: Cube, axes: tuple[Axis, Axis], levels: tuple[Value, ...]
+) -> CountTable:
+    """Return the cells that both models decide, with both decisions in common codes."""
+    codes = table.codes.copy()
+    for axis in axes:
+        column = table.axes.index(axis)
+        if not axis.bins:
+            codes[:, column] = _positions(cube.levels[axis], levels)[codes[:, column]]
+    both = [table.axes.index(axis) for axis in axes]
+    kept = (codes[:, both] >= 0).all(axis=1)
+    return CountTable(table.axes, codes[kept], {m: s[kept] for m, s in table.sums.items()})
+
+
+def _positions(old: tuple[Value, ...], new: tuple[Value, ...]) -> NDArray[np.int64]:
+    """Return the position of each old level among the new ones; the last, of -1, is missing."""
+    position = {identity(level): i for i, level in enumerate(new)}
+    return np.array([*(position[identity(level)] for level in old), -1], dtype=np.int64)
+
+
+def _view(
+    cube: Cube,
+    tables: list[CountTable],
+    columns: list[tuple[Axis, Axis]],
+    asked: Spec,
+    decision: Axis | None = None,
+) -> Cube:
+    """Return the counts by some axes; each is read from an axis, and stands for another.
+
+    ``decision`` stands for the prediction where it is that of the candidate.
+    """
+    named = {
+        stands: decision if decision and stands.role is Role.PREDICTION else stands
+        for _, stands in columns
+    }
+    axes = tuple(named[stands] for _, stands in columns)
+    made = []
+    for table in tables:
+        kept = [(read, named[stands]) for read, stands in columns if read in table.axes]
+        places = [table.axes.index(read) for read, _ in kept]
+        made.append(aggregate(tuple(axis for _, axis in kept), table.codes[:, places], table.sums))
+    positions = tuple(tuple(axes.index(axis) for axis in table.axes) for table in made)
+    levels = {named[stands]: cube.levels[read] for read, stands in columns}
+    plan = replace(cube.plan, axes=axes, tables=positions, moments=(), asked=asked)
+    return replace(cube, plan=plan, levels=levels, tables=tuple(made), question=asked)

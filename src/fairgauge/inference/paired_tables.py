@@ -1,0 +1,200 @@
+"""Rows that two models decide, by label and by both decisions: what changes are inferred from.
+
+A statistic of either model is a function of the counts by label and that model's decision. How much
+both depend on each other follows from their *influences*: the derivatives of a statistic by these
+counts. The covariance of two statistics is the sum over rows of the products of their influences
+(of clusters, of the products of the clusters' totals).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.enums import Profile
+from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
+from fairgauge.stats.arrays import quotient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.resolve.sides import Index
+
+_STEP = 1e-6
+"""Part of all rows by which a count is moved for a difference quotient."""
+_SMOOTHING = 0.25
+"""Rows added to every cell of differing decisions before a correlation is measured, so that models
+that happen to agree on all rows are not taken to agree on all others. Chosen by coverage: of 0,
+0.25 and 0.5 rows the least that holds 94% throughout (bench/paired_coverage.py)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterCounts:
+    """The rows of one side by cluster: the cluster, the flat cell and the weight of each entry."""
+
+    cluster: Index
+    cell: Index
+    weights: Array
+
+    def totals(self, influence: Array, clusters: int) -> Array:
+        """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
+        summed: Array = np.bincount(
+            self.cluster, self.weights * influence.ravel()[self.cell], clusters
+        )
+        return summed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedTable:
+    """One side of many comparisons, by label, decision of the model in use and of the candidate.
+
+    There are C outcomes: the positive and the negative, or classes; a label may be missing too.
+
+    Attributes
+    ----------
+    weights, squares, cases : array of shape (n, C + 1, C, C)
+        Sums of weights and of squared weights, and rows; all the same without weights.
+    classes : whether the outcomes are classes.
+    clusters : the rows of each side by cluster; None where rows are independent.
+    cluster_count : how many clusters there are.
+    """
+
+    weights: Array
+    squares: Array
+    cases: Array
+    classes: bool = False
+    clusters: Sequence[ClusterCounts] | None = None
+    cluster_count: int = 0
+
+    @property
+    def margins(self) -> tuple[Array, Array]:
+        """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
+        return self.weights.sum(axis=3), self.weights.sum(axis=2)
+
+    @property
+    def smoothing(self) -> Array:
+        """Return the weights to be added to the cells in which decisions differ; (n, 1, C, C)."""
+        outcomes = self.weights.shape[-1]
+        rows = self.cases.sum(axis=(1, 2, 3))
+        unit = np.where(rows > 0, quotient(self.weights.sum(axis=(1, 2, 3)), rows), 1.0)
+        differing = _SMOOTHING * (1 - np.eye(outcomes))
+        return np.asarray(unit[:, None, None, None] * differing)
+
+    def covariance(
+        self, one: Array, two: Array, *, smoothed: bool = False, other: PairedTable | None = None
+    ) -> Array:
+        """Return the covariance of two numbers from their influences, arrays of the table's shape.
+
+        ``other`` is the table of the second number, if it is not this one; rows that are in both
+        sides must then be all rows of this one, or clusters.
+        """
+        at = range(len(self.weights))
+        if self.clusters is None:
+            total = (self.squares * one * two).sum(axis=(1, 2, 3))
+        else:
+            second = (other or self).clusters
+            assert second is not None
+            pairs = (
+                (
+                    self.clusters[i].totals(one[i], self.cluster_count),
+                    second[i].totals(two[i], self.cluster_count),
+                )
+                for i in at
+            )
+            total = np.array([float(a @ b) for a, b in pairs])
+        if smoothed:
+            added = np.broadcast_to(self.smoothing, self.weights.shape).copy()
+            added[:, -1] = 0.0  # of missing labels
+            unit = quotient(self.squares.sum(axis=(1, 2, 3)), self.weights.sum(axis=(1, 2, 3)))
+            total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
+        return np.asarray(total)
+
+    def clusters_held(self) -> Array:
+        """Return how many clusters every side has rows in."""
+        assert self.clusters is not None
+        return np.array([float(len(np.unique(each.cluster))) for each in self.clusters])
+
+
+def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
+    """Return what statistics are computed from, of weights by label and decision: (n, C + 1, C).
+
+    >>> counts = np.array([[[5.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])  # positive, negative, missing
+    >>> confusion(counts, classes=False).counts(BOTH).tolist()
+    [[5.0, 1.0, 2.0, 4.0]]
+    """
+    if not classes:
+        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin))
+    known = margin[:, :-1]
+    each = []
+    for c in range(margin.shape[2]):
+        rest = np.arange(margin.shape[2]) != c
+        labels = np.stack([margin[:, c], known[:, rest].sum(axis=1), margin[:, -1]], axis=1)
+        two = np.stack([labels[:, :, c], labels[:, :, rest].sum(axis=2)], axis=2)
+        each.append(ConfusionCounts(two.sum(axis=(1, 2)), _cells(two)))
+    return ConfusionCounts(margin.sum(axis=(1, 2)), per_class=tuple(each), joint=known)
+
+
+def _cells(margin: Array) -> dict[frozenset[str], Array]:  # type: ignore[type-arg]
+    label, decision = margin.sum(axis=2), margin.sum(axis=1)
+    zero = np.zeros(len(margin))
+    return {  # type: ignore[return-value]
+        BOTH: margin[:, :2].transpose(0, 2, 1).reshape(-1, 4),
+        LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
+        PREDICTION: np.stack([decision[:, 0], zero, zero, decision[:, 1]], axis=-1),
+    }
+
+
+def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
+    """Return the derivative of a statistic by each count, shape (n, C + 1, C); 0 where undefined.
+
+    Examples
+    --------
+    >>> from fairgauge.catalogue.lookup import find_rate
+    >>> counts = np.array([[[6.0, 2.0], [1.0, 4.0], [0.0, 3.0]]])
+    >>> influences(find_rate("true_positive_rate"), counts, classes=False).round(5)[0, 0].tolist()
+    [0.03125, -0.09375]
+    """
+    step = _STEP * np.maximum(margin.sum(axis=(1, 2)), 1.0)
+
+    def value(at: Array) -> Array:
+        return statistic.value(confusion(at, classes=classes), Profile.DOCUMENTED)
+
+    base = value(margin)
+    found = np.zeros_like(margin)
+    for cell in np.ndindex(*margin.shape[1:]):
+        moved = margin.copy()
+        moved[(slice(None), *cell)] += step
+        with np.errstate(invalid="ignore"):
+            slope = (value(moved) - base) / step
+        found[(slice(None), *cell)] = np.where(np.isfinite(slope), slope, 0.0)
+    return found
+
+
+def of_both(old: Array, new: Array) -> tuple[Array, Array]:
+    """Return influences of both models as arrays over the cells of a table."""
+    shape = (*old.shape, old.shape[-1])
+    return (
+        np.broadcast_to(old[:, :, :, None], shape),
+        np.broadcast_to(new[:, :, None, :], shape),
+    )
+
+
+def correlation(covariance: Array, one: Array, two: Array) -> Array:
+    """Return a correlation from a covariance and two variances; 0 where one of them is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = covariance / np.sqrt(one * two)
+    return np.clip(np.where(np.isfinite(found), found, 0.0), -1.0, 1.0)
+
+
+def known_labels(shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which cells have a label, of arrays of a table's shape without its first axis."""
+    known = np.ones(shape, dtype=bool)
+    known[-1] = False
+    return known

@@ -1,0 +1,156 @@
+"""A paired slice: the counts of one feature as two models decide, under one outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.inference.contrast_intervals import side_interval
+from fairgauge.inference.paired_changes import StatisticChange, statistic_change
+from fairgauge.inference.paired_tables import ClusterCounts, PairedTable
+from fairgauge.measure.slices import Slice
+from fairgauge.resolve.group_counts import count_jointly
+from fairgauge.resolve.sides import with_others
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.pairs import PairedCubes
+    from fairgauge.resolve.group_counts import GroupCounts, JointCells
+    from fairgauge.resolve.outcomes import OutcomeMasks
+    from fairgauge.resolve.sides import Index
+    from fairgauge.spec.specification import Spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedCounts:
+    """One feature as the model in use and a candidate decide, and jointly."""
+
+    current: GroupCounts
+    candidate: GroupCounts
+    joint: JointCells
+
+
+def paired_counts(cubes: PairedCubes, current: GroupCounts, candidate: GroupCounts) -> PairedCounts:
+    """Arrange the counts of one feature by both decisions."""
+    return PairedCounts(current, candidate, count_jointly(cubes.joint, current))
+
+
+class PairedSlice:
+    """The counts of one feature under one outcome, as two models decide.
+
+    Attributes
+    ----------
+    current, candidate : the counts as each model decides; what is compared with what is that of the
+        model in use.
+    """
+
+    def __init__(
+        self,
+        counts: PairedCounts,
+        outcome: OutcomeMasks,
+        spec: Spec,
+        per_class: Sequence[OutcomeMasks] = (),
+    ) -> None:
+        self.current = Slice(counts.current, outcome, spec, per_class)
+        self.candidate = Slice(counts.candidate, outcome, spec, per_class)
+        self._joint = counts.joint
+        self._masks = tuple(per_class) or (outcome,)
+        self._classes = bool(per_class)
+        measures = self._joint.counts
+        cases = self._states(measures["n"])
+        weighted = "w" in measures
+        self._cases = cases
+        self._weights = self._states(measures["w"]) if weighted else cases
+        self._squares = self._states(measures["w2"]) if weighted else cases
+
+    def change(self, statistic: Statistic, which: Index, slots: Index) -> StatisticChange:
+        """Return what becomes of a statistic of some sides.
+
+        Raises
+        ------
+        NoInterval
+            No method gives a valid interval from what is counted.
+        """
+        old, new = (
+            side_interval(statistic, each.evidence(which, slots))
+            for each in (self.current, self.candidate)
+        )
+        return statistic_change(statistic, self.table(which, slots), old, new)
+
+    def table(self, which: Index, slots: Index) -> PairedTable:
+        """Return the rows of some sides, by label and both decisions."""
+        clusters = None
+        count = 0
+        if self._joint.clusters is not None:
+            clusters = [
+                self._clusters(g, s) for g, s in zip(which.tolist(), slots.tolist(), strict=True)
+            ]
+            count = int(self._joint.clusters.cluster.max(initial=-1)) + 1
+        return PairedTable(
+            self._weights[which, slots],
+            self._squares[which, slots],
+            self._cases[which, slots],
+            self._classes,
+            clusters,
+            count,
+        )
+
+    def _states(self, counts: Array) -> Array:
+        """Collapse levels to outcomes, of all sides; shape (sides, slots, C + 1, C, C)."""
+        labels, decisions = (
+            _one_hot(codes, self._outcomes + of_label)
+            for codes, of_label in ((self._label_codes, 1), (self._decision_codes, 0))
+        )
+        collapsed = np.einsum("gslpq,la,pb,qc->gsabc", counts, labels, decisions, decisions)
+        return with_others(collapsed)
+
+    @property
+    def _outcomes(self) -> int:
+        return len(self._masks) if self._classes else 2
+
+    @cached_property
+    def _label_codes(self) -> Index:
+        """Return the outcome of every label, a missing one last."""
+        return np.append(self._codes([each.labels for each in self._masks]), self._outcomes)
+
+    @cached_property
+    def _decision_codes(self) -> Index:
+        return self._codes([each.predictions for each in self._masks])
+
+    def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:
+        """Return the outcome of every level: 0 positive and 1 negative, or the class."""
+        if self._classes:
+            return np.argmax(np.stack(masks), axis=0).astype(np.int64)
+        return np.where(masks[0], 0, 1).astype(np.int64)
+
+    def _clusters(self, side: int, slot: int) -> ClusterCounts:
+        """Return the rows of one side by cluster."""
+        cells = self._joint.clusters
+        assert cells is not None
+        inside = np.ones(len(cells.group), dtype=bool)  # all rows
+        if side < self.current.sides.whole:
+            inside = cells.group == side
+        elif side > self.current.sides.whole:
+            inside = cells.group != side - self.current.sides.others
+        if slot:
+            inside &= cells.stratum == slot - 1
+        label = self._label_codes[cells.label[inside]]
+        old, new = (
+            self._decision_codes[codes[inside]] for codes in (cells.current, cells.candidate)
+        )
+        outcomes = self._outcomes
+        flat = (label * outcomes + old) * outcomes + new
+        weights = cells.counts.get("w", cells.counts["n"])
+        return ClusterCounts(cells.cluster[inside], flat, weights[inside])
+
+
+def _one_hot(codes: Index, size: int) -> Array:
+    return np.asarray(np.eye(size)[codes])
