@@ -95,7 +95,9 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         shown = inputs.output / "comparison.md"
         compared = _written(shown, shown.with_suffix(".html"))
         if _run(["compare", inputs.baseline, str(saved), *compared]) != 0:
-            print("::error title=fairgauge::There is no comparison; the log of this step states the reason")
+            print(
+                "::error title=fairgauge::There is no comparison; the log of this step states the reason"
+            )
             return _BAD_USAGE
     elif inputs.baseline:
         print(
