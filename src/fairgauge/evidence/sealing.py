@@ -115,6 +115,15 @@ def verify(path: str | Path) -> Verification:
     ------
     DataError
         The file is no bundle, is damaged, or is of a newer version.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, tempfile
+    >>> cube = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fg.seal(fg.audit(cube), cube, f"{folder}/audit.fairgauge")
+    ...     print(fg.verify(f"{folder}/audit.fairgauge").different)
+    ()
     """
     bundle = read_bundle(path)
     changed = list(bundle.changed)

@@ -245,6 +245,14 @@ def _same_names(d: Diagnostic) -> str:
     )
 
 
+def _limits(d: Diagnostic) -> str:
+    which = "every value" if d["allowed"] else "no value"
+    return (
+        f"{d['path']}: {which} of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        "is allowed; shares are written as 0.8, not as 80"
+    )
+
+
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     hint = "" if near is None else f"; the nearest name is {quote(near)}"
@@ -305,6 +313,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,

@@ -46,6 +46,7 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
@@ -80,7 +81,11 @@ def finding_chart(finding: Finding) -> Chart:
         ),
     )
     rows = [
-        chart_row(each, _group_and_rates(each), emphasis=each.group == finding.difference.group)
+        chart_row(
+            singled_out(each),
+            _group_and_rates(each),
+            emphasis=each.group == finding.difference.group,
+        )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
     return Chart(
@@ -125,7 +130,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
     kept = found
     if len(found) > _MOST_CHART_ROWS:
         far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
-        kept = [each for each in found if id(each) in far]
+        kept = [singled_out(each) for each in found if id(each) in far]
     more = len(found) - len(kept)
     return Chart(
         capitalised(metric_words(metric)),

@@ -44,6 +44,7 @@ from fairgauge.render.finding_sentences import (
     no_finding_sentence,
     other_results_sentences,
     uncertainty,
+    unconfirmed_sentence,
 )
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.method_descriptions import described_methods
@@ -91,6 +92,8 @@ from fairgauge.render.outline import (
     insignificant,
     reverses,
     sections_of,
+    singled_out,
+    unconfirmed,
     verdicts_by_rule,
 )
 from fairgauge.render.preset_blocks import preset_blocks
@@ -229,6 +232,7 @@ class _Summary:
         every = findings(results)
         self.findings = every[: self.most_findings]
         self.more_findings = len(every) - len(self.findings)
+        self.unconfirmed = unconfirmed(results, every)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
 
@@ -286,6 +290,8 @@ class _Summary:
             no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
             for of, rates in insignificant(self.results)
         ]
+        if self.unconfirmed and (self.whole or not self.findings):
+            rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
         rest += self._insufficient()
         if not self.findings and not rest:
@@ -536,7 +542,7 @@ class _Full(_Summary):
             if changed or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
                 words = f"{group_words(overall, section)}, {rate_words(rate)}: "
                 sentence = adjusted_sentence(overall, adjusted, column)
-                yield Paragraph(f"{words}{uncertainty(overall)} overall. {sentence}")
+                yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
             inside = self._in_strata(section, rate, overall, adjusted)
             if reverses(overall, adjusted) or len(chosen) == 1:
                 yield from inside
@@ -559,12 +565,12 @@ class _Full(_Summary):
         names = section.strata[:_MOST_STRATA]
         shown_inside = [each for each in inside if str(each.stratum) in names]
         rows = [
-            chart_row(overall, "all rows", emphasis=True),
+            chart_row(singled_out(overall), "all rows", emphasis=True),
             *(
                 chart_row(each, group_called(each.stratum, self.column, apart=False))
                 for each in shown_inside
             ),
-            chart_row(adjusted, f"adjusted for {self.column}", emphasis=True),
+            chart_row(singled_out(adjusted), f"adjusted for {self.column}", emphasis=True),
         ]
         more = len(section.strata) - len(names)
         words = capitalised(metric_words(overall.metric))
