@@ -96,7 +96,7 @@ def test_a_mistake_is_an_error_with_its_reason(act, tmp_path):
     assert done.returncode == 2
     assert "no column 'nothing'" in done.stderr
     assert commands(done) == [
-        "::error title=fairgauge::There is no report; the log of this step says why"
+        "::error title=fairgauge::There is no report; see the log of this step"
     ]
     assert not (tmp_path / "GITHUB_STEP_SUMMARY").exists()
     (tmp_path / "before.json").write_text("{}")
