@@ -58,8 +58,9 @@ bench: $(BIN)/.dev  ## measure against the peers
 bench-quick: $(BIN)/.dev  ## the same in under two minutes
 	$(BIN)/python -m bench --quick
 
-coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage.json
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
 	$(BIN)/python -m bench.coverage
+	$(BIN)/python -m bench.all_metrics
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

@@ -12,8 +12,8 @@ from pathlib import Path
 TERMS = Path(__file__).with_name("terms.toml")
 _HEAD = """# Glossary
 
-The words of reports, errors and this documentation, each with one meaning.
-`fairgauge metrics NAME` explains a metric or rate.
+The words of reports, errors and this documentation, each with one meaning. `fairgauge metrics NAME`
+explains a metric or rate.
 
 | term | meaning |
 |---|---|

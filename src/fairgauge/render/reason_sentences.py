@@ -75,9 +75,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
-    ReasonCode.NOT_OF_DECISIONS: (
-        "{of} is not made of decisions: compare the rows of both models, not their counts"
-    ),
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both "
+    "models, not their counts",
     ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
