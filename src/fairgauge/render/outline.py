@@ -239,7 +239,12 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
         worst = _worst(rate, section.differences(rate), times)
         if worst is None:
             continue
-        if rate in _DECIDED_AGAINST_LABEL and (id(section), worst.group) in stated:
+        groups = {group for at, group in stated if at == id(section)}
+        if (
+            rate in _DECIDED_AGAINST_LABEL
+            and groups
+            and (section.mirrored or worst.group in groups)
+        ):
             continue
         found.append(_finding(section, rate, worst))
         stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
