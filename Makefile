@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check extras lowest branches dist bench bench-quick coverage docs clean
+.PHONY: help demo test check extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -31,7 +31,10 @@ docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
 
-check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
+site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
+
+check: $(BIN)/.dev site  ## lint, types, layers, repository rules, docs drift, the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

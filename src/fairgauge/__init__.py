@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairgauge.errors import (
         CubeError,
         DataError,
+        DuplicateCountsWarning,
         FairgaugeError,
         MissingExtra,
         SpecError,
@@ -51,6 +52,7 @@ _HOME = {
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
+    "DuplicateCountsWarning": "errors",
     "Estimate": "report.estimates",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
@@ -96,6 +98,7 @@ __all__ = [
     "Cube",
     "CubeError",
     "DataError",
+    "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
     "History",

@@ -18,6 +18,7 @@ PUBLIC = [
     "Cube",
     "CubeError",
     "DataError",
+    "DuplicateCountsWarning",
     "Estimate",
     "FN",
     "FP",
