@@ -152,7 +152,7 @@ def _beginning(path: Path, most: int) -> str:
     if len(text.encode()) <= most:
         return text
     kept = text.encode()[:most].decode(errors="ignore").rpartition("\n")[0]
-    return f"{kept}\n\nEverything else is in the report among the files of this run.\n"
+    return f"{kept}\n\nFurther lines are in the report among the files of this run.\n"
 
 
 def _append(environment: Mapping[str, str], name: str, text: str) -> None:

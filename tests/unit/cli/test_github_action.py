@@ -110,7 +110,7 @@ def test_a_long_report_is_cut_at_a_line(act, tmp_path, monkeypatch):
 
     (tmp_path / "x.md").write_text("é" * 10 + "\n" + "é" * 10)
     cut = github_action._beginning(tmp_path / "x.md", 25)
-    assert cut.startswith("é" * 10 + "\n\nEverything else")
+    assert cut.startswith("é" * 10 + "\n\nFurther lines")
 
 
 def test_every_input_of_the_action_reaches_the_script():
