@@ -250,10 +250,12 @@ def amounts(sizes, errors, follows, rng, data_sets) -> Drawn:
         for g, size in enumerate(sizes)
     ]
     truth = pl.DataFrame(draw(2_000_000, np.random.default_rng(0)))
-    population = pl.concat(truth.with_columns(group=pl.lit(f"g{g}")) for g, _ in enumerate(sizes))
-    options = {"label": "label", "prediction": "prediction", "sensitive": "group"}
+    population = pl.concat(
+        truth.with_columns(group=pl.lit(f"g{g}"), n=pl.lit(size)) for g, size in enumerate(sizes)
+    )
+    options = {"label": "label", "prediction": "prediction", "sensitive": "group", "count": "n"}
     options |= {"task": "regression"} | ({} if follows is None else {"weight": "weight"})
-    return Drawn(pl.concat(frames), population, options, {})
+    return Drawn(pl.concat(frames), population, options, {"count": None})
 
 
 def _even(clusters, _):
