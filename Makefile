@@ -30,6 +30,7 @@ docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
+	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
 
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
