@@ -78,7 +78,10 @@ def run(
     named = parse_period(period)
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
-    added = held.add(named, _counted(data, at, spec, config), replace=replace)
+    counts = _counted(data, at, spec, config)
+    if config and not held.periods:
+        held.keep_spec(spec)  # first, so that no history lacks it
+    added = held.add(named, counts, replace=replace)
     if not added:
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
