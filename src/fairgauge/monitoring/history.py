@@ -95,7 +95,7 @@ class History:
         DataError
             The period is absent, or cannot be read.
         """
-        return self._parsed(period, self._text(period))
+        return self._parsed(period, *self._texts([period]))
 
     def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
         """Return the counts of several periods, each parsed where it is needed.
@@ -105,13 +105,15 @@ class History:
         DataError
             A period is absent, or cannot be read.
         """
-        return PeriodCubes(periods, [self._text(period) for period in periods], self._parsed)
+        return PeriodCubes(periods, self._texts(periods), self._parsed)
 
-    def _text(self, period: Period) -> str:
-        text = self._store.read(_file(period))
-        if text is None:
-            raise DataError(f"the history {quote(self.name)} has no period {period}")
-        return text
+    def _texts(self, periods: Sequence[Period]) -> list[str]:
+        found = []
+        for period, text in zip(periods, self._store.read_all([*map(_file, periods)]), strict=True):
+            if text is None:
+                raise DataError(f"the history {quote(self.name)} has no period {period}")
+            found.append(text)
+        return found
 
     def _parsed(self, period: Period, text: str) -> Cube:
         try:
