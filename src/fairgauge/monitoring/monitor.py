@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring.detection import Detected
-    from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
@@ -340,7 +340,9 @@ def _counted(
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),
                 points=_points(names, counts.counts[:, i], rate, detected, i, entered, asked),
-                state=_state(alarm, counts.counts[:entered, i], rate, baselines.get(each), asked),
+                state=_state(
+                    alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
+                ),
                 alarm=alarm,
             )
         )
@@ -422,11 +424,14 @@ def _state(
     alarm: Alarm | None,
     counts: Array,
     rate: MonitoredRate,
+    rule: MonitorRule,
     baseline: Baseline | None,
     asked: MonitorSpec,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
+    if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
+        return MonitorState.INSUFFICIENT
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]

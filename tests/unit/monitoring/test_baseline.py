@@ -17,6 +17,7 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
+from fairgauge.report.monitor_results import MonitorState
 from fairgauge.stats.exact_contrasts import exact_limits
 
 
@@ -71,6 +72,17 @@ def test_a_shift_away_from_the_baseline_is_found(baseline):
     assert alarmed.alarm.since == "2026-01-11"
     assert alarmed.alarm.before.first is None
     assert "in the baseline" in alarmed.says
+
+
+def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline):
+    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline}
+    groups = {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120}, "X": {"tp": 1, "fn": 99}}
+    counts = {name: fg.confusion("sex", groups) for name in day_names(30)}
+    report = fg.monitor(counts, asked(rule))
+    (alone,) = [each for each in report.comparisons if each.group == "X"]
+    assert alone.state is MonitorState.INSUFFICIENT
+    assert alone.baseline is None
+    assert "insufficient data for any value" in alone.says
 
 
 def test_a_baseline_is_of_other_rows_than_the_periods(baseline, tmp_path):
