@@ -44,6 +44,7 @@ INSTEAD = {
 NAMES = re.compile(
     r"""(?mx)
     \bsays\s*= | \.says\b | ["'`]says["'`] | ^\s*(says|everyone)\ : | ,\ says, | ``\w+``
+    | cannot\ tell | what-an-audit-cannot-say
     """
 )
 """Public names and code in texts, which keep their words."""

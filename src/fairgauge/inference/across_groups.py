@@ -126,6 +126,7 @@ def _(
     metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty
 ) -> SlotIntervals:
     low, high = [], []
+    own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
         groups_interval = of_share(evidence, of, among)
@@ -133,9 +134,10 @@ def _(
         pairs = _pairs(groups_interval, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
+        own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, IntervalMethod.WILSON)
+    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, *own)
     return SlotIntervals(limits, methods)
 
 

@@ -90,6 +90,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
     ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
     ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
     ReasonCode.TEXT: "{text}",
 }
 _SAME_ROWS = {
@@ -173,6 +175,12 @@ def _no_estimate(reason: Reason) -> str:
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
 
 
+def _is_reference(reason: Reason) -> str:
+    if reason.get("report"):
+        return f"it is the reference in the {reason['report']} report"
+    return f"the group '{reason['name']}' is the reference"
+
+
 def _of_side(reason: Reason) -> str:
     return f"the {reason.side}: " if reason.side else ""
 
@@ -200,6 +208,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.IS_REFERENCE: _is_reference,
     ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
     ReasonCode.SAME_ROWS: _same_rows,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -313,7 +314,7 @@ def test_usage_mistakes_name_the_command(run, loans):
     result = run("audit", loans, "--lable", "x")
     assert result.exit_code == 2
     assert "Usage: fairgauge audit [OPTIONS] DATA..." in result.stderr
-    assert "No such option '--lable'" in result.stderr
+    assert re.search("No such option:? '?--lable", result.stderr)
     assert run("audit").exit_code == 2
     assert "Missing argument 'DATA...'" in run("audit").stderr
     assert "'xls' is not one of" in run("audit", loans, *SEX, "--format", "xls").stderr
