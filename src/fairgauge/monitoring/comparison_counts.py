@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -170,7 +171,7 @@ class Collector:
             # a value that is named in the question may be absent on one day
             if self._known is None:
                 raise
-            found = list(rule_counts(cube + self._known, self.spec, self.rates))
+            found = list(rule_counts(sum_cubes([cube, self._known]), self.spec, self.rates))
         if self._known is None:
             self._known = without_rows(cube)
         return found
@@ -259,6 +260,11 @@ def lacks_labels(cube: Cube) -> bool:
         return False
     table = cube.marginal([axis])
     return bool(table.sums["rows"][table.codes[:, 0] < 0].sum() > 0)
+
+
+def sum_cubes(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of several periods as one; two may well hold the same counts."""
+    return reduce(lambda one, other: one.add(other, allow_duplicates=True), cubes)
 
 
 def without_rows(cube: Cube) -> Cube:

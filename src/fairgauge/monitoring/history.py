@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.monitoring.store import open_store
@@ -263,6 +264,7 @@ class PeriodCubes(Sequence[Cube]):
         self._periods = periods
         self._parse = parse
         self._parsed: dict[int, Cube] = {}
+        self._sums: dict[tuple[int, int], Cube] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -280,6 +282,12 @@ class PeriodCubes(Sequence[Cube]):
         if i not in self._parsed:
             self._parsed[i] = self._parse(self._periods[i], self.texts[i])
         return self._parsed[i]
+
+    def together(self, first: int, end: int) -> Cube:
+        """Return the counts from one period to before another as one; made once for all alarms."""
+        if (first, end) not in self._sums:
+            self._sums[first, end] = sum_cubes(self[first:end])
+        return self._sums[first, end]
 
 
 def _file(period: Period) -> str:

@@ -23,7 +23,7 @@ from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fo
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period
-from fairgauge.monitoring.spending import outside, period_estimates
+from fairgauge.monitoring.spending import ALL_GROUPS, outside, period_estimates
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -238,7 +238,7 @@ class _Followed(NamedTuple):
 
 
 def _follow(
-    names: Sequence[str], cubes: Sequence[Cube], asked: MonitorSpec, kept: Fold | None
+    names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, kept: Fold | None
 ) -> _Followed:
     """Follow every comparison over the periods; return also a fold that is worth keeping."""
     if not cubes:
@@ -296,7 +296,7 @@ def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
 
 def _counted(
     names: Sequence[str],
-    cubes: Sequence[Cube],
+    cubes: PeriodCubes,
     counts: ComparisonCounts,
     alphas: Array,
     asked: MonitorSpec,
@@ -322,7 +322,7 @@ def _counted(
                 names[:entered],
                 int(crossed[0]),
                 _start(counts.counts[: crossed[0] + 1, i], rate, detected, i),
-                cubes[:entered],
+                cubes.together,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
@@ -507,13 +507,14 @@ def _of_estimates(
         alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
     sparse = all(point.sparse or point.value is None for point in points)
     state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
-    any_estimate = next(iter(periods.values()))
+    held_against = next(iter(periods.values())).reference
+    alone = each.group == ALL_GROUPS or held_against is None
     return MonitoredComparison(
         rule=str(rule),
         metric=rule.metric,
         feature=each.feature,
         group=each.group,
-        reference="" if any_estimate.reference is None else str(any_estimate.reference),
+        reference="" if alone else str(held_against),
         detector=Detector.ALPHA_SPENDING,
         alpha=alpha,
         threshold=None,
