@@ -140,7 +140,9 @@ def _paths(asked: str) -> list[Path]:
     found = sorted(glob.glob(asked, recursive=True)) if any(c in asked for c in "*?[") else []  # noqa: PTH207
     if not found:
         raise DataError(f"no file {quote(asked)}")
-    return [Path(each) for each in found if not Path(each).is_dir()]
+    matches = [Path(each) for each in found]
+    files = [each for each in matches if not each.is_dir()]
+    return files or [file for folder in matches for file in _inside(folder)]
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -167,3 +167,26 @@ def test_what_is_saved_is_no_table_of_rows(run, fails, loans, tmp_path):
     report = (tmp_path / "report.json").read_text()
     for args, stdin in ((("report.json",), None), (("-",), report), (("-", loans), report)):
         assert "holds a report, not rows; fairgauge render" in fails("audit", *args, stdin=stdin)
+
+
+def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["outcome,predicted,sex", *["paid,1,F", "default,0,M", "paid,0,M", "default,1,F"] * 5]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    flags = ("--label", "outcome", "--prediction", "predicted", "--sensitive", "sex")
+    counted = run("count", "t.csv", *flags, "-o", "t.cube.json")
+    assert counted.exit_code == 0
+    refused = fails("audit", "t.cube.json", "--positive", "paid")
+    assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
+    assert counted.stderr == f"Warning: no audit can use these counts: {refused}\n"
+
+
+@pytest.mark.parametrize(
+    "rows", [["yes,no,F"], ["yes,yes,F", "no,no,M"], ["a,b,F", "b,c,M", "c,a,F"]]
+)
+def test_a_shard_of_few_rows_is_not_warned_of(run, tmp_path, rows):
+    (tmp_path / "t.csv").write_text("\n".join(["approved,predicted,sex", *rows]))
+    flags = ("--label", "approved", "--prediction", "predicted", "--sensitive", "sex")
+    counted = run("count", str(tmp_path / "t.csv"), *flags)
+    assert counted.exit_code == 0
+    assert "Warning" not in counted.stderr

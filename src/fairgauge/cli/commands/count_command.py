@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import complain, say
+from fairgauge.errors import SpecError
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
 
 
 @click.command("count", short_help="Count the rows, and save the counts.")
@@ -61,9 +67,23 @@ def command(
         say(cube.to_json())
     else:
         cube.save(output)
+    _warn_of_decisions(cube)
     if alone := cube.cells_of_one:
         complain(
             f"{alone:,} of the cells hold one row each: people who know the group of that person "
             "can read the outcome; share these counts as you would share the rows",
             prefix="Note: ",
         )
+
+
+def _warn_of_decisions(cube: Cube) -> None:
+    """Warn of predictions that cannot be compared with the labels.
+
+    It is no error: the counts may be those of a shard, and the values of others complete them.
+    """
+    from fairgauge.resolve.outcomes import check_decisions
+
+    try:
+        check_decisions(cube, cube.asked)
+    except SpecError as error:
+        complain(f"no audit can use these counts: {error}", prefix="Warning: ")
