@@ -177,9 +177,12 @@ class Cube:
         return int(sums.get("n", sums["rows"]).sum())
 
     @property
-    def cells_of_one(self) -> int:
-        """Return the cells that hold one row: they show the values of one person."""
-        return sum(int((table.sums["rows"] == 1).sum()) for table in self.tables)
+    def rows_alone(self) -> int:
+        """Return how many rows are alone in a cell of one table: it shows the values of one person.
+
+        The table is the one with most of them: tables count the same rows.
+        """
+        return max(int((table.sums["rows"] == 1).sum()) for table in self.tables)
 
     @property
     def digest(self) -> str:

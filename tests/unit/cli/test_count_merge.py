@@ -178,7 +178,7 @@ def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_p
     assert counted.exit_code == 0
     refused = fails("audit", "t.cube.json", "--positive", "paid")
     assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
-    assert counted.stderr == f"Warning: no audit can use these counts: {refused}\n"
+    assert counted.stderr == f"Warning: no audit can use these counts as they are: {refused}\n"
 
 
 @pytest.mark.parametrize(
@@ -190,3 +190,21 @@ def test_a_shard_of_few_rows_is_not_warned_of(run, tmp_path, rows):
     counted = run("count", str(tmp_path / "t.csv"), *flags)
     assert counted.exit_code == 0
     assert "Warning" not in counted.stderr
+
+
+def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
+    rows = [f"{i % 2},{(i // 2) % 2},{'FM'[i % 3 == 0]},{i / 600}" for i in range(600)]
+    (tmp_path / "t.csv").write_text("\n".join(["y,p,sex,score", *rows]))
+    flags = ("--label", "y", "--sensitive", "sex", "--score", "score")
+    assert run("count", f"{tmp_path}/t.csv", *flags).stderr == (
+        "Note: 600 rows are alone in a cell of the counts: people who know the group of such a "
+        "person can read the outcome (the exact value of 'score' too); share these counts as you "
+        "would share the rows\n"
+    )
+
+
+def test_one_row_alone_in_a_cell(run, tmp_path):
+    rows = ["y,sex", *["1,F", "0,F", "0,M"] * 2, "1,M"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    counted = run("count", f"{tmp_path}/t.csv", "--label", "y", "--sensitive", "sex")
+    assert counted.stderr.startswith("Note: 1 row is alone in a cell of the counts: ")
