@@ -229,8 +229,11 @@ def _refuse_streams(asked: str) -> None:
 
 def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
     """Return the rows of a table or a SELECT of a database."""
+    from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.sql_query import sql
 
+    for each in asked if not urls else ():
+        refuse_database(each)
     if len(asked) != 1 or not urls:
         raise FairgaugeError("--table and --query want one DATA, the URL of a database")
     scheme = urls[0].partition(":")[0]
