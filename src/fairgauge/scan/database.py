@@ -15,7 +15,7 @@ from fairgauge.scan.duckdb_connection import FETCHED, reason
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ibis.backends import BaseBackend
     from ibis.expr.types import Table

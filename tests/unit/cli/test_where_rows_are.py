@@ -8,6 +8,8 @@ import sqlite3
 import duckdb
 import pytest
 
+from fairgauge.errors import quote
+
 QUESTION = ("--label", "y", "--sensitive", "sex", "--metrics", "DPL", "--format", "json")
 
 
@@ -78,10 +80,10 @@ def test_a_table_with_spaces_in_its_name(run, people, engine):
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
-@pytest.mark.parametrize("name", ["my loan", "loan", "other.my loans"])
+@pytest.mark.parametrize("name", ["my loan", "people"])
 def test_a_table_that_is_not_there(fails, people, engine, name):
     said = fails("audit", _database(engine), "--table", name, *QUESTION)
-    meant = "" if name == "loan" else " Did you mean 'my loans'?"
+    meant = "" if name == "people" else " Did you mean 'my loans'?"
     assert said == (
         f"no table {name!r} in '{engine}:///lake.{engine}'.{meant} It has 'men', 'my loans'"
     )
@@ -108,7 +110,7 @@ def test_a_database_that_is_not_there(fails, people, tmp_path):
         "no file 'nope.db'; an absolute path takes four slashes (sqlite:////folder/nope.db)"
     )
     said = fails("audit", f"duckdb:///{tmp_path}/nope.db", "--table", "loans", *QUESTION)
-    assert said == f"no file {f'{tmp_path}/nope.db'!r}"
+    assert said == f"no file {quote(tmp_path / 'nope.db')}"
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
