@@ -186,7 +186,11 @@ class Cube:
 
     @property
     def digest(self) -> str:
-        """Return a fingerprint of the counts: the same for the same rows in any order."""
+        """Return a fingerprint of the counts: the same for the same rows in any order.
+
+        Sums that are not whole (of scores, weights, regressions) enter with 12 digits. Those of
+        shards that are added may differ in the last, and the digest with them.
+        """
         counts = self.to_dict()
         del counts["question"]
         return _digest(counts)

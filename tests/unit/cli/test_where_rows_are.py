@@ -128,3 +128,12 @@ def test_spark_reads_typed_files_alone(fails, loans):
     pytest.importorskip("pyspark")
     said = fails("audit", loans, "--spark", "local[1]", *QUESTION)
     assert said.startswith("Spark reads files of one format: .parquet")
+
+
+@pytest.mark.parametrize("command", [("audit",), ("count",), ("validate",), ("monitor", "run")])
+def test_the_help_of_table_is_that_of_the_command(run, command):
+    shown = " ".join(run(*command, "--help").stdout.split())
+    assert "--table NAME Table of a database, whose URL is DATA" in shown
+    of_report = "of files, the table of the report to print as CSV: estimates, groups, verdicts or"
+    assert (of_report in shown) is (command == ("audit",))
+    assert ("table of the report" in shown) is (command == ("audit",))

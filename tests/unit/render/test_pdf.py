@@ -73,7 +73,7 @@ def test_the_reason_is_not_the_noise_of_a_launcher(program):
     with pytest.raises(DataError, match=r"PDF: exit code 7; \[7:7:ERROR:headless.cc\] no display$"):
         pdf.print_page("<p>")
     program("import sys; print('/usr/bin/chromium: 9: [: 1: x', file=sys.stderr); sys.exit(7)")
-    with pytest.raises(DataError, match="printed no PDF: exit code 7$"):
+    with pytest.raises(DataError, match=r"printed no PDF: exit code 7$"):
         pdf.print_page("<p>")
 
 

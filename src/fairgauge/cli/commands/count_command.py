@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command("count", short_help="Count the rows, and save the counts.")
 @click.argument("data", nargs=-1, required=True)
 @question
-@where
+@where()
 @click.option(
     "-o",
     "--output",

@@ -52,7 +52,7 @@ def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
 @click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
 @click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")
-@where
+@where()
 @_shown
 def run(
     history: str,
