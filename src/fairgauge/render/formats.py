@@ -193,7 +193,8 @@ def save_all(
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    write_all({path: _file_content(shown, path, {}) for path in paths} | dict(others or {}))
+    rendered = {path: _file_content(shown, path, {}) for path in paths}
+    write_all(dict([*rendered.items(), *(others or {}).items()]))
 
 
 def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) -> Any:
