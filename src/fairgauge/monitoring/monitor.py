@@ -240,7 +240,7 @@ class _Followed(NamedTuple):
 def _follow(
     names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, kept: Fold | None
 ) -> _Followed:
-    """Follow every comparison over the periods; return also a fold that is worth keeping."""
+    """Follow every comparison over the periods; return also a fold that amounts to keeping."""
     if not cubes:
         return _Followed((), (), (), None)
     rates = exact_rates(asked, cubes[0])
