@@ -30,6 +30,7 @@ docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
+	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
 
 site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
@@ -60,8 +61,9 @@ bench: $(BIN)/.dev  ## measure against the peers
 bench-quick: $(BIN)/.dev  ## the same in under two minutes
 	$(BIN)/python -m bench --quick
 
-coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage.json
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
 	$(BIN)/python -m bench.coverage
+	$(BIN)/python -m bench.all_metrics
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

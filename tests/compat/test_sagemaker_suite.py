@@ -6,6 +6,7 @@ They are those of the SDK's own unit tests, and more than 40 that follow public 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -132,7 +133,7 @@ def write(folder: Folder, case: Case, table: pd.DataFrame) -> list[str]:
         place = next(
             i for i, name in enumerate(case.features) if frame[name].equals(table["income"])
         )
-        module = f"model_{abs(hash(case.name))}"
+        module = "model_" + re.sub(r"\W", "_", case.name)
         by_name = config["predictor"].get("probability") == "pr"
         answer = "" if by_name else '["score"]'
         folder.text(f"{module}.py", MODEL.format(place=place, answer=answer))

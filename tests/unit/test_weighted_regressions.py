@@ -70,7 +70,8 @@ def test_a_weighted_mean_has_the_variance_of_its_influences():
 
 def test_a_mean_absolute_error_needs_as_many_rows_as_the_page_says():
     for n, code in ((150, ReasonCode.FEW_ERRORS), (290, ReasonCode.FEW_ERRORS), (600, None)):
-        report = fg.audit(rows(n), **ASKED, metrics=["mean_absolute_error.difference"])
+        metrics = [f"mean_absolute_error.{by}" for by in ("difference", "largest_gap", "maximum")]
+        report = fg.audit(rows(n), **ASKED, metrics=metrics)
         for each in report.estimates:
             assert (each.reason and each.reason.code) == code
         (group,) = (g for g in report.groups if g.group == "a")

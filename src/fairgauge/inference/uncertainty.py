@@ -238,6 +238,12 @@ class Uncertainty:
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
+        if made.sparse is not None:
+            few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
+            held = np.array([why if n > 0 else None for why, n in few], dtype=object)
+            of_slots = held.reshape(slots, -1).tolist()
+            first = [next(filter(None, of_slot), None) for of_slot in of_slots]
+            too_few = [a or b for a, b in zip(too_few, first, strict=True)]
         reason = made.reason if groups.clusters is None else JACKKNIFE_UNDEFINED
         intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))

@@ -230,7 +230,8 @@ def rate_value(rate: str, found: RateValue | None) -> str:
         return f"{100 * found.value:.1f}"
     row = rate_row(rate)
     if row is not None and max(map(abs, row.range)) <= 1:
-        return numbers.minus(f"{found.value:.3f}")
+        text = f"{found.value:.3f}"
+        return numbers.minus(text if float(text) else text.removeprefix("-"))
     return numbers.amount(found.value)
 
 

@@ -59,7 +59,7 @@ def lead(report: Report) -> tuple[str, ...]:
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
-            f"{100 * confidence:.4g}% confidence intervals.{adjusted}"
+            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
         ),
     )
 
@@ -140,6 +140,13 @@ def decision_words(report: Report) -> str:
             "threshold on the score."
         )
     return f"In this report the prediction is positive where the score is {_cut(report)}."
+
+
+def _rows_words(report: Report) -> str:
+    """Return how rows are weighted and clustered, where they are."""
+    weight, cluster = (report.spec.get(key) for key in ("weight", "cluster"))
+    words = f", weighted by {called(weight)}" if weight else ""
+    return words + (f", robust to clustering by {called(cluster)}" if cluster else "")
 
 
 def _columns(report: Report) -> list[tuple[str, str]]:

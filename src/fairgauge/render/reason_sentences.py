@@ -75,8 +75,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
-    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both models, not "
-    "their counts",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both "
+    "models, not their counts",
     ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
@@ -152,9 +152,19 @@ def _few_rows(reason: Reason) -> str:
 
 def _few_expected(reason: Reason) -> str:
     return (
-        f"sparse: {amount(reason['expected'], 2)} rows expected in the rarest cell under no "
-        f"difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
+        f"under no difference, below {reason['minimum']:g}"
     )
+
+
+def _below(value: float, minimum: float) -> str:
+    """Write a number that is below a minimum with the digits that show it.
+
+    >>> _below(3.21, 5), _below(4.97, 5)
+    ('3.2', '4.97')
+    """
+    digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
+    return amount(value, digits)
 
 
 def _few_clusters(reason: Reason) -> str:

@@ -472,7 +472,9 @@ class _Full(_Summary):
             *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
         ]  # fmt: skip
         notes = [
-            "Rates in %, differences in percentage points (pp) with confidence intervals.",
+            "Rates in %, differences in percentage points (pp) with confidence intervals."
+            if any(map(is_share, rates))
+            else "Differences with confidence intervals.",
             "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
@@ -497,7 +499,7 @@ class _Full(_Summary):
         blocks += self._strata(section, i)
         if section.pairs:
             blocks.append(pairs_section(section, i, max(3, room // 10), self.report))
-        if any(group.counts for group in section.groups):
+        if any(group.counts and any(group.counts.values()) for group in section.groups):
             blocks.append(
                 Section(
                     f"matrices-{i}", "Confusion matrices", (confusion_table(section),), folded=True
