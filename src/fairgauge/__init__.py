@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
-    from fairgauge.comparison.compare_reports import compare
+    from fairgauge.comparing import compare
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
@@ -42,6 +43,7 @@ _HOME = {
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
     "MissingExtra": "errors",
+    "ModelComparison": "comparison.model_comparison",
     "Report": "report.report",
     "Rule": "spec.rules",
     "Spec": "spec.specification",
@@ -50,7 +52,7 @@ _HOME = {
     "TP": "catalogue.cells",
     "above": "spec.features",
     "audit": "pipeline",
-    "compare": "comparison.compare_reports",
+    "compare": "comparing",
     "confusion": "cube.confusion",
     "count": "pipeline",
     "cut": "spec.features",
@@ -77,6 +79,7 @@ __all__ = [
     "Estimate",
     "FairgaugeError",
     "MissingExtra",
+    "ModelComparison",
     "Report",
     "Rule",
     "Spec",

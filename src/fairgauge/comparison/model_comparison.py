@@ -1,10 +1,10 @@
-"""ModelComparison: candidate models against the model in use on the same rows, as a frozen value."""
+"""ModelComparison: candidate models against the model in use on the same rows."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
@@ -428,9 +428,9 @@ def _read_disparity(values: Saved) -> DisparityChange:
     return DisparityChange(**_values(values, DisparityChange) | typed)
 
 
-def _values(values: Saved, of: type) -> dict[str, object]:
+def _values(values: Saved, of: type) -> dict[str, Any]:
     """Return the fields of a value that `_plain` wrote."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for name in (field.name for field in fields(of)):
         if name in _INTERVALS:
             found[name] = None if values[name] is None else read_interval(dict(values[name]))

@@ -270,7 +270,9 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
         cluster = Axis(Role.CLUSTER, spec.cluster)
         axes.append(cluster)
         tables += [
-            [*(features[c] for c in margin), *each, cluster] for margin in asked for each in decisions
+            [*(features[c] for c in margin), *each, cluster]
+            for margin in asked
+            for each in decisions
         ]
     positions = [tuple(sorted(axes.index(axis) for axis in table)) for table in tables]
     counted = Spec(**{key: getattr(spec, key) for key in COUNTED})
@@ -301,7 +303,9 @@ def _candidate_axes(spec: Spec, median: float | None) -> list[Axis]:
     """Return the axes of the decisions of candidates, read as those of the model in use are."""
     own = [axis for axis in _outcome_axes(spec, median) if axis.role is Role.PREDICTION]
     return [
-        replace(axis, role=Role.CANDIDATE, column=column) for axis in own for column in spec.candidate
+        replace(axis, role=Role.CANDIDATE, column=column)
+        for axis in own
+        for column in spec.candidate
     ]
 
 

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 def judged(candidates: Sequence[Candidate], spec: Spec) -> tuple[Candidate, ...]:
     """Return candidates with their verdicts, and with what these are made of adjusted."""
     confidence = spec.confidence
-    return tuple(map(_judged, _margins_tested(_disparities_tested(candidates, confidence), confidence)))
+    return tuple(
+        map(_judged, _margins_tested(_disparities_tested(candidates, confidence), confidence))
+    )
 
 
 def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
@@ -112,9 +114,7 @@ def _judged(each: Candidate) -> Candidate:
     verdict = _verdict(each, fairness, performance)
     undecided = verdict is CandidateVerdict.CANNOT_TELL
     needed = _needed(each, fairness, performance) if undecided else None
-    return replace(
-        each, verdict=verdict, fairness=fairness, performance=performance, needed=needed
-    )
+    return replace(each, verdict=verdict, fairness=fairness, performance=performance, needed=needed)
 
 
 def _fairness(each: Candidate) -> Fairness:

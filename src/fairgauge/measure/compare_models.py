@@ -24,8 +24,8 @@ from fairgauge.enums import (
     Better,
     ClassKind,
     Direction,
-    Performance,
     IntervalMethod,
+    Performance,
     ReferenceKind,
     Status,
     Task,
@@ -42,10 +42,10 @@ from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import as_count, as_number
 from fairgauge.report.results import NO_CLASS, ClassScope, Interval
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.resolve.resolution import resolve
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import DisparityChanges, Quantity, StatisticChange
+    from fairgauge.inference.paired_changes import DisparityChanges
     from fairgauge.measure.slices import Compared, Slice
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
@@ -76,13 +76,19 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
     SpecError
         What is asked for cannot be compared, or the data do not have it.
     """
+    if decide_task(cube, spec) is Task.REGRESSION:
+        message = (
+            "counts do not hold how the predictions of two regressions differ row by row; state "
+            "which values are positive (fairgauge.above, --positive '>x')"
+        )
+        raise SpecError(Problem("candidate", message))
     measured = [_Measured(cube, axis, spec) for axis in candidate_axes(cube)]
     return judged([each.candidate() for each in measured], spec)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sliced:
-    """A paired slice with the classes that its numbers are of, and how a statistic is read there."""
+    """A paired slice with the classes that its numbers are of."""
 
     of: PairedSlice
     class_scope: ClassScope
@@ -105,12 +111,6 @@ class _Measured:
         self.margins = spec.margins
         self.resolution = resolve(self.cubes.current, in_use)
         self.other = resolve(self.cubes.candidate, of_candidate)
-        if self.resolution.task is Task.REGRESSION:
-            message = (
-                "the predictions of a regression cannot be compared in pairs from counts; state "
-                "which values are positive (fairgauge.above, --positive '>x')"
-            )
-            raise SpecError(Problem("candidate", message))
 
     def candidate(self) -> Candidate:
         """Return the candidate's numbers, without a verdict."""
@@ -214,7 +214,6 @@ class _Measured:
         z = critical(level)
         low, high = change.difference.at(z)
         ratio_low, ratio_high = change.ratio.at(z)
-        p = invert(lambda at: change.difference.at(np.broadcast_to(at, low.shape)))
         sides = [each.evidence(which, slots).side for each in (slice_, sliced.of.candidate)]
         for i, base in enumerate(bases):
             old, new, value = (as_number(v[i]) for v in
@@ -238,7 +237,7 @@ class _Measured:
                 ratio_interval=None if signed else _interval(
                     np.exp(ratio_low[i]), np.exp(ratio_high[i]), level, change.ratio_methods
                 ),
-                p_value=as_number(p[i]),
+                p_value=as_number(change.p_value[i]),
                 n=as_count(n),
                 status=Status.TOO_FEW if sparse else Status.OK,
                 reason=reason,
@@ -306,7 +305,7 @@ class _Measured:
             return
         inside = bool((references == slice_.sides.whole).all())
         made = disparity_changes(metric, ours, theirs, inside=inside)
-        yield from self._completed(bases, metric, made, (old, new), (ours, theirs))
+        yield from self._completed(bases, metric, made, (old, new))
 
     def _completed(
         self,
@@ -314,7 +313,6 @@ class _Measured:
         metric: Contrast,
         made: DisparityChanges,
         values: tuple[Array, Array],
-        sides: tuple[StatisticChange, StatisticChange],
     ) -> Iterator[DisparityChange]:
         """Yield the changes of a metric with their intervals and p-values."""
         level = self.spec.confidence
@@ -322,7 +320,7 @@ class _Measured:
         shift, above = made.shift.at(z), made.level.at(z)
         away = distance(made.shift.value, made.level.value)
         away_low, away_high = distance_limits(shift, above)
-        p = np.maximum(*(_p_value(each) for each in (made.shift, made.level)))
+        p = np.maximum(made.shift.p_value(), made.level.p_value())
         by_ratio = metric.by == "ratio"
         scaled = np.exp if by_ratio else np.asarray
         for i, base in enumerate(bases):
@@ -389,7 +387,7 @@ class _Measured:
             zero = np.zeros(1, dtype=np.int64)
             made = sliced.of.change(statistic, zero, zero).difference
             made = made if sign > 0 else made.negated()
-            two_sided = invert(lambda at: made.at(np.broadcast_to(at, (1,))), null=-margin)[0]
+            two_sided = made.p_value(null=-margin)[0]
             p = float(two_sided / 2 if made.value[0] > -margin else 1 - two_sided / 2)
         return MarginTest(
             rate=statistic.name,
@@ -451,12 +449,8 @@ def _unmirrored(compared: Compared, slice_: Slice) -> Index:
     every = np.arange(len(compared.groups))
     if not mirrored or kinds != {ReferenceKind.OTHERS}:
         return every
-    return every[compared.groups == int(np.argmin(counts.cases))]
-
-
-def _p_value(each: Quantity) -> Array:
-    """Return the p-value at which the limits of a number just touch 0."""
-    return invert(lambda z: each.at(np.broadcast_to(z, each.value.shape)))
+    kept: Index = every[compared.groups == int(np.argmin(counts.cases))]
+    return kept
 
 
 def _interval(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedCounts:
     """One feature as the model in use and a candidate decide, and jointly."""
@@ -37,9 +38,7 @@ class PairedCounts:
     joint: JointCells
 
 
-def paired_counts(
-    cubes: PairedCubes, current: GroupCounts, candidate: GroupCounts
-) -> PairedCounts:
+def paired_counts(cubes: PairedCubes, current: GroupCounts, candidate: GroupCounts) -> PairedCounts:
     """Arrange the counts of one feature by both decisions."""
     return PairedCounts(current, candidate, count_jointly(cubes.joint, current))
 
@@ -72,9 +71,7 @@ class PairedSlice:
         self._weights = self._states(measures["w"]) if weighted else cases
         self._squares = self._states(measures["w2"]) if weighted else cases
 
-    def change(
-        self, statistic: Statistic, which: Index, slots: Index
-    ) -> StatisticChange:
+    def change(self, statistic: Statistic, which: Index, slots: Index) -> StatisticChange:
         """Return what becomes of a statistic of some sides.
 
         Raises
@@ -122,17 +119,21 @@ class PairedSlice:
     @cached_property
     def _label_codes(self) -> Index:
         """Return the outcome of every label, a missing one last."""
-        return np.append(self._codes([each.labels for each in self._masks]), self._outcomes)
+        codes: Index = np.append(
+            self._codes([each.labels for each in self._masks]), self._outcomes
+        ).astype(np.int64)
+        return codes
 
     @cached_property
     def _decision_codes(self) -> Index:
-        return self._codes([each.predictions for each in self._masks])
+        codes: Index = self._codes([each.predictions for each in self._masks])
+        return codes
 
     def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:
         """Return the outcome of every level: 0 positive and 1 negative, or the class."""
         if self._classes:
-            return np.argmax(np.stack(masks), axis=0).astype(np.int64)
-        return np.where(masks[0], 0, 1).astype(np.int64)
+            return np.asarray(np.argmax(np.stack(masks), axis=0), dtype=np.int64)
+        return np.asarray(np.where(masks[0], 0, 1), dtype=np.int64)
 
     def _clusters(self, side: int, slot: int) -> ClusterCounts:
         """Return the rows of one side by cluster."""

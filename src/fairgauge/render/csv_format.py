@@ -6,8 +6,9 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING
 
+from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.render.display_names import printable
-from fairgauge.render.flat_rows import changes_of, table_of
+from fairgauge.render.flat_rows import changes_of, model_changes_of, table_of
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
@@ -18,9 +19,14 @@ _FORMULA = tuple("=+-@")
 _NEEDS_QUOTES = frozenset('",;|')
 
 
-def write(shown: Report | Comparison, *, table: str = "estimates") -> str:
+def write(shown: Report | Comparison | ModelComparison, *, table: str = "estimates") -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
-    found = table_of(shown, table) if isinstance(shown, Report) else changes_of(shown)
+    if isinstance(shown, Report):
+        found = table_of(shown, table)
+    elif isinstance(shown, ModelComparison):
+        found = model_changes_of(shown)
+    else:
+        found = changes_of(shown)
     lines = [",".join(found.columns)]
     lines += [",".join(map(cell, row)) for row in found.rows]
     return "\n".join(lines) + "\n"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.report.report import Report
 
 Cell: TypeAlias = "str | float | None"
@@ -137,3 +138,21 @@ def changes_of(comparison: Comparison) -> FlatTable:
             row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
         rows.append(tuple(row.get(name) for name in CHANGES))
     return FlatTable(CHANGES, tuple(rows))
+
+
+MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
+                 "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
+                 "low", "high", "confidence", "method", "direction", "p_value", "p_adjusted",
+                 "significant", "n", "n_reference", "status", "reason")  # fmt: skip
+
+
+def model_changes_of(comparison: ModelComparison) -> FlatTable:
+    """Return one row for every disparity and every rate of every candidate."""
+    rows = []
+    for candidate in comparison.to_dict()["candidates"]:
+        for fields in (*candidate["disparities"], *candidate["rates"]):
+            of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
+            row: Row = {"candidate": candidate["name"]} | of_rate | _flat(fields)
+            row |= _flat(fields["interval"] or {})
+            rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
+    return FlatTable(MODEL_CHANGES, tuple(rows))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.render.document_tree import DocumentTree
     from fairgauge.report.report import Report
 
-Subject = Literal["report", "comparison"]
+    Shown: TypeAlias = Report | Comparison | ModelComparison
+
+Subject = Literal["report", "comparison", "models"]
+"""A report, a comparison of two reports, or a comparison of models on the same rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison")
+    of: tuple[Subject, ...] = ("report", "comparison", "models")
     options: tuple[str, ...] = ()
 
 
@@ -55,6 +60,11 @@ FORMATS: tuple[Format, ...] = (
 )
 """Every format, in the order in which they are listed."""
 
+_CALLED: dict[Subject, str] = {
+    "report": "a report",
+    "comparison": "a comparison",
+    "models": "a comparison of models",
+}
 _FULL = frozenset({"html"})
 
 
@@ -83,17 +93,17 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in known:
         raise DataError(
-            f"the suffix of {quote(path)} names no format of a {of}; use {', '.join(known)}"
+            f"the suffix of {quote(path)} names no format of {_CALLED[of]}; use {', '.join(known)}"
         )
     return known[suffix]
 
 
-def render(shown: Report | Comparison, format: str = "text", **options: Any) -> str:  # noqa: A002
+def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: A002
     """Show a report or a comparison.
 
     Parameters
     ----------
-    shown : Report or Comparison
+    shown : Report, Comparison or ModelComparison
         What is shown.
     format : str
         The name of a format: text, json, csv, markdown, html, junit (reports alone) or notebook.
@@ -125,7 +135,8 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     if format not in known:
         allowed = ", ".join(known)
         raise DataError(
-            f"no format {quote(format)} of a {of}.{nearest(format, list(known))} Allowed: {allowed}"
+            f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, list(known))} "
+            f"Allowed: {allowed}"
         )
     found = known[format]
     unknown = sorted(set(options) - set(found.options))
@@ -140,7 +151,7 @@ def render(shown: Report | Comparison, format: str = "text", **options: Any) -> 
     return text
 
 
-def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
+def save(shown: Shown, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
 
     Raises
@@ -151,7 +162,7 @@ def save(shown: Report | Comparison, path: str | Path, **options: Any) -> None:
     write_whole(path, render(shown, format_of(path, _subject(shown)), **options))
 
 
-def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
+def save_all(shown: Shown, paths: Iterable[str]) -> None:
     """Write several files, all or none of them.
 
     Raises
@@ -163,21 +174,35 @@ def save_all(shown: Report | Comparison, paths: Iterable[str]) -> None:
     write_all({path: render(shown, format_of(path, of)) for path in paths})
 
 
-def _subject(shown: Report | Comparison) -> Subject:
+def _subject(shown: Shown) -> Subject:
+    from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.report.report import Report
 
+    if isinstance(shown, ModelComparison):
+        return "models"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
-def _arguments(shown: Report | Comparison, found: Format, options: Any) -> tuple[Any, ...]:
+def _arguments(shown: Shown, found: Format, options: Any) -> tuple[Any, ...]:
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)
     full = bool(options.get("full")) or found.name in _FULL
-    if _subject(shown) == "comparison":
-        from fairgauge.render.comparison_document import comparison_document
+    return _document(shown, full=full), shown
 
-        return comparison_document(shown), shown  # type: ignore[arg-type]
-    from fairgauge.render.report_document import report_document
 
-    return report_document(shown, full=full), shown  # type: ignore[arg-type]
+def _document(shown: Shown, *, full: bool) -> DocumentTree:
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.report.report import Report
+
+    if isinstance(shown, Report):
+        from fairgauge.render.report_document import report_document
+
+        return report_document(shown, full=full)
+    if isinstance(shown, ModelComparison):
+        from fairgauge.render.models_document import models_document
+
+        return models_document(shown)
+    from fairgauge.render.comparison_document import comparison_document
+
+    return comparison_document(shown)

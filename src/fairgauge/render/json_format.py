@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.report.report import Report
 
 
-def write(shown: Report | Comparison, *, indent: int | None = 2) -> str:
+def write(shown: Report | Comparison | ModelComparison, *, indent: int | None = 2) -> str:
     """Write strict JSON; names stay as they are in the data."""
     return shown.to_json(indent) + "\n"

@@ -277,9 +277,11 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     clusters = _cluster_table(joint, parts, axes)
     if clusters is None:
         return JointCells(counts, None)
-    codes, sums = clusters
+    (cluster, group, stratum, label, current, candidate), sums = clusters
     sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
-    return JointCells(counts, JointClusters(*codes, sums))
+    return JointCells(
+        counts, JointClusters(cluster, group, stratum, label, current, candidate, sums)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -465,7 +467,10 @@ def _histogram(cube: Cube, parts: list[Grouping]) -> Histogram | None:
 def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     cells = _cluster_table(cube, parts, outcome)
-    return None if cells is None else ClusterCells(*cells[0], cells[1])
+    if cells is None:
+        return None
+    (cluster, group, stratum, label, prediction), counts = cells
+    return ClusterCells(cluster, group, stratum, label, prediction, counts)
 
 
 def _cluster_table(

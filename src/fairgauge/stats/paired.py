@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.roots import bisect
+from fairgauge.stats.roots import falling_root
 from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
@@ -76,10 +76,12 @@ def paired_p(better: ArrayLike, worse: ArrayLike) -> Array:
 
 def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
     """Return the smallest difference that the score, which falls in it, does not reject."""
-    _, accepted = bisect(
-        lambda gap: _score(better, worse, n, gap) > z, np.full(n.shape, -1.0), (better - worse) / n
-    )
-    return accepted
+
+    def rejected(gap: Array) -> Array:
+        score = _score(better, worse, n, gap)
+        return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
+
+    return falling_root(rejected, np.full(n.shape, -1.0), (better - worse) / n)
 
 
 def _score(better: Array, worse: Array, n: Array, gap: Array) -> Array:

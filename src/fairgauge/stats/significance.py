@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np

@@ -1,0 +1,245 @@
+"""Candidates against the model in use: verdicts, changes, and what cannot be compared."""
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status
+
+PEOPLE = rows()
+
+
+def compared(candidate, data=PEOPLE, **options):
+    margins = {"accuracy": 0.02}
+    return fg.compare(data, **{**QUESTION, "candidate": candidate, "margins": margins, **options})
+
+
+def of(found, metric, group="F"):
+    (one,) = [d for d in found.disparities if (d.metric, d.group) == (metric, group)]
+    return one
+
+
+def test_a_candidate_that_is_fairer_and_as_good_dominates():
+    found = compared("fairer")["fairer"]
+    assert (found.verdict, found.fairness) == (CandidateVerdict.DOMINATES, Fairness.FAIRER)
+    assert found.performance is Performance.NON_INFERIOR
+    assert of(found, "selection_rate.difference").direction is Direction.CLOSER
+
+
+def test_a_candidate_that_is_less_fair_is_worse():
+    found = compared("unfair")["unfair"]
+    assert found.verdict is CandidateVerdict.WORSE
+    assert of(found, "selection_rate.difference").direction is Direction.FURTHER
+
+
+def test_random_decisions_are_a_trade_off():
+    found = compared("random")["random"]
+    assert found.verdict is CandidateVerdict.TRADE_OFF
+    assert found.performance is Performance.INFERIOR
+
+
+def test_the_same_decisions_change_nothing():
+    same = PEOPLE.with_columns(copy=pl.col("current"))
+    found = compared("copy", same, margins={"accuracy": 0.05})["copy"]
+    assert found.verdict is CandidateVerdict.CANNOT_TELL
+    assert found.performance is Performance.NON_INFERIOR
+    assert {d.change for d in found.disparities} == {0.0}
+    assert not any(d.significant for d in found.disparities)
+    assert found.needed is None
+
+
+def test_without_a_margin_there_is_no_verdict():
+    found = compared("fairer", margins={})["fairer"]
+    assert found.verdict is CandidateVerdict.NONE
+    assert found.fairness is Fairness.FAIRER
+
+
+def test_too_few_rows_say_how_many_would_do():
+    found = compared("fairer", rows(400, seed=3), margins={"accuracy": 0.01})["fairer"]
+    assert found.verdict is CandidateVerdict.CANNOT_TELL
+    assert found.needed is None or found.needed > found.rows
+    assert "rows" in str(compared("fairer", rows(400, seed=3)))
+
+
+def test_changes_are_those_of_two_audits():
+    rates = ("selection_rate", "accuracy", "f1", "positive_predictive_value")
+    metrics = [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")]
+    found = compared("fairer", metrics=metrics)["fairer"]
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metrics}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    assert len(found.disparities) == len(metrics)
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert each.old == pytest.approx(before)
+        assert each.new == pytest.approx(after)
+        change = after / before if each.by == "ratio" else after - before
+        assert each.change == pytest.approx(change)
+        assert each.interval.low < each.change < each.interval.high
+
+
+def test_pairing_makes_intervals_narrower_than_two_reports():
+    metric = "selection_rate.difference"
+    found = of(compared("fairer")["fairer"], metric)
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metric}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    apart = next(c for c in fg.compare(old, new, same_rows=False).changes if c.group == found.group)
+    width, unpaired = (np.diff(tuple(each.interval))[0] for each in (found, apart))
+    assert 1.5 < unpaired / width < 5
+
+
+def test_counts_answer_as_rows_do_and_merge():
+    question = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.02}}
+    half = PEOPLE.height // 2
+    cube = fg.count(PEOPLE[:half], **question) + fg.count(PEOPLE[half:], **question)
+    assert fg.compare(cube).candidates == fg.compare(PEOPLE, **question).candidates
+
+
+def test_the_order_of_rows_and_names_of_groups_change_nothing():
+    expected = compared("fairer")["fairer"]
+    shuffled = PEOPLE.sample(fraction=1, shuffle=True, seed=1)
+    assert compared("fairer", shuffled)["fairer"] == expected
+    renamed = PEOPLE.with_columns(pl.col("sex").replace({"F": "overall", "M": "others"}))
+    found = compared("fairer", renamed)["fairer"]
+    assert [d.interval for d in found.disparities] == [d.interval for d in expected.disparities]
+
+
+def test_weights_of_one_are_no_weights_and_their_unit_does_not_matter():
+    plain = compared("fairer")["fairer"]
+    for unit in (1.0, 250.0):
+        weighted = PEOPLE.with_columns(weight=pl.lit(unit))
+        found = compared("fairer", weighted, weight="weight")["fairer"]
+        for one, other in zip(plain.disparities, found.disparities, strict=True):
+            assert other.interval.low == pytest.approx(one.interval.low, abs=1e-9)
+            assert other.interval.high == pytest.approx(one.interval.high, abs=1e-9)
+
+
+def test_a_count_column_is_repeated_rows():
+    twice = PEOPLE.with_columns(n=pl.lit(2))
+    doubled = pl.concat([PEOPLE, PEOPLE])
+    found, expected = compared("fairer", twice, count="n"), compared("fairer", doubled)
+    assert found["fairer"].disparities == expected["fairer"].disparities
+
+
+def test_clusters_of_repeated_rows_widen_intervals_by_the_root():
+    copied = pl.concat([PEOPLE.with_row_index("id")] * 4)
+    once = of(compared("fairer")["fairer"], "selection_rate.difference").interval
+    found = compared("fairer", copied, cluster="id")["fairer"]
+    again = of(found, "selection_rate.difference").interval
+    assert np.diff(tuple(again)) == pytest.approx(np.diff(tuple(once)), rel=0.02)
+
+
+def test_strata_are_compared_too():
+    found = compared("fairer", strata="region")["fairer"]
+    scopes = [d.scope.stratum for d in found.disparities if d.metric.startswith("selection")]
+    assert sorted(filter(None, scopes)) == ["north", "south"]
+
+
+def test_scores_are_decided_at_the_threshold():
+    scored = PEOPLE.with_columns(a=0.25 + pl.col("current") / 2, b=0.25 + pl.col("fairer") / 2)
+    found = fg.compare(
+        scored, label="repaid", score="a", candidate="b", sensitive="sex",
+        margins={"accuracy": 0.02},
+    )["b"]  # fmt: skip
+    expected = compared("fairer")["fairer"]
+    assert [d.interval for d in found.disparities] == [d.interval for d in expected.disparities]
+    assert found.verdict is expected.verdict
+
+
+def test_classes_are_compared_one_by_one_and_on_average():
+    rng = np.random.default_rng(2)
+    label = rng.choice(["a", "b", "c"], 1_500)
+    copy = [np.where(rng.random(1_500) < p, label, rng.permutation(label)) for p in (0.5, 0.8)]
+    data = pl.DataFrame(
+        {"sex": rng.choice(["F", "M"], 1_500), "y": label, "old": copy[0], "new": copy[1]}
+    )
+    found = fg.compare(
+        data, label="y", prediction="old", candidate="new", sensitive="sex",
+        metrics=["accuracy.difference", "f1.difference"], margins={"accuracy": 0.01},
+    )["new"]  # fmt: skip
+    assert found.performance is Performance.NON_INFERIOR
+    (margin,) = found.margins
+    assert margin.change.new == pytest.approx(np.mean(label == copy[1]))
+    kinds = {str(d.class_scope.kind) for d in found.disparities}
+    assert kinds == {"none", "class", "average"}
+    assert all(d.interval is not None for d in found.disparities)
+
+
+def test_who_changes_adds_up():
+    found = compared("fairer")["fairer"]
+    overall = {one.among: one for one in found.reclassified if one.feature is None}
+    assert overall["all"].n == PEOPLE.height
+    gained = ((PEOPLE["current"] == 0) & (PEOPLE["fairer"] == 1)).sum()
+    assert overall["all"].gained == gained
+    assert overall["positive"].gained + overall["negative"].gained == gained
+
+
+def test_rows_that_one_model_does_not_decide_are_excluded_and_counted():
+    fairer = pl.when(pl.int_range(pl.len()) < 100).then(None).otherwise(pl.col("fairer"))
+    found = compared("fairer", PEOPLE.with_columns(fairer=fairer))
+    candidate = found["fairer"]
+    assert (candidate.undecided, candidate.rows) == (100, PEOPLE.height - 100)
+    assert "100 rows that one of both models does not decide are excluded" in str(found)
+    assert candidate.disparities == compared("fairer", PEOPLE[100:])["fairer"].disparities
+
+
+def test_a_margin_of_a_rate_that_is_better_low():
+    found = compared("fairer", margins={"false_positive_rate": 0.1})["fairer"]
+    (test,) = found.margins
+    assert test.change.change < 0.1
+    assert test.outcome is Performance.NON_INFERIOR
+
+
+def test_what_has_no_interval_says_why():
+    found = compared("fairer", metrics=["roc_auc.difference"])["fairer"]
+    assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
+    assert all(d.reason is not None for d in found.disparities)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidate": "current"}, "'current' is already the model in use"),
+        ({"candidate": ["fairer", "fairer"]}, "'fairer' is already a candidate"),
+        ({"candidate": "repaid"}, "'repaid' is already the label"),
+        ({"candidate": "absent"}, "no column 'absent'"),
+        ({"candidate": []}, "name the columns of the candidates' decisions"),
+        ({"candidate": "fairer", "margins": {"base_rate": 0.1}}, "has no margin"),
+        ({"candidate": "fairer", "margins": {"accurcy": 0.1}}, "accuracy"),
+        ({"candidate": "fairer", "margins": {"accuracy": -0.1}}, "from 0 up"),
+        ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "a margin is of a rate"),
+        ({"candidate": "fairer", "prediction": None}, "needs the model in use"),
+        ({"candidate": "fairer", "task": "regression"}, "the predictions of two regressions"),
+    ],
+)
+def test_wrong_questions_say_what_is_wrong(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.compare(PEOPLE, **QUESTION | options)
+
+
+def test_a_score_outside_the_range_names_the_column():
+    scored = PEOPLE.with_columns(a=pl.lit(0.5), b=pl.lit(7.0))
+    with pytest.raises(fg.DataError, match="'b' is the score and must lie in"):
+        fg.compare(scored, label="repaid", score="a", candidate="b", sensitive="sex")
+
+
+def test_counts_without_candidates_cannot_be_compared():
+    with pytest.raises(fg.CubeError, match="do not hold the candidate 'fairer'"):
+        fg.compare(fg.count(PEOPLE, **QUESTION), candidate="fairer")
+
+
+def test_an_audit_of_counts_with_candidates_is_of_the_model_in_use():
+    cube = fg.count(PEOPLE, **QUESTION, candidate="fairer")
+    assert fg.audit(cube).estimates == fg.audit(PEOPLE, **QUESTION).estimates
+
+
+def test_json_can_be_read_again():
+    found = compared(["fairer", "random"], strata="region")
+    assert fg.ModelComparison.from_dict(found.to_dict()) == found
+
+
+def test_options_do_not_belong_to_two_reports():
+    report = fg.audit(PEOPLE, **QUESTION)
+    with pytest.raises(fg.SpecError, match="two reports are compared as they are"):
+        fg.compare(report, report, candidate="fairer")
