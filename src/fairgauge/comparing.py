@@ -12,6 +12,7 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.measure.compare_models import compare_candidates
 from fairgauge.pipeline import counted
 from fairgauge.resolve.outcomes import decide_task
+from fairgauge.rowwise.paired_scores import read_paired_scores
 from fairgauge.spec.option_docs import with_options
 from fairgauge.version import __version__
 
@@ -130,6 +131,6 @@ def _compare_models(data: object, options: Options) -> ModelComparison:
         spec=spec.to_dict(),
         current=spec.prediction or spec.score or "",
         confidence=spec.confidence,
-        candidates=compare_candidates(cube, spec),
+        candidates=compare_candidates(cube, spec, read_paired_scores(source, cube, spec)),
         own=tuple(map(described, spec.catalogue.own)),
     )

@@ -51,12 +51,12 @@ class Quantity:
     ----------
     value : array of shape (n,).
     at : its limits.
-    influence : array of the shape of the table: derivatives by its counts.
+    influence : array of the shape of the table: derivatives by its counts; None of scores.
     """
 
     value: Array
     at: At
-    influence: Array
+    influence: Array | None = None
 
     def less(self, other: Quantity, r: Array) -> Quantity:
         """Return the difference to the same number of another side; ``r`` correlates the two."""
@@ -78,7 +78,8 @@ class Quantity:
             low, high = self.at(z)
             return -high, -low
 
-        return Quantity(-self.value, at, -self.influence)
+        influence = None if self.influence is None else -self.influence
+        return Quantity(-self.value, at, influence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ class StatisticChange:
 
     Attributes
     ----------
-    table : the rows.
+    table : the rows; None of scores.
     old, new : its value under each model; arrays of shape (n,).
     rows : the effective rows that it rests on, the fewer of both.
     difference, ratio : of new and old; the ratio as a logarithm.
@@ -97,7 +98,7 @@ class StatisticChange:
     p_value : of no change.
     """
 
-    table: PairedTable
+    table: PairedTable | None
     old: Array
     new: Array
     rows: Array
@@ -147,10 +148,10 @@ def statistic_change(
 
     def logs(sign: int) -> At:
         def at(z: ArrayLike) -> Limits:
-            low, high = _logs(old.at(_z(z)))
+            low, high = logs_of(old.at(_z(z)))
             if sign > 0:
                 low, high = -high, -low
-            return mover_difference(log_new, *_logs(new.at(_z(z))), -sign * log_old, low, high,
+            return mover_difference(log_new, *logs_of(new.at(_z(z))), -sign * log_old, low, high,
                                     -sign * r)  # fmt: skip
 
         return at
@@ -208,7 +209,7 @@ class Discordant:
 
     def log_ratio(self, z: ArrayLike) -> Limits:
         """Return the logarithms of Bonett and Price's limits."""
-        return _logs(paired_ratio(self.both, self.gained, self.lost, self._critical(z)))
+        return logs_of(paired_ratio(self.both, self.gained, self.lost, self._critical(z)))
 
     def _critical(self, z: ArrayLike) -> Array:
         return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)
@@ -311,11 +312,18 @@ def disparity_changes(
 
 
 def _correlation_of_sides(
-    one: PairedTable, ours: Quantity, two: PairedTable, theirs: Quantity, *, inside: bool
+    one: PairedTable | None,
+    ours: Quantity,
+    two: PairedTable | None,
+    theirs: Quantity,
+    *,
+    inside: bool,
 ) -> Array:
     """Return the correlation of the same number of two sides: 0 where they share no rows."""
-    if one.clusters is None and not inside:
-        return np.zeros(len(one.weights))
+    if not inside and (one is None or one.clusters is None):
+        return np.zeros(len(ours.value))
+    if one is None or two is None or ours.influence is None or theirs.influence is None:
+        raise NoInterval(ReasonCode.SHARED_ROWS, of="group and reference")
     shared = one.covariance(ours.influence, theirs.influence, other=two)
     var_one = one.covariance(ours.influence, ours.influence)
     var_two = two.covariance(theirs.influence, theirs.influence)
@@ -365,6 +373,7 @@ def _equal(one: Array, two: Array) -> Array:
 
 
 @quiet
-def _logs(limits: Limits) -> Limits:
+def logs_of(limits: Limits) -> Limits:
+    """Return the logarithms of limits of a number that is not negative."""
     low, high = limits
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))

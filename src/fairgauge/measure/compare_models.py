@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.comparison.model_comparison import (
     Candidate,
     DisparityChange,
@@ -26,6 +28,7 @@ from fairgauge.enums import (
     Direction,
     IntervalMethod,
     Performance,
+    Profile,
     ReferenceKind,
     Status,
     Task,
@@ -37,11 +40,13 @@ from fairgauge.inference.paired_changes import (
     distance,
     distance_limits,
 )
+from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import as_count, as_number
 from fairgauge.report.results import NO_CLASS, ClassScope, Interval
+from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.resolve.resolution import resolve
@@ -51,12 +56,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import DisparityChanges
+    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.inference.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
 
@@ -68,8 +77,21 @@ _PAIR = 2
 _ROUNDING = 1e-12
 
 
-def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
+class PairedScores(Protocol):
+    """Reads the scores of two models from the rows."""
+
+    def sides(
+        self, counts: GroupCounts, outcome: OutcomeMasks, candidate: str
+    ) -> tuple[ScoredRows, ...]:
+        """Return the rows of every side, numbered as counts by side are."""
+
+
+def compare_candidates(
+    cube: Cube, spec: Spec, scores: PairedScores | None = None
+) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict.
+
+    ``scores`` reads the scores, for the statistics of scores; without it they have no interval.
 
     Raises
     ------
@@ -82,7 +104,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
             "which values are positive (fairgauge.above, --positive '>x')"
         )
         raise SpecError(Problem("candidate", message))
-    measured = [_Measured(cube, axis, spec) for axis in candidate_axes(cube)]
+    measured = [_Measured(cube, axis, spec, scores) for axis in candidate_axes(cube)]
     return judged([each.candidate() for each in measured], spec)
 
 
@@ -97,8 +119,9 @@ class _Sliced:
 class _Measured:
     """A candidate against the model in use."""
 
-    def __init__(self, cube: Cube, axis: Axis, spec: Spec) -> None:
+    def __init__(self, cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> None:
         self.name = axis.column
+        self._scores = scores
         self.cubes = pair(cube, axis)
         asked = _with_disparities(spec)
         in_use = replace(asked, candidate=(), margins=())
@@ -111,6 +134,12 @@ class _Measured:
         self.margins = spec.margins
         self.resolution = resolve(self.cubes.current, in_use)
         self.other = resolve(self.cubes.candidate, of_candidate)
+        self._contrasts = [
+            (each.metric, each.obstacle)
+            for each in asked_metrics(cube, in_use, self.resolution.task)
+            if isinstance(each.metric, Contrast)
+            and (each.obstacle or each.metric.needs & {"prediction", "score"})
+        ]
 
     def candidate(self) -> Candidate:
         """Return the candidate's numbers, without a verdict."""
@@ -145,13 +174,6 @@ class _Measured:
             yield _Sliced(PairedSlice(counts, nothing, self.spec, outcomes), NO_CLASS)
 
     @property
-    def _contrasts(self) -> list[tuple[Contrast, Reason | None]]:
-        asked = self.resolution.metrics
-        return [(each.metric, each.obstacle) for each in asked
-                if isinstance(each.metric, Contrast)
-                and (each.obstacle or "prediction" in each.metric.needs)]  # fmt: skip
-
-    @property
     def _statistics(self) -> list[Statistic]:
         """Return the rates to show: those of the disparities, of the margins, and accuracy."""
         catalogue = self.spec.catalogue
@@ -159,7 +181,8 @@ class _Measured:
         wanted += [catalogue.rate(name) for name, _ in self.margins]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
-        return list({each.name: each for each in wanted if each.needs & {"prediction"}}.values())
+        decided = (each for each in wanted if each.needs & {"prediction", "score"})
+        return list({each.name: each for each in decided}.values())
 
     def _rates(self) -> Iterator[RateChange]:
         """Yield the rates of all rows, and of the groups of every feature."""
@@ -170,7 +193,27 @@ class _Measured:
                 slots = np.arange(len(slice_.counts.scopes))
                 which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
                 for statistic, scope in self._of_scope(sliced, self._statistics):
-                    yield from self._rate_changes(sliced, statistic, scope, which, at)
+                    if not self._measured_at(sliced, statistic):
+                        continue
+                    kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
+                    yield from self._rate_changes(sliced, statistic, scope, which[kept], at[kept])
+
+    def _measured_at(self, sliced: _Sliced, statistic: Statistic) -> bool:
+        """Return whether to measure a statistic here: without decisions at one threshold alone."""
+        first = sliced.of.current.outcome.threshold == self.resolution.outcomes[0].threshold
+        return first or "prediction" in statistic.needs
+
+    def _change(
+        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    ) -> StatisticChange:
+        """Return what becomes of a statistic of some sides, of decisions or of scores."""
+        if not isinstance(statistic, ScoreStatistic):
+            return sliced.of.change(statistic, which, slots)
+        if self._scores is None:
+            raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+        slice_ = sliced.of.current
+        sides = self._scores.sides(slice_.counts, slice_.outcome, self.name)
+        return score_change(statistic, [sides[i] for i in which.tolist()])
 
     def _of_scope(
         self, sliced: _Sliced, statistics: Sequence[Statistic]
@@ -200,28 +243,27 @@ class _Measured:
                 group=counts.groups[g],
                 scope=counts.scopes[s],
                 class_scope=scope,
-                threshold=slice_.outcome.threshold,
+                threshold=slice_.outcome.threshold if "prediction" in statistic.needs else None,
             )
             for g, s in zip(which.tolist(), slots.tolist(), strict=True)
         ]
         try:
-            change = sliced.of.change(statistic, which, slots)
-        except NoInterval as why:
-            yield from (replace(each, status=Status.NOT_APPLICABLE, reason=why.reason)
-                        for each in bases)  # fmt: skip
+            change = self._change(sliced, statistic, which, slots)
+        except NoInterval as refused:
+            for each in bases:
+                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
             return
         level = self.spec.confidence
         z = critical(level)
         low, high = change.difference.at(z)
         ratio_low, ratio_high = change.ratio.at(z)
-        sides = [each.evidence(which, slots).side for each in (slice_, sliced.of.candidate)]
         for i, base in enumerate(bases):
             old, new, value = (as_number(v[i]) for v in
                                (change.old, change.new, change.difference.value))  # fmt: skip
             if old is None or new is None:
-                side = sides[0] if old is None else sides[1]
-                yield replace(base, old=old, new=new, status=Status.UNDEFINED,
-                              reason=statistic.why_undefined(side, i))  # fmt: skip
+                side = sliced.of.current if old is None else sliced.of.candidate
+                why = _undefined(statistic, side.evidence(which, slots).side, i)
+                yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
                 continue
             n = float(change.rows[i])
             sparse = n < FEWEST_ROWS
@@ -248,6 +290,8 @@ class _Measured:
         for feature in range(len(self.resolution.features)):
             for sliced in self._slices(feature):
                 for metric, obstacle in self._contrasts:
+                    if not self._measured_at(sliced, metric.of):
+                        continue
                     if obstacle is not None:
                         yield from self._not_applicable(sliced, metric, obstacle)
                         continue
@@ -283,29 +327,31 @@ class _Measured:
                 reference=compared.each[k],
                 scope=counts.scopes[s],
                 class_scope=scope,
-                threshold=slice_.outcome.threshold,
+                threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
                 by=metric.by,
             )
             for g, s, k in zip(which.tolist(), slots.tolist(), kept.tolist(), strict=True)
         ]
-        profile = self.spec.profile
-        old, new = (
-            metric.value(
-                each.evidence(which, slots).side, each.evidence(references, slots).side, profile
-            )
-            for each in (slice_, sliced.of.candidate)
-        )
         try:
-            ours, theirs = (sliced.of.change(metric.of, side, slots)
-                            for side in (which, references))  # fmt: skip
+            ours, theirs = (
+                self._change(sliced, metric.of, side, slots) for side in (which, references)
+            )
         except NoInterval as why:
-            for i, base in enumerate(bases):
-                yield replace(base, old=as_number(old[i]), new=as_number(new[i]),
-                              status=Status.NOT_APPLICABLE, reason=why.reason)  # fmt: skip
+            for base in bases:
+                yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
             return
         inside = bool((references == slice_.sides.whole).all())
-        made = disparity_changes(metric, ours, theirs, inside=inside)
-        yield from self._completed(bases, metric, made, (old, new))
+        try:
+            made = disparity_changes(metric, ours, theirs, inside=inside)
+        except NoInterval as why:
+            for base in bases:
+                yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
+            return
+        values = (
+            _contrasted(metric, ours.old, theirs.old),
+            _contrasted(metric, ours.new, theirs.new),
+        )
+        yield from self._completed(bases, metric, made, values)
 
     def _completed(
         self,
@@ -385,7 +431,7 @@ class _Measured:
                 outcome = Performance.INFERIOR
             better = worst > 0
             zero = np.zeros(1, dtype=np.int64)
-            made = sliced.of.change(statistic, zero, zero).difference
+            made = self._change(sliced, statistic, zero, zero).difference
             made = made if sign > 0 else made.negated()
             two_sided = made.p_value(null=-margin)[0]
             p = float(two_sided / 2 if made.value[0] > -margin else 1 - two_sided / 2)
@@ -451,6 +497,22 @@ def _unmirrored(compared: Compared, slice_: Slice) -> Index:
         return every
     kept: Index = every[compared.groups == int(np.argmin(counts.cases))]
     return kept
+
+
+def _contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
+    """Return a contrast of the numbers of both sides."""
+    first, second = group, reference
+    if metric.order == "reference - group":
+        first, second = second, first
+    made = subtract if metric.by == "difference" else divide
+    return made(first, second, Profile.DOCUMENTED)
+
+
+def _undefined(statistic: Statistic, side: ConfusionCounts, at: int) -> Reason:
+    """Return why a statistic is undefined; counts of decisions hold no scores."""
+    if isinstance(statistic, ScoreStatistic):
+        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
+    return statistic.why_undefined(side, at)
 
 
 def _interval(

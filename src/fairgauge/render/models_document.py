@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
@@ -102,6 +103,7 @@ CAVEAT = (
 
 def models_document(comparison: ModelComparison) -> DocumentTree:
     """Build the document of candidates against the model in use."""
+    comparison = _at_one_threshold(comparison)
     current = called(comparison.current)
     names = numbers.listing([called(each.name) for each in comparison.candidates])
     several = len(comparison.candidates) > 1
@@ -130,6 +132,26 @@ def models_document(comparison: ModelComparison) -> DocumentTree:
         created=comparison.created,
         version=comparison.version,
     )
+
+
+def _at_one_threshold(comparison: ModelComparison) -> ModelComparison:
+    """Return the comparison without its score threshold, where there is one alone."""
+    thresholds = comparison.spec.get("threshold")
+    if isinstance(thresholds, list) and len(thresholds) > 1:
+        return comparison
+    candidates = tuple(
+        replace(
+            each,
+            disparities=tuple(replace(one, threshold=None) for one in each.disparities),
+            rates=tuple(replace(one, threshold=None) for one in each.rates),
+            margins=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.margins
+            ),
+            reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
+        )
+        for each in comparison.candidates
+    )
+    return replace(comparison, candidates=candidates)
 
 
 def describe_candidate(each: Candidate, current: str) -> str:

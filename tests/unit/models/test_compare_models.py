@@ -7,6 +7,7 @@ from tests.unit.models.model_rows import QUESTION, rows
 
 import fairgauge as fg
 from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status
+from fairgauge.reasons import ReasonCode
 
 PEOPLE = rows()
 
@@ -243,3 +244,39 @@ def test_options_do_not_belong_to_two_reports():
     report = fg.audit(PEOPLE, **QUESTION)
     with pytest.raises(fg.SpecError, match="two reports are compared as they are"):
         fg.compare(report, report, candidate="fairer")
+
+
+def scored(n=500, seed=5):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    a, b = (1 / (1 + np.exp(-(1.5 * (label - 0.5) + rng.normal(size=n) * s))) for s in (1.0, 0.7))
+    return pl.DataFrame({"y": label, "a": a, "b": b, "sex": rng.choice(["F", "M"], n)})
+
+
+def test_areas_and_brier_scores_are_compared_row_by_row():
+    data = scored()
+    metrics = ["roc_auc.difference", "brier_score.difference"]
+    found = fg.compare(
+        data, label="y", score="a", candidate="b", sensitive="sex", metrics=metrics,
+        margins={"roc_auc": 0.02},
+    )["b"]  # fmt: skip
+    old, new = (
+        fg.audit(data, label="y", score=s, sensitive="sex", metrics=metrics) for s in ("a", "b")
+    )
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert (each.old, each.new) == pytest.approx((before, after))
+        assert each.interval.low < each.change < each.interval.high
+    errors = ((data["b"] - data["y"]) ** 2 - (data["a"] - data["y"]) ** 2).to_numpy()
+    half = 1.965 * errors.std(ddof=1) / np.sqrt(len(errors))
+    (brier,) = [r for r in found.rates if (r.rate, r.feature) == ("brier_score", None)]
+    assert brier.change == pytest.approx(errors.mean())
+    assert brier.interval.high - brier.change == pytest.approx(half, rel=1e-3)
+
+
+def test_scores_of_counts_say_that_they_need_rows():
+    question = {"label": "y", "score": "a", "candidate": "b", "sensitive": "sex"}
+    cube = fg.count(scored(), **question)
+    found = fg.compare(cube, metrics=["roc_auc.difference"])["b"]
+    assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
+    assert {d.reason.code for d in found.disparities} == {ReasonCode.NOT_OF_DECISIONS}
