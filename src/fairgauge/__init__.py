@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.comparing import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
     from fairgauge.spec.specification import Spec
+    from fairgauge.thresholding import thresholds
 
 _HOME = {
     "Comparison": "comparison.comparison",
@@ -50,6 +52,7 @@ _HOME = {
     "SpecError": "errors",
     "TN": "catalogue.cells",
     "TP": "catalogue.cells",
+    "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
     "audit": "pipeline",
     "compare": "comparing",
@@ -65,6 +68,7 @@ _HOME = {
     "rule": "spec.rules",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
+    "thresholds": "thresholding",
 }
 
 __all__ = [
@@ -84,6 +88,7 @@ __all__ = [
     "Rule",
     "Spec",
     "SpecError",
+    "ThresholdChoice",
     "__version__",
     "above",
     "audit",
@@ -100,6 +105,7 @@ __all__ = [
     "rule",
     "sql",
     "statistic",
+    "thresholds",
 ]
 
 

@@ -30,6 +30,7 @@ PUBLIC = [
     "SpecError",
     "TN",
     "TP",
+    "ThresholdChoice",
     "__version__",
     "above",
     "audit",
@@ -46,6 +47,7 @@ PUBLIC = [
     "rule",
     "sql",
     "statistic",
+    "thresholds",
 ]
 """One name more or less is a change of the contract: change it here and in the changelog."""
 
@@ -59,6 +61,7 @@ MODULES = [
     "fairgauge.comparing",
     "fairgauge.cube.confusion",
     "fairgauge.planning",
+    "fairgauge.thresholding",
     "fairgauge.report.loading",
     "fairgauge.scan.sql_query",
     "fairgauge.spec.features",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fairgauge.catalogue.arithmetic import divide, subtract
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Contrast
@@ -25,43 +23,34 @@ from fairgauge.cube.pairs import candidate_axes, pair
 from fairgauge.enums import (
     Better,
     ClassKind,
-    Direction,
     IntervalMethod,
     Performance,
-    Profile,
     ReferenceKind,
     Status,
     Task,
 )
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import (
-    disparity_changes,
-    distance,
-    distance_limits,
-)
+from fairgauge.inference.paired_changes import disparity_changes
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
+from fairgauge.measure.change_records import disparity_records, rate_records
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import as_count, as_number
 from fairgauge.report.results import NO_CLASS, ClassScope, Interval
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.resolve.references import FEWEST_ROWS
 from fairgauge.resolve.resolution import resolve
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+    from fairgauge.inference.paired_changes import StatisticChange
     from fairgauge.inference.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
     from fairgauge.resolve.group_counts import GroupCounts
@@ -74,7 +63,6 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
 """The disparities that are compared where no metrics are named: demographic parity and equalized
 odds."""
 _PAIR = 2
-_ROUNDING = 1e-12
 
 
 class PairedScores(Protocol):
@@ -253,37 +241,14 @@ class _Measured:
             for each in bases:
                 yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
             return
-        level = self.spec.confidence
-        z = critical(level)
-        low, high = change.difference.at(z)
-        ratio_low, ratio_high = change.ratio.at(z)
-        for i, base in enumerate(bases):
-            old, new, value = (as_number(v[i]) for v in
-                               (change.old, change.new, change.difference.value))  # fmt: skip
-            if old is None or new is None:
-                side = sliced.of.current if old is None else sliced.of.candidate
-                why = _undefined(statistic, side.evidence(which, slots).side, i)
-                yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
-                continue
-            n = float(change.rows[i])
-            sparse = n < FEWEST_ROWS
-            reason = Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS) if sparse else None
-            signed = statistic.signed
-            yield replace(
-                base,
-                old=old,
-                new=new,
-                change=value,
-                interval=_interval(low[i], high[i], level, change.methods),
-                ratio=None if signed else as_number(np.exp(change.ratio.value[i])),
-                ratio_interval=None if signed else _interval(
-                    np.exp(ratio_low[i]), np.exp(ratio_high[i]), level, change.ratio_methods
-                ),
-                p_value=as_number(change.p_value[i]),
-                n=as_count(n),
-                status=Status.TOO_FEW if sparse else Status.OK,
-                reason=reason,
-            )  # fmt: skip
+
+        def undefined(i: int, old: bool) -> Reason:
+            if isinstance(statistic, ScoreStatistic):
+                return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
+            side = sliced.of.current if old else sliced.of.candidate
+            return statistic.why_undefined(side.evidence(which, slots).side, i)
+
+        yield from rate_records(statistic, change, bases, self.spec.confidence, undefined)
 
     def _disparities(self) -> Iterator[DisparityChange]:
         """Yield the contrasts of every feature, overall and in every stratum."""
@@ -347,60 +312,8 @@ class _Measured:
             for base in bases:
                 yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
             return
-        values = (
-            _contrasted(metric, ours.old, theirs.old),
-            _contrasted(metric, ours.new, theirs.new),
-        )
-        yield from self._completed(bases, metric, made, values)
-
-    def _completed(
-        self,
-        bases: Sequence[DisparityChange],
-        metric: Contrast,
-        made: DisparityChanges,
-        values: tuple[Array, Array],
-    ) -> Iterator[DisparityChange]:
-        """Yield the changes of a metric with their intervals and p-values."""
         level = self.spec.confidence
-        z = critical(level)
-        shift, above = made.shift.at(z), made.level.at(z)
-        away = distance(made.shift.value, made.level.value)
-        away_low, away_high = distance_limits(shift, above)
-        p = np.maximum(made.shift.p_value(), made.level.p_value())
-        by_ratio = metric.by == "ratio"
-        scaled = np.exp if by_ratio else np.asarray
-        for i, base in enumerate(bases):
-            old, new = (as_number(each[i]) for each in values)
-            change = as_number(made.shift.value[i])
-            base = replace(base, old=old, new=new)
-            if old is None or new is None or change is None:
-                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED,
-                                   report="old" if old is None else "new")  # fmt: skip
-                if old is not None and new is not None:
-                    reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
-                yield replace(base, status=Status.UNDEFINED, reason=reason)
-                continue
-            rows = [float(each[i]) for each in made.rows]
-            sparse = min(rows) < FEWEST_ROWS
-            far = as_number(away[i])
-            yield replace(
-                base,
-                change=float(scaled(change)),
-                interval=_interval(
-                    float(scaled(shift[0][i])), float(scaled(shift[1][i])), level, made.methods
-                ),
-                distance=far,
-                distance_interval=_interval(away_low[i], away_high[i], level, made.methods),
-                direction=None if far is None else _direction(far),
-                crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
-                p_value=as_number(p[i]),
-                n_group=as_count(rows[0]),
-                n_reference=as_count(rows[1]),
-                status=Status.TOO_FEW if sparse else Status.OK,
-                reason=Reason.of(ReasonCode.FEW_ROWS, n=min(rows), minimum=FEWEST_ROWS)
-                if sparse
-                else None,
-            )
+        yield from disparity_records(metric, made, (ours, theirs), bases, level)
 
     def _margin_tests(self) -> Iterator[MarginTest]:
         """Yield the tests of the margins, on all rows."""
@@ -497,34 +410,3 @@ def _unmirrored(compared: Compared, slice_: Slice) -> Index:
         return every
     kept: Index = every[compared.groups == int(np.argmin(counts.cases))]
     return kept
-
-
-def _contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
-    """Return a contrast of the numbers of both sides."""
-    first, second = group, reference
-    if metric.order == "reference - group":
-        first, second = second, first
-    made = subtract if metric.by == "difference" else divide
-    return made(first, second, Profile.DOCUMENTED)
-
-
-def _undefined(statistic: Statistic, side: ConfusionCounts, at: int) -> Reason:
-    """Return why a statistic is undefined; counts of decisions hold no scores."""
-    if isinstance(statistic, ScoreStatistic):
-        return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
-    return statistic.why_undefined(side, at)
-
-
-def _interval(
-    low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
-) -> Interval | None:
-    """Return an interval; None where it is unknown or says nothing."""
-    if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
-        return None
-    return Interval(float(low), float(high), level, methods)
-
-
-def _direction(distance: float) -> Direction:
-    if abs(distance) <= _ROUNDING:
-        return Direction.AS_FAR
-    return Direction.FURTHER if distance > 0 else Direction.CLOSER

@@ -7,24 +7,27 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from fairgauge.comparison.model_comparison import ModelComparison
+from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.render.display_names import printable
-from fairgauge.render.flat_rows import changes_of, model_changes_of, table_of
+from fairgauge.render.flat_rows import changes_of, frontier_of, model_changes_of, table_of
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from fairgauge.comparison.comparison import Comparison
     from fairgauge.render.flat_rows import Cell
+    from fairgauge.render.formats import Shown
 
 _FORMULA = tuple("=+-@")
 _NEEDS_QUOTES = frozenset('",;|')
 
 
-def write(shown: Report | Comparison | ModelComparison, *, table: str = "estimates") -> str:
+def write(shown: Shown, *, table: str = "estimates") -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
     if isinstance(shown, Report):
         found = table_of(shown, table)
     elif isinstance(shown, ModelComparison):
         found = model_changes_of(shown)
+    elif isinstance(shown, ThresholdChoice):
+        found = frontier_of(shown)
     else:
         found = changes_of(shown)
     lines = [",".join(found.columns)]

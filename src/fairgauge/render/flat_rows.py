@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.report.report import Report
 
 Cell: TypeAlias = "str | float | None"
@@ -156,3 +157,22 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
             row |= _flat(fields["interval"] or {})
             rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
     return FlatTable(MODEL_CHANGES, tuple(rows))
+
+
+FRONTIER = ("threshold", "performance", "performance_low", "performance_high", "group",
+            "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
+
+
+def frontier_of(choice: ThresholdChoice) -> FlatTable:
+    """Return one row for every threshold."""
+    rows = []
+    for each in choice.frontier:
+        row: Row = {"threshold": each.threshold, "group": each.group, "meets": each.meets}
+        for name, value, interval in (
+            ("performance", each.performance, each.performance_interval),
+            ("disparity", each.disparity, each.disparity_interval),
+        ):
+            low, high = interval or (None, None)
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        rows.append(tuple(row[name] for name in FRONTIER))
+    return FlatTable(FRONTIER, tuple(rows))

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.render.document_tree import DocumentTree
     from fairgauge.report.report import Report
 
-    Shown: TypeAlias = Report | Comparison | ModelComparison
+    Shown: TypeAlias = Report | Comparison | ModelComparison | ThresholdChoice
 
-Subject = Literal["report", "comparison", "models"]
-"""A report, a comparison of two reports, or a comparison of models on the same rows."""
+Subject = Literal["report", "comparison", "models", "thresholds"]
+"""A report, a comparison of two reports or of models, or a choice of thresholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison", "models")
+    of: tuple[Subject, ...] = ("report", "comparison", "models", "thresholds")
     options: tuple[str, ...] = ()
 
 
@@ -64,6 +65,7 @@ _CALLED: dict[Subject, str] = {
     "report": "a report",
     "comparison": "a comparison",
     "models": "a comparison of models",
+    "thresholds": "a choice of thresholds",
 }
 _FULL = frozenset({"html"})
 
@@ -103,7 +105,7 @@ def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: 
 
     Parameters
     ----------
-    shown : Report, Comparison or ModelComparison
+    shown : Report, Comparison, ModelComparison or ThresholdChoice
         What is shown.
     format : str
         The name of a format: text, json, csv, markdown, html, junit (reports alone) or notebook.
@@ -176,10 +178,13 @@ def save_all(shown: Shown, paths: Iterable[str]) -> None:
 
 def _subject(shown: Shown) -> Subject:
     from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.report.report import Report
 
     if isinstance(shown, ModelComparison):
         return "models"
+    if isinstance(shown, ThresholdChoice):
+        return "thresholds"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
@@ -193,8 +198,13 @@ def _arguments(shown: Shown, found: Format, options: Any) -> tuple[Any, ...]:
 
 def _document(shown: Shown, *, full: bool) -> DocumentTree:
     from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.report.report import Report
 
+    if isinstance(shown, ThresholdChoice):
+        from fairgauge.render.thresholds_document import thresholds_document
+
+        return thresholds_document(shown)
     if isinstance(shown, Report):
         from fairgauge.render.report_document import report_document
 

@@ -210,10 +210,10 @@ def _margin_sentence(test: MarginTest) -> str:
     if change.old is None or change.new is None:
         reason = describe_reason(change.reason) if change.reason else "it is undefined"
         return f"{words}{at}: {reason}."
-    return f"{words}{at}: {_rate_shift(change)}: {outcome}."
+    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}."
 
 
-def _rate_shift(each: RateChange) -> str:
+def describe_rate_shift(each: RateChange) -> str:
     """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
     share = is_share(each.rate)
     old, new = (
@@ -231,7 +231,7 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
     found = [one for one in each.disparities if one.significant]
     found.sort(key=lambda one: -abs(one.distance or 0.0))
     for one in found[:_MOST_ITEMS]:
-        yield f"{_subject(one)}: {_disparity_shift(one)}, {_went(one)}."
+        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_went(one)}."
     if len(found) > _MOST_ITEMS:
         yield f"{len(found) - _MOST_ITEMS:,} more below."
 
@@ -243,7 +243,8 @@ def _subject(one: DisparityChange) -> str:
     return f"{capitalised(metric_words(one.metric))}, {who}"
 
 
-def _disparity_shift(one: DisparityChange) -> str:
+def describe_disparity_shift(one: DisparityChange) -> str:
+    """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
     kind, sign = unit(one.metric), signed(one.metric)
     old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     text = f"{old} {ARROW} {new}{_unit_name(kind)}"
@@ -394,7 +395,7 @@ def _change_row(one: DisparityChange) -> ChartRow:
     return ChartRow(
         f"{called(one.group)} ({called(one.feature)}){of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        _disparity_shift(one),
+        describe_disparity_shift(one),
         below="; ".join(filter(None, [_went(one).strip(", "), _few(one)])),
     )
 
@@ -406,7 +407,7 @@ def _rate_row(one: RateChange) -> ChartRow:
     return ChartRow(
         f"{who}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        _rate_shift(one),
+        describe_rate_shift(one),
         below="; ".join(filter(None, [numbers.probability(one.p_value), _few(one)])),
         emphasis=one.feature is None,
     )

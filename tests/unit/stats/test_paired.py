@@ -2,48 +2,65 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import xlogy
+from scipy.stats import chi2, norm
+
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import critical, paired_ratio, wilson
 from fairgauge.stats.paired import paired_areas, paired_difference, paired_p
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import chi2, norm
 
 Z = critical(0.95)
 
-NEWCOMBE_TABLES = {
-    # both, first alone, second alone, neither: limits of method 10 and of Tango's score
-    (36, 12, 2, 4): ((0.0569, 0.3404), (0.0597, 0.3362)),
-}
-"""Newcombe (1998), Statistics in Medicine 17, 2635-2650; Tango (1998), ibid. 17, 891-908."""
+CAVO = (59, 6, 16, 80)
+"""Complete response before and after consolidation therapy: both, before alone, after alone,
+neither (Cavo et al. 2012), with the intervals of Fagerland, Lydersen and Laake, Statistical
+Analysis of Contingency Tables (2017), chapter 8."""
+BENTUR = (1, 1, 7, 12)
+"""Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), likewise."""
 
 
-def correlation(a, b, c, d):
-    return (a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+def corrected_correlation(a, b, c, d):
+    """Return phi with Newcombe's correction."""
+    over = a * d - b * c
+    over = max(over - (a + b + c + d) / 2, 0) if over > 0 else over
+    return over / np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
 
 
-@pytest.mark.parametrize(("table", "limits"), NEWCOMBE_TABLES.items())
-def test_tango_solves_his_score_equation(table, limits):
+def test_published_intervals_of_differences():
+    a, b, c, _ = CAVO
+    n = sum(CAVO)
+    limits = [wilson(x, n, Z) for x in (a + b, a + c)]
+    phi = corrected_correlation(*CAVO)
+    newcombe = mover_difference((a + b) / n, *limits[0], (a + c) / n, *limits[1], phi)
+    assert newcombe == pytest.approx((-0.1186, -0.0046), abs=5e-5)
+    tango = paired_difference(1, 7, sum(BENTUR), Z)
+    assert tango == pytest.approx((-0.5173, -0.0261), abs=1e-3)
+
+
+def test_p_values_are_those_of_statsmodels():
+    """`statsmodels.stats.contingency_tables.mcnemar` 0.15, exact=False, correction=False."""
+    p = paired_p([6, 1], [16, 7])
+    assert p == pytest.approx([0.0330062576612325, 0.033894853524689295])
+
+
+def test_published_interval_of_a_ratio():
+    both, first, second, _ = CAVO
+    assert paired_ratio(both, first, second, Z) == pytest.approx((0.7579, 0.9910), abs=5e-5)
+
+
+@pytest.mark.parametrize("table", [CAVO, BENTUR, (36, 12, 2, 4), (0, 3, 0, 9)])
+def test_tango_solves_his_score_equation(table):
     """At a limit the score of the restricted maximum likelihood estimates is the quantile."""
     a, b, c, d = table
     n = sum(table)
     for gap in paired_difference(b, c, n, Z):
-        grid = np.linspace(max(0, -gap) + 1e-9, (1 - abs(gap)) / 1 - 1e-9, 400_001)
-        q = grid[(grid + gap >= 0) & (2 * grid + gap <= 1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            likelihood = b * np.log(q + gap) + c * np.log(q) + (a + d) * np.log(1 - 2 * q - gap)
-        best = q[np.nanargmax(likelihood)]
+        q = np.linspace(max(0.0, -gap) + 1e-9, (1 - gap) / 2 - 1e-9, 400_001)
+        likelihood = xlogy(b, q + gap) + xlogy(c, q) + xlogy(a + d, 1 - 2 * q - gap)
+        best = q[np.argmax(likelihood)]
         score = (b - c - n * gap) / np.sqrt(n * (2 * best + gap * (1 - gap)))
         assert abs(score) == pytest.approx(Z, abs=2e-3)
-    del limits
-
-
-def test_mover_with_the_correlation_is_newcombes_method_ten_without_its_correction():
-    a, b, c, d = 43, 0, 1, 0  # phi is undefined: no second margin
-    n = a + b + c + d
-    one, two = wilson(a + b, n, Z), wilson(a + c, n, Z)
-    low, high = mover_difference((a + b) / n, *one, (a + c) / n, *two, 0.0)
-    assert low < (b - c) / n < high
 
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 60))
@@ -75,8 +92,7 @@ def test_the_ratio_of_equal_models_holds_one():
 def delong_by_definition(label, old, new):
     """Return the areas and their covariance from all pairs of rows, as in the paper."""
     pairs = [
-        (s[label][:, None] > s[~label]) + 0.5 * (s[label][:, None] == s[~label])
-        for s in (old, new)
+        (s[label][:, None] > s[~label]) + 0.5 * (s[label][:, None] == s[~label]) for s in (old, new)
     ]
     areas = [each.mean() for each in pairs]
     rows = np.cov([each.mean(axis=1) for each in pairs]) / label.sum()
