@@ -19,6 +19,11 @@ from fairgauge.stats.significance import two_sided
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+_BESIDE = 1e-7
+"""Relative distance of the point by which a root is refined."""
+_SOLVED = 1e-9
+"""Score at which a limit is found."""
+_REAL = 1e-6
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
@@ -85,7 +90,45 @@ def _furthest(better: Array, worse: Array, n: Array, z: Array) -> Array:
         score = _score(better, worse, n, gap)
         return np.where(np.isnan(score), np.inf, score) - z  # its variance is 0 at -1
 
-    return falling_root(rejected, np.full(n.shape, -1.0), (better - worse) / n)
+    start = _least_root(better, worse, n, z)
+    estimate = (better - worse) / n
+    beside = start - _BESIDE * (1 + np.abs(start))
+    here, there = rejected(start), rejected(beside)
+    step = here * (start - beside) / (here - there)
+    refined = np.where(np.isfinite(step), start - step, start)
+    refined = np.where(z > 0, refined, estimate)
+    close = (np.abs(rejected(refined)) < _SOLVED) | (z <= 0)
+    if close.all():
+        return np.clip(refined, -1.0, estimate)
+    return np.where(close, refined, falling_root(rejected, np.full(n.shape, -1.0), estimate))
+
+
+def _least_root(better: Array, worse: Array, n: Array, z: Array) -> Array:
+    """Return the lower limit in closed form: the least root of a quartic; nan where it has none.
+
+    With q from `_score`, the squared score equation makes q a quadratic in the gap; put into the
+    likelihood equation of q that is the quartic. scipy has no function for many quartics.
+
+    References
+    ----------
+    Yang, Sun & Hardin (2013), Statistics in Medicine 32, 1336-1342.
+    """
+    d, s, k = better - worse, better + worse, 1 / z**2
+    a, b, c = (n * k + 1) / 2, -(2 * d * k + 1) / 2, d**2 * k / (2 * n)
+    slope = 2 * n - d
+    coefficients = (
+        2 * n * c * c - s * c,
+        4 * n * b * c + slope * c - s * b - worse,
+        2 * n * (b * b + 2 * a * c) + slope * b - s * a + worse,
+        4 * n * a * b + slope * a,
+    )
+    companion = np.zeros((*n.shape, 4, 4))
+    companion[..., [1, 2, 3], [0, 1, 2]] = 1.0
+    companion[..., 3] = np.stack([-each / (2 * n * a * a) for each in coefficients], axis=-1)
+    known = np.isfinite(companion).all(axis=(-2, -1))
+    roots = np.linalg.eigvals(np.where(known[..., None, None], companion, 0.0))
+    real = np.where(np.abs(roots.imag) < _REAL, roots.real, np.inf).min(axis=-1)
+    return np.where(known & np.isfinite(real), real, np.nan)
 
 
 def _score(better: Array, worse: Array, n: Array, gap: Array) -> Array:
