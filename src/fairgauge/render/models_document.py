@@ -112,7 +112,7 @@ def models_document(comparison: ModelComparison) -> DocumentTree:
         f"decide the same rows of {_source(comparison.source)}."
     )
     sections = [_candidate(each, comparison) for each in comparison.candidates]
-    details = tuple(_details(each) for each in comparison.candidates)
+    details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
     method = Section("method", "Method", (Paragraph(METHOD),))
     sections.append(Section("all", "All changes", (*details, method), short="All changes"))
     sections.append(Section("notes", "Notes", (Paragraph(CAVEAT, Tone.SOFT),)))
@@ -360,7 +360,7 @@ def _part(some: float, of: float) -> str:
     return f"{numbers.count(some)} ({some / of:.1%})" if of else numbers.count(some)
 
 
-def _details(each: Candidate) -> Section:
+def _details(place: int, each: Candidate) -> Section:
     """Return the charts of all disparities and rates of a candidate."""
     blocks: list[Block] = []
     by_metric: dict[str, list[DisparityChange]] = {}
@@ -386,7 +386,7 @@ def _details(each: Candidate) -> Section:
     )
     if missing:
         blocks.append(Items(tuple(map(printable, missing))))
-    return Section(f"details-{each.name}", f"{called(each.name)}", tuple(blocks), folded=True)
+    return Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
 
 
 def _change_row(one: DisparityChange) -> ChartRow:

@@ -125,7 +125,7 @@ def _least_root(better: Array, worse: Array, n: Array, z: Array) -> Array:
     companion = np.zeros((*n.shape, 4, 4))
     companion[..., [1, 2, 3], [0, 1, 2]] = 1.0
     companion[..., 3] = np.stack([-each / (2 * n * a * a) for each in coefficients], axis=-1)
-    known = np.isfinite(companion).all(axis=(-2, -1))
+    known = np.asarray(np.isfinite(companion).all(axis=(-2, -1)))
     roots = np.linalg.eigvals(np.where(known[..., None, None], companion, 0.0))
     real = np.where(np.abs(roots.imag) < _REAL, roots.real, np.inf).min(axis=-1)
     return np.where(known & np.isfinite(real), real, np.nan)
