@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
@@ -82,6 +83,7 @@ def thresholds(
     assert isinstance(spec.threshold, tuple)
     return ThresholdChoice(
         version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         source=source.name if source else "counts",
         rows=cube.rows,
         score=spec.score,

@@ -79,7 +79,8 @@ class ThresholdChoice:
 
     Attributes
     ----------
-    version, source, rows : the fairgauge that made it, and what it counted.
+    version, created : the fairgauge that made it, and when.
+    source, rows : what was counted.
     score, feature : the column of the score, and the sensitive feature.
     today : the threshold in use.
     goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
@@ -94,6 +95,7 @@ class ThresholdChoice:
     """
 
     version: str
+    created: str
     source: str
     rows: int
     score: str
@@ -162,6 +164,7 @@ class ThresholdChoice:
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
+            "created": self.created,
             "data": {"source": self.source, "rows": self.rows},
             "score": self.score,
             "feature": self.feature,
@@ -262,6 +265,7 @@ def _read(values: Saved) -> ThresholdChoice:
     names = ("score", "feature", "today", "goal", "kept", "margin", "confidence", "seed")
     return ThresholdChoice(
         version=values["tool"]["version"],
+        created=values["created"],
         source=values["data"]["source"],
         rows=values["data"]["rows"],
         frontier=tuple(map(_read_point, values["frontier"])),

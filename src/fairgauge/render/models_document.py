@@ -70,12 +70,6 @@ _TONES = {
     CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
     CandidateVerdict.NONE: Tone.PLAIN,
 }
-_FAIRNESS = {
-    Fairness.FAIRER: "its disparities are closer to no difference",
-    Fairness.LESS_FAIR: "its disparities are further from no difference",
-    Fairness.MIXED: "some of its disparities are closer to no difference and some further from it",
-    Fairness.CANNOT_TELL: "no disparity changes statistically significantly",
-}
 _PERFORMANCE = {
     Performance.NON_INFERIOR: "it is not worse by more than the margin",
     Performance.INFERIOR: "it is worse by more than the margin",
@@ -164,7 +158,7 @@ def describe_candidate(each: Candidate, current: str) -> str:
         "cannot be determined",
         CandidateVerdict.NONE: f"{called(each.name)} against {current}",
     }[each.verdict]
-    fairness, performance = _FAIRNESS[each.fairness], _PERFORMANCE[each.performance]
+    fairness, performance = _fairness(each), _PERFORMANCE[each.performance]
     bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
         each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
     )
@@ -172,6 +166,21 @@ def describe_candidate(each: Candidate, current: str) -> str:
     if each.performance is Performance.NO_MARGIN:
         joined = f"{fairness}; {performance}"
     return f"{subject}: {joined}."
+
+
+def _fairness(each: Candidate) -> str:
+    """Return how many disparities move statistically significantly, and where to."""
+    compared = [one for one in each.disparities if one.p_adjusted is not None]
+    went = [one.direction for one in compared if one.significant]
+    closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
+    if not went:
+        return "no disparity changes statistically significantly"
+    counts = [(closer, "closer to no difference"), (further, "further from it")]
+    if not closer:
+        counts = [(further, "further from no difference")]
+    parts = [f"{count:,} {words}" for count, words in counts if count]
+    of = numbers.plural(len(compared), "disparity", "disparities")
+    return f"of {len(compared):,} {of}, {' and '.join(parts)}"
 
 
 def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
@@ -215,11 +224,7 @@ def _margin_sentence(test: MarginTest) -> str:
 
 def describe_rate_shift(each: RateChange) -> str:
     """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
-    share = is_share(each.rate)
-    old, new = (
-        numbers.percent(value) if share else numbers.amount(value or 0.0)
-        for value in (each.old, each.new)
-    )
+    old, new = (_rate(each.rate, value) for value in (each.old, each.new))
     kind = _rate_unit(each.rate)
     change = f"{shown(each.change, kind, sign=True)}{_unit_name(kind)}"
     ends = _interval(each.interval, kind, sign=True)
@@ -263,7 +268,8 @@ def _went(one: DisparityChange) -> str:
         Direction.AS_FAR: "as far from no difference as before",
         None: "",
     }[one.direction]
-    return f"{went}, {numbers.probability(one.p_adjusted, 'adjusted p')}"
+    p_value = numbers.probability(one.p_adjusted, "adjusted p")
+    return ", ".join(filter(None, [went, p_value]))
 
 
 def _needed_sentences(each: Candidate) -> Iterator[str]:
@@ -392,11 +398,16 @@ def _details(place: int, each: Candidate) -> Section:
 def _change_row(one: DisparityChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    by_ratio = one.by == "ratio"
+    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
+    ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
     return ChartRow(
         f"{called(one.group)} ({called(one.feature)}){of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        describe_disparity_shift(one),
-        below="; ".join(filter(None, [_went(one).strip(", "), _few(one)])),
+        f"{change}{'' if by_ratio else _unit_name(kind)}",
+        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),
     )
 
 
@@ -404,13 +415,21 @@ def _rate_row(one: RateChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
     who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+    kind = _rate_unit(one.rate)
+    old, new = (_rate(one.rate, value) for value in (one.old, one.new))
+    ends = _interval(one.interval, kind, sign=True).strip(", ")
+    p_value = numbers.probability(one.p_value)
     return ChartRow(
         f"{who}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
-        describe_rate_shift(one),
-        below="; ".join(filter(None, [numbers.probability(one.p_value), _few(one)])),
+        f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
+        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", p_value, _few(one)])),
         emphasis=one.feature is None,
     )
+
+
+def _rate(rate: str, value: float | None) -> str:
+    return numbers.percent(value) if is_share(rate) else numbers.amount(value or 0.0)
 
 
 def _few(one: DisparityChange | RateChange) -> str:

@@ -93,7 +93,7 @@ def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
         verdict=verdict,
         tone=tone,
         sections=tuple(section for section in sections if section.blocks),
-        created="",
+        created=choice.created,
         version=choice.version,
     )
 

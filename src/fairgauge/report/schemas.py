@@ -460,6 +460,7 @@ def thresholds_schema() -> Schema:
     properties: Schema = {
         "schema": {"const": "fairgauge.thresholds/1"},
         "tool": _TOOL,
+        "created": _STRING,
         "data": _object({"source": _STRING, "rows": _WHOLE}),
         "score": _STRING,
         "feature": _STRING,
