@@ -180,6 +180,51 @@ def statistic_change(
     )  # fmt: skip
 
 
+def pooled_change(change: StatisticChange, weights: Array) -> StatisticChange:
+    """Return what becomes of the weighted mean over strata of a statistic.
+
+    ``change`` holds the strata of each side one after another, ``weights`` has a row for each side
+    and a column for each stratum, 0 where it is excluded. Differences alone are pooled.
+
+    References
+    ----------
+    Tang (2021): MOVER over strata; Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+    """
+    share = quotient(weights, weights.sum(axis=1, keepdims=True))
+
+    def mean(values: Array) -> Array:
+        held = np.where(share > 0, values.reshape(share.shape), 0.0)
+        return np.asarray((share * held).sum(axis=1))
+
+    def pooled(of: Quantity) -> Quantity:
+        value = mean(of.value)
+
+        def at(z: ArrayLike) -> Limits:
+            each = np.repeat(np.broadcast_to(_z(z), value.shape), share.shape[1])
+            low, high = of.at(each)
+            below, above = (
+                np.sqrt(((share * np.where(share > 0, d.reshape(share.shape), 0.0)) ** 2).sum(1))
+                for d in (of.value - low, high - of.value)
+            )
+            return value - below, value + above
+
+        return Quantity(value, at)
+
+    difference = pooled(change.difference)
+    unknown = Quantity(np.full(len(share), np.nan), lambda z: _unknown(len(share), z))
+    rows = np.where(weights > 0, change.rows.reshape(share.shape), 0.0).sum(axis=1)
+    return StatisticChange(
+        None, mean(change.old), mean(change.new), rows, difference, unknown, pooled(change.total),
+        unknown, (IntervalMethod.STRATIFIED, *change.methods), change.ratio_methods,
+        difference.p_value(),
+    )  # fmt: skip
+
+
+def _unknown(size: int, z: ArrayLike) -> Limits:
+    del z
+    return np.full(size, np.nan), np.full(size, np.nan)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Discordant:
     """Rows of a rate, by the effective sample size: in it under both models, or under one of both.

@@ -31,13 +31,13 @@ from fairgauge.enums import (
 )
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import disparity_changes
+from fairgauge.inference.paired_changes import disparity_changes, pooled_change
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
 from fairgauge.measure.change_records import disparity_records, rate_records
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import NO_CLASS, ClassScope, Interval
+from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
@@ -263,6 +263,7 @@ class _Measured:
                     for statistic, scope in self._of_scope(sliced, [metric.of]):
                         of = replace(metric, of=statistic)
                         yield from self._disparity_changes(sliced, of, scope)
+                        yield from self._pooled_changes(sliced, of, scope)
 
     def _not_applicable(
         self, sliced: _Sliced, metric: Contrast, obstacle: Reason
@@ -311,6 +312,47 @@ class _Measured:
         except NoInterval as why:
             for base in bases:
                 yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
+            return
+        level = self.spec.confidence
+        yield from disparity_records(metric, made, (ours, theirs), bases, level)
+
+    def _pooled_changes(
+        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
+    ) -> Iterator[DisparityChange]:
+        """Yield a difference adjusted for the strata, with the weights of Mantel and Haenszel."""
+        slice_ = sliced.of.current
+        counts, strata = slice_.counts, len(slice_.counts.strata)
+        if not strata or metric.by == "ratio" or "score" in metric.needs:
+            return
+        compared = slice_.compared(metric)
+        kept = _unmirrored(compared, slice_)
+        kept = kept[compared.slots[kept] == 0]
+        bases = [
+            DisparityChange(
+                metric=metric.name,
+                feature=counts.feature,
+                group=counts.groups[compared.groups[k]],
+                reference=compared.each[k],
+                scope=POOLED,
+                class_scope=scope,
+                threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
+                by=metric.by,
+            )
+            for k in kept.tolist()
+        ]
+        slots = np.tile(np.arange(strata) + 1, len(kept))
+        sides = (np.repeat(of[kept], strata) for of in (compared.groups, compared.references))
+        try:
+            ours, theirs = (self._change(sliced, metric.of, side, slots) for side in sides)
+            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
+            weights = np.where(known, ours.rows * theirs.rows / (ours.rows + theirs.rows), 0.0)
+            weights = np.nan_to_num(weights).reshape(len(kept), strata)
+            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
+            inside = bool((compared.references[kept] == slice_.sides.whole).all())
+            made = disparity_changes(metric, ours, theirs, inside=inside)
+        except NoInterval as refused:
+            for each in bases:
+                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
             return
         level = self.spec.confidence
         yield from disparity_records(metric, made, (ours, theirs), bases, level)

@@ -175,12 +175,11 @@ def _fairness(each: Candidate) -> str:
     closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
     if not went:
         return "no disparity changes statistically significantly"
-    counts = [(closer, "closer to no difference"), (further, "further from it")]
+    of = f"{len(compared):,} {numbers.plural(len(compared), 'disparity', 'disparities')}"
     if not closer:
-        counts = [(further, "further from no difference")]
-    parts = [f"{count:,} {words}" for count, words in counts if count]
-    of = numbers.plural(len(compared), "disparity", "disparities")
-    return f"of {len(compared):,} {of}, {' and '.join(parts)}"
+        return f"{further:,} of {of} moved significantly further from no difference"
+    others = f"{further:,}" if further else "none"
+    return f"{closer:,} of {of} moved significantly closer to no difference and {others} further"
 
 
 def _candidate(each: Candidate, comparison: ModelComparison) -> Section:

@@ -280,3 +280,19 @@ def test_scores_of_counts_say_that_they_need_rows():
     found = fg.compare(cube, metrics=["roc_auc.difference"])["b"]
     assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
     assert {d.reason.code for d in found.disparities} == {ReasonCode.NOT_OF_DECISIONS}
+
+
+def test_pooled_changes_are_means_over_strata_and_decide():
+    metric = "selection_rate.difference"
+    found = compared("fairer", strata="region", metrics=metric)["fairer"]
+    pooled = [d for d in found.disparities if d.scope.kind == "pooled"]
+    strata = [d for d in found.disparities if d.scope.kind == "stratum"]
+    assert len(pooled) == 1
+    weights = np.array([d.n_group * d.n_reference / (d.n_group + d.n_reference) for d in strata])
+    mean = np.average([d.change for d in strata], weights=weights)
+    assert pooled[0].change == pytest.approx(mean)
+    half = np.diff(tuple(pooled[0].interval))[0]
+    overall = next(d for d in found.disparities if d.scope.kind == "overall")
+    assert half == pytest.approx(np.diff(tuple(overall.interval))[0], rel=0.1)
+    assert pooled[0].p_adjusted is not None
+    assert overall.p_adjusted is None
