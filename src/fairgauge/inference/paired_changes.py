@@ -96,6 +96,7 @@ class StatisticChange:
         "no difference" a disparity lies.
     methods, ratio_methods : how the intervals are made.
     p_value : of no change.
+    models : its value and limits under each model.
     """
 
     table: PairedTable | None
@@ -109,6 +110,7 @@ class StatisticChange:
     methods: tuple[IntervalMethod, ...]
     ratio_methods: tuple[IntervalMethod, ...]
     p_value: Array
+    models: tuple[Quantity, Quantity]
 
 
 def statistic_change(
@@ -177,6 +179,8 @@ def statistic_change(
     return StatisticChange(
         table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
         methods, ratio_methods, difference.p_value() if p is None else p,
+        (Quantity(old.estimate, lambda z: old.at(_z(z))),
+         Quantity(new.estimate, lambda z: new.at(_z(z)))),
     )  # fmt: skip
 
 
@@ -216,7 +220,7 @@ def pooled_change(change: StatisticChange, weights: Array) -> StatisticChange:
     return StatisticChange(
         None, mean(change.old), mean(change.new), rows, difference, unknown, pooled(change.total),
         unknown, (IntervalMethod.STRATIFIED, *change.methods), change.ratio_methods,
-        difference.p_value(),
+        difference.p_value(), (pooled(change.models[0]), pooled(change.models[1])),
     )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def rate_records(
             why = undefined(i, old is None)
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
             continue
-        status, reason = _enough(float(change.rows[i]))
+        status, reason = enough_rows(float(change.rows[i]))
         made = replace(
             base,
             old=old,
@@ -105,7 +105,7 @@ def disparity_records(
             yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
             continue
         rows = [float(each[i]) for each in made.rows]
-        status, reason_of_few = _enough(min(rows))
+        status, reason_of_few = enough_rows(min(rows))
         far = as_number(away[i])
         yield replace(
             base,
@@ -117,7 +117,7 @@ def disparity_records(
             ),
             distance=far,
             distance_interval=_interval(away_low[i], away_high[i], level, made.methods),
-            direction=None if far is None else _direction(far),
+            direction=None if far is None else direction_of(far),
             crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
             p_value=as_number(p[i]),
             n_group=as_count(rows[0]),
@@ -136,7 +136,7 @@ def contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
     return made(first, second, Profile.DOCUMENTED)
 
 
-def _enough(rows: float) -> tuple[Status, Reason | None]:
+def enough_rows(rows: float) -> tuple[Status, Reason | None]:
     """Return whether rows are enough for numbers to be relied on, and why not."""
     if rows >= FEWEST_ROWS:
         return Status.OK, None
@@ -152,7 +152,8 @@ def _interval(
     return Interval(float(low), float(high), level, methods)
 
 
-def _direction(far: float) -> Direction:
+def direction_of(far: float) -> Direction:
+    """Return where a disparity went, from the change of its distance from "no difference"."""
     if abs(far) <= _ROUNDING:
         return Direction.AS_FAR
     return Direction.FURTHER if far > 0 else Direction.CLOSER

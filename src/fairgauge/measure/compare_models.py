@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
 from fairgauge.catalogue.comparisons import Contrast
@@ -32,12 +33,19 @@ from fairgauge.enums import (
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.paired_changes import disparity_changes, pooled_change
+from fairgauge.inference.paired_gaps import largest_gap_change
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
-from fairgauge.measure.change_records import disparity_records, rate_records
+from fairgauge.measure.change_records import (
+    direction_of,
+    disparity_records,
+    enough_rows,
+    rate_records,
+)
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval
+from fairgauge.report.estimates import EVERYONE
+from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval, Reference
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
@@ -122,12 +130,13 @@ class _Measured:
         self.margins = spec.margins
         self.resolution = resolve(self.cubes.current, in_use)
         self.other = resolve(self.cubes.candidate, of_candidate)
-        self._contrasts = [
+        asked_for = [
             (each.metric, each.obstacle)
             for each in asked_metrics(cube, in_use, self.resolution.task)
-            if isinstance(each.metric, Contrast)
-            and (each.obstacle or each.metric.needs & {"prediction", "score"})
+            if each.obstacle or each.metric.needs & {"prediction", "score"}
         ]
+        self._contrasts = [(m, why) for m, why in asked_for if isinstance(m, Contrast)]
+        self._others = [(m, why) for m, why in asked_for if not isinstance(m, Contrast)]
 
     def candidate(self) -> Candidate:
         """Return the candidate's numbers, without a verdict."""
@@ -254,6 +263,7 @@ class _Measured:
         """Yield the contrasts of every feature, overall and in every stratum."""
         for feature in range(len(self.resolution.features)):
             for sliced in self._slices(feature):
+                yield from self._other_changes(sliced)
                 for metric, obstacle in self._contrasts:
                     if not self._measured_at(sliced, metric.of):
                         continue
@@ -264,6 +274,69 @@ class _Measured:
                         of = replace(metric, of=statistic)
                         yield from self._disparity_changes(sliced, of, scope)
                         yield from self._pooled_changes(sliced, of, scope)
+
+    def _other_changes(self, sliced: _Sliced) -> Iterator[DisparityChange]:
+        """Yield the metrics that are no contrast: the largest gap, and why the others are not."""
+        for metric, obstacle in self._others:
+            gap = isinstance(metric, Spread) and metric.by == "largest_gap"
+            if gap and obstacle is None and isinstance(metric, Spread):
+                for statistic, scope in self._of_scope(sliced, [metric.of]):
+                    yield self._gap_change(sliced, metric, statistic, scope)
+                continue
+            reason = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            yield DisparityChange(
+                metric=metric.name,
+                feature=sliced.of.current.counts.feature,
+                group=EVERYONE,
+                reference=None,
+                class_scope=sliced.class_scope,
+                status=Status.NOT_APPLICABLE,
+                reason=reason,
+            )
+
+    def _gap_change(
+        self, sliced: _Sliced, metric: Spread, statistic: Statistic, scope: ClassScope
+    ) -> DisparityChange:
+        """Return what becomes of the largest gap between the groups of a feature."""
+        counts = sliced.of.current.counts
+        base = DisparityChange(
+            metric=metric.name,
+            feature=counts.feature,
+            group=EVERYONE,
+            reference=None,
+            class_scope=scope,
+            threshold=sliced.of.current.outcome.threshold,
+        )
+        every = np.arange(len(counts.groups))
+        level = self.spec.confidence
+        try:
+            change = self._change(sliced, statistic, every, np.zeros_like(every))
+            found = largest_gap_change(change, level)
+        except NoInterval as refused:
+            return replace(base, status=Status.NOT_APPLICABLE, reason=refused.reason)
+        if found is None:
+            reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+            return replace(base, status=Status.UNDEFINED, reason=reason)
+        pair = (found.first, found.second)
+        interval = Interval(found.low, found.high, level, (IntervalMethod.TUKEY, *change.methods))
+        status, few = enough_rows(float(change.rows[list(pair)].min()))
+        return replace(
+            base,
+            group=counts.groups[pair[0]],
+            reference=Reference(ReferenceKind.GROUP, counts.groups[pair[1]]),
+            old=found.old,
+            new=found.new,
+            change=found.new - found.old,
+            interval=interval,
+            distance=found.new - found.old,
+            distance_interval=interval,
+            direction=direction_of(found.new - found.old),
+            p_value=found.p_value,
+            n_group=float(change.rows[pair[0]]),
+            n_reference=float(change.rows[pair[1]]),
+            status=status,
+            reason=few,
+        )
 
     def _not_applicable(
         self, sliced: _Sliced, metric: Contrast, obstacle: Reason

@@ -296,3 +296,35 @@ def test_pooled_changes_are_means_over_strata_and_decide():
     assert half == pytest.approx(np.diff(tuple(overall.interval))[0], rel=0.1)
     assert pooled[0].p_adjusted is not None
     assert overall.p_adjusted is None
+
+
+def test_the_largest_gap_changes_as_the_two_groups_do():
+    found = compared("fairer", metrics=["selection_rate.largest_gap", "selection_rate.difference"])
+    gap, difference = sorted(found["fairer"].disparities, key=lambda d: d.metric, reverse=True)
+    assert gap.metric == "selection_rate.largest_gap"
+    assert gap.change == pytest.approx(abs(difference.new) - abs(difference.old))
+    assert gap.interval.low < difference.distance_interval.low
+    assert difference.distance_interval.high < gap.interval.high < 0
+    assert gap.direction is Direction.CLOSER
+    assert gap.significant
+
+
+def test_the_largest_gap_of_equal_groups_is_not_called_closer():
+    rng = np.random.default_rng(4)
+    n = 2_000
+    data = pl.DataFrame(
+        {
+            "sex": rng.choice(list("abcdef"), n),
+            "repaid": rng.integers(0, 2, n),
+            "current": rng.integers(0, 2, n),
+            "other": rng.integers(0, 2, n),
+        }
+    )
+    (gap,) = compared("other", data, metrics="selection_rate.largest_gap")["other"].disparities
+    assert gap.interval.low < 0 < gap.interval.high
+    assert not gap.significant
+
+
+def test_metrics_without_a_paired_method_say_so():
+    found = compared("fairer", metrics=["average_odds.difference", "generalized_entropy"])
+    assert "no method is known for the change of" in found.to_json()
