@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.comparisons import Contrast
+    from fairgauge.catalogue.comparisons import Contrast, Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import DisparityChange, RateChange
     from fairgauge.enums import IntervalMethod
@@ -77,7 +77,7 @@ def rate_records(
         yield made
 
 
-def disparity_records(
+def contrast_records(
     metric: Contrast,
     made: DisparityChanges,
     sides: tuple[StatisticChange, StatisticChange],
@@ -85,18 +85,29 @@ def disparity_records(
     level: float,
 ) -> Iterator[DisparityChange]:
     """Yield what becomes of a contrast in every comparison; ``bases`` are without numbers."""
+    olds, news = (
+        contrasted(metric, ours, theirs)
+        for ours, theirs in ((sides[0].old, sides[1].old), (sides[0].new, sides[1].new))
+    )
+    yield from disparity_records(metric, made, (olds, news), bases, level)
+
+
+def disparity_records(
+    metric: Metric,
+    made: DisparityChanges,
+    values: tuple[Array, Array],
+    bases: Sequence[DisparityChange],
+    level: float,
+) -> Iterator[DisparityChange]:
+    """Yield what becomes of a metric with these values under both models."""
     z = critical(level)
     shift, above = made.shift.at(z), made.level.at(z)
     away = distance(made.shift.value, made.level.value)
     away_low, away_high = distance_limits(shift, above)
     p = np.maximum(made.shift.p_value(), made.level.p_value())
-    olds, news = (
-        contrasted(metric, ours, theirs)
-        for ours, theirs in ((sides[0].old, sides[1].old), (sides[0].new, sides[1].new))
-    )
-    scaled = math.exp if metric.by == "ratio" else float
     for i, base in enumerate(bases):
-        old, new, change = (as_number(of[i]) for of in (olds, news, made.shift.value))
+        scaled = math.exp if base.by == "ratio" else float
+        old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
         if old is None or new is None or change is None:
             reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
             if old is None or new is None:

@@ -22,7 +22,7 @@ from fairgauge.inference.evidence import Evidence
 from fairgauge.inference.group_intervals import statistic_interval
 from fairgauge.inference.paired_changes import disparity_changes, statistic_change
 from fairgauge.inference.paired_tables import PairedTable, confusion
-from fairgauge.measure.change_records import contrasted, disparity_records, rate_records
+from fairgauge.measure.change_records import contrast_records, contrasted, rate_records
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, as_number
 from fairgauge.report.results import Interval, Reference
@@ -255,7 +255,7 @@ class _Chooser:
             )
             for g in groups.tolist()
         ]
-        disparities = tuple(disparity_records(self.metric, made, (ours, theirs), bases, level))
+        disparities = tuple(contrast_records(self.metric, made, (ours, theirs), bases, level))
         values = [each.new for each in disparities]
         meets = all(v is not None and self.goal.low <= v <= self.goal.high for v in values)
         cells = with_others(_margin_cells(table.sum(axis=2)))

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.comparison.model_comparison import (
     Candidate,
@@ -31,12 +31,15 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.errors import Problem, SpecError
+from fairgauge.inference.group_intervals import is_resampled
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.paired_changes import disparity_changes, pooled_change
+from fairgauge.inference.paired_draws import drawn_change, drawn_disparity
 from fairgauge.inference.paired_gaps import largest_gap_change
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
 from fairgauge.measure.change_records import (
+    contrast_records,
     direction_of,
     disparity_records,
     enough_rows,
@@ -204,6 +207,8 @@ class _Measured:
         self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
     ) -> StatisticChange:
         """Return what becomes of a statistic of some sides, of decisions or of scores."""
+        if is_resampled(statistic):
+            return drawn_change(statistic, sliced.of.table(which, slots), self.spec)
         if not isinstance(statistic, ScoreStatistic):
             return sliced.of.change(statistic, which, slots)
         if self._scores is None:
@@ -283,6 +288,9 @@ class _Measured:
                 for statistic, scope in self._of_scope(sliced, [metric.of]):
                     yield self._gap_change(sliced, metric, statistic, scope)
                 continue
+            if isinstance(metric, Combined) and obstacle is None:
+                yield from self._drawn_changes(sliced, metric)
+                continue
             reason = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
             yield DisparityChange(
                 metric=metric.name,
@@ -293,6 +301,39 @@ class _Measured:
                 status=Status.NOT_APPLICABLE,
                 reason=reason,
             )
+
+    def _drawn_changes(self, sliced: _Sliced, metric: Combined) -> Iterator[DisparityChange]:
+        """Yield a metric that combines several contrasts, over all rows, by draws."""
+        slice_ = sliced.of.current
+        counts, compared = slice_.counts, slice_.compared(metric)
+        kept = _unmirrored(compared, slice_)
+        kept = kept[compared.slots[kept] == 0]
+        which, references = compared.groups[kept], compared.references[kept]
+        bases = [
+            DisparityChange(
+                metric=metric.name,
+                feature=counts.feature,
+                group=counts.groups[compared.groups[k]],
+                reference=compared.each[k],
+                class_scope=sliced.class_scope,
+                threshold=slice_.outcome.threshold,
+            )
+            for k in kept.tolist()
+        ]
+        zero = np.zeros_like(which)
+        if (references == slice_.sides.whole).any():
+            shared = Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
+            for each in bases:
+                yield replace(each, status=Status.NOT_APPLICABLE, reason=shared)
+            return
+        try:
+            tables = [sliced.of.table(side, zero) for side in (which, references)]
+            made, values = drawn_disparity(metric, tables[0], tables[1], self.spec)
+        except NoInterval as refused:
+            for each in bases:
+                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
+            return
+        yield from disparity_records(metric, made, values, bases, self.spec.confidence)
 
     def _gap_change(
         self, sliced: _Sliced, metric: Spread, statistic: Statistic, scope: ClassScope
@@ -387,7 +428,7 @@ class _Measured:
                 yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
             return
         level = self.spec.confidence
-        yield from disparity_records(metric, made, (ours, theirs), bases, level)
+        yield from contrast_records(metric, made, (ours, theirs), bases, level)
 
     def _pooled_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
@@ -428,7 +469,7 @@ class _Measured:
                 yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
             return
         level = self.spec.confidence
-        yield from disparity_records(metric, made, (ours, theirs), bases, level)
+        yield from contrast_records(metric, made, (ours, theirs), bases, level)
 
     def _margin_tests(self) -> Iterator[MarginTest]:
         """Yield the tests of the margins, on all rows."""

@@ -326,5 +326,21 @@ def test_the_largest_gap_of_equal_groups_is_not_called_closer():
 
 
 def test_metrics_without_a_paired_method_say_so():
-    found = compared("fairer", metrics=["average_odds.difference", "generalized_entropy"])
+    found = compared("fairer", metrics=["selection_rate.smallest_ratio", "generalized_entropy"])
     assert "no method is known for the change of" in found.to_json()
+
+
+def test_lift_and_combined_metrics_are_compared_by_draws():
+    metrics = ["lift.ratio", "worst_odds"]
+    found = compared("fairer", metrics=metrics, replicates=500)["fairer"]
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metrics}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    assert len(found.disparities) == 2
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert (each.old, each.new) == pytest.approx((before, after))
+        assert each.interval.low < each.change < each.interval.high
+    again = compared("fairer", metrics=metrics, replicates=500)["fairer"]
+    assert again.disparities == found.disparities
+    clustered = compared("fairer", metrics=metrics, cluster="person")["fairer"]
+    assert {d.status for d in clustered.disparities} == {Status.NOT_APPLICABLE}
