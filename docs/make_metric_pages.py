@@ -63,7 +63,7 @@ TOP = 4
 """How many rows are the top of the example, where a metric is of the top of a ranking."""
 
 _COMPARED = (".difference", ".ratio", *(f".{by}" for by in SPREAD_WORDS))
-"""What compares a rate: told on the page of the rate."""
+"""What compares a rate: described on the page of the rate."""
 _WRITTEN = "Written by `python docs/make_metric_pages.py docs/metrics docs/peers.md`.\n"
 _ABOUT = """\
 Group A is compared with its reference B in every worked example. `X.difference` is group −
@@ -72,7 +72,7 @@ rate is on the page of the rate. [What other tools call them](../peers.md) is a 
 """
 _STARS = """\
 What seven tools call each metric of fairgauge. A star marks a number that differs in sign or
-definition; the metric's page, and `fairgauge metrics NAME`, say how. A name that tools give to
+definition; the metric's page, and `fairgauge metrics NAME`, describe how. A name that tools give to
 numbers that differ must be chosen: asking for it names them.
 """
 _HEADINGS = {
@@ -151,7 +151,8 @@ def _index(entries: Sequence[MetricDescription]) -> str:
     for set_, heading in _HEADINGS.items():
         rows = [(f"[{e.name}]({e.name}.md)", e.says) for e in entries if e.set == set_]
         parts += [f"## {heading}\n", _table(("metric", "what it is"), rows)]
-    return "\n".join(parts)
+    names = "\n".join(e.name for set_ in _HEADINGS for e in entries if e.set == set_)
+    return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"])
 
 
 def _page(

@@ -14,21 +14,36 @@ from typing import TYPE_CHECKING
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
+    from fairgauge.checking import check
     from fairgauge.comparing import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
-    from fairgauge.errors import CubeError, DataError, FairgaugeError, MissingExtra, SpecError
+    from fairgauge.errors import (
+        CubeError,
+        DataError,
+        DuplicateCountsWarning,
+        FairgaugeError,
+        MissingExtra,
+        SpecError,
+    )
+    from fairgauge.evidence.sealing import seal, verify
+    from fairgauge.integrations.scikit_learn import scorer
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor import monitor
     from fairgauge.pipeline import audit, count
     from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
+    from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
@@ -40,14 +55,18 @@ _HOME = {
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
+    "DuplicateCountsWarning": "errors",
     "Estimate": "report.estimates",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
     "FairgaugeError": "errors",
+    "History": "monitoring.history",
     "MissingExtra": "errors",
     "ModelComparison": "comparison.model_comparison",
+    "MonitorReport": "report.monitor_results",
     "Report": "report.report",
     "Rule": "spec.rules",
+    "RulesNotMet": "report.verdicts",
     "Spec": "spec.specification",
     "SpecError": "errors",
     "TN": "catalogue.cells",
@@ -55,6 +74,7 @@ _HOME = {
     "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
     "audit": "pipeline",
+    "check": "checking",
     "compare": "comparing",
     "confusion": "cube.confusion",
     "count": "pipeline",
@@ -62,13 +82,17 @@ _HOME = {
     "load": "report.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
+    "monitor": "monitoring.monitor",
     "plan": "planning",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
     "rule": "spec.rules",
+    "scorer": "integrations.scikit_learn",
+    "seal": "evidence.sealing",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
     "thresholds": "thresholding",
+    "verify": "evidence.sealing",
 }
 
 __all__ = [
@@ -80,18 +104,23 @@ __all__ = [
     "Cube",
     "CubeError",
     "DataError",
+    "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
+    "History",
     "MissingExtra",
     "ModelComparison",
+    "MonitorReport",
     "Report",
     "Rule",
+    "RulesNotMet",
     "Spec",
     "SpecError",
     "ThresholdChoice",
     "__version__",
     "above",
     "audit",
+    "check",
     "compare",
     "confusion",
     "count",
@@ -99,18 +128,28 @@ __all__ = [
     "load",
     "metric",
     "metrics",
+    "monitor",
     "plan",
     "quotient",
     "rate",
     "rule",
+    "scorer",
+    "seal",
     "sql",
     "statistic",
     "thresholds",
+    "verify",
 ]
+
+
+_MODULES = {"mlflow": "fairgauge.integrations.mlflow", "testing": "fairgauge.testing"}
+"""What is used by the name of its module: ``fg.mlflow.log_report``."""
 
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that importing fairgauge costs nothing."""
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME:
         raise AttributeError(f"module 'fairgauge' has no attribute {name!r}")
     value = getattr(import_module(f"fairgauge.{_HOME[name]}"), name)

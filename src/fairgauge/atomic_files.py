@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file: first beside the target, then renamed over it.
+def write_whole(path: str | Path, content: str | bytes) -> None:
+    """Write a file, of text or of bytes: first beside the target, then renamed over it.
 
     A link is followed; a device or a pipe (``/dev/stdout``) is written to as it is.
 
@@ -25,11 +25,11 @@ def write_whole(path: str | Path, text: str) -> None:
     DataError
         The folder is missing or not writable, or the disk is full; nothing is left behind.
     """
-    write_all({path: text})
+    write_all({path: content})
 
 
-def write_all(texts: Mapping[str | Path, str]) -> None:
-    """Write several text files, each whole, and none if one of them cannot be written.
+def write_all(contents: Mapping[str | Path, str | bytes]) -> None:
+    """Write several files, each whole, and none if one of them cannot be written.
 
     Raises
     ------
@@ -37,15 +37,15 @@ def write_all(texts: Mapping[str | Path, str]) -> None:
         As for `write_whole`.
     """
     waiting: dict[Path, Path] = {}
-    streams = [path for path in texts if _is_stream(Path(path))]
+    streams = [path for path in contents if _is_stream(Path(path))]
     path: str | Path = ""
     try:
-        for path in texts:
+        for path in contents:
             if path not in streams:
                 target = _target(Path(path))
-                waiting[target] = _write_beside(target, texts[path])
+                waiting[target] = _write_beside(target, contents[path])
         for path in streams:
-            _write_stream(Path(path), texts[path])
+            _write_stream(Path(path), contents[path])
         for path in list(waiting):
             waiting[path].replace(path)
             del waiting[path]
@@ -59,18 +59,22 @@ def write_all(texts: Mapping[str | Path, str]) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Tell whether a path is a device or pipe, which must not be replaced by a file."""
+    """Return whether a path is a device or pipe, which must not be replaced by a file."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
-        return False  # it is not there yet, or cannot be: writing will say why
+        return False  # it is not there yet, or cannot be: writing will raise the reason
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _write_stream(path: Path, text: str) -> None:
+def _write_stream(path: Path, content: str | bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as handle:
-        handle.write(text)
+    with os.fdopen(descriptor, "wb") as handle:
+        handle.write(_as_bytes(content))
+
+
+def _as_bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
 def _target(path: Path) -> Path:
@@ -81,15 +85,13 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _write_beside(target: Path, text: str) -> Path:
+def _write_beside(target: Path, content: str | bytes) -> Path:
     """Write a temporary file in the folder of the target, with the rights the target will have."""
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:20]}.", dir=target.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(
-            descriptor, "w", encoding="utf-8", newline="\n", errors="backslashreplace"
-        ) as handle:
-            handle.write(text)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(_as_bytes(content))
         temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
     except BaseException:
         with contextlib.suppress(OSError):

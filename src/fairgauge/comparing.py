@@ -71,7 +71,7 @@ def compare(
         statistically significantly worse.
     ModelComparison
         Of models: for each candidate whether it dominates the model in use, is a trade-off, is
-        worse or cannot be told, and the changes that this rests on.
+        worse or undecided, and the changes that this rests on.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def compare(
 
 
 def _compare_models(data: object, options: Options) -> ModelComparison:
-    cube, source, spec = counted(data, options)
+    cube, source, spec = counted(data, (), options)
     if not spec.candidate:
         message = (
             "name the columns of the candidates' decisions (candidate, --candidate COL), or "

@@ -184,6 +184,8 @@ class IntervalMethod(StrEnum):
     JEFFREYS = "jeffreys"
     BONETT_PRICE = "bonett_price"
     STUDENT_T = "student_t"
+    SKEWED_T = "skewed_t"
+    LINEARISED = "linearised"
     WELCH = "welch"
     FIELLER = "fieller"
     NEWCOMBE = "newcombe"
@@ -254,7 +256,9 @@ class DiagnosticCode(StrEnum):
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows
+    SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1

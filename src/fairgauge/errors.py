@@ -6,6 +6,7 @@
     ├── SpecError             the question is wrong: unknown names, impossible limits (all listed)
     ├── DataError             the data cannot answer it: unreadable, missing columns, wrong values
     ├── CubeError             a cube file is damaged, or two cubes do not fit together
+    ├── RulesNotMet           a rule of an audit is not met (`Report.check`, in report/verdicts.py)
     └── MissingExtra          an optional library is not installed
 """
 
@@ -24,7 +25,7 @@ _LONGEST_QUOTE = 60
 
 
 class FairgaugeError(Exception):
-    """Base of every error: says what was found, where, what is allowed and what to do."""
+    """Base of every error, which states what was found, where, what is allowed and what to do."""
 
     exit_code = 2
 
@@ -58,6 +59,10 @@ class DataError(FairgaugeError, ValueError):
 
 class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
+
+
+class DuplicateCountsWarning(UserWarning):
+    """Two cubes that are added hold the same counts, perhaps of the same rows."""
 
 
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Never, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
-from fairgauge.errors import CubeError, quote
+from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure
@@ -23,17 +23,19 @@ from fairgauge.report.verdicts import overall
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
+    limits_outside_range,
     missing_markers,
     prediction_is_label,
+    same_names,
     single_row_groups,
     unmatched_groups,
     unmatched_rules,
 )
 from fairgauge.resolve.group_counts import count_groups, unknown_levels
-from fairgauge.scan import open_source
+from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import at_hand
 from fairgauge.spec.option_docs import with_options
-from fairgauge.spec.specification import Spec, ask
+from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @with_options
-def audit(data: object, **options: Unpack[Options]) -> Report:
+def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
@@ -58,7 +60,10 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     data : frame, path, glob, list of paths, or Cube
         A frame of pandas, polars, pyarrow, DuckDB or any engine that narwhals knows; files
         (.csv .csv.gz .tsv .parquet .jsonl .json .arrow .feather); or counts made earlier, which
-        know their own question, so that only what changes need be said.
+        know their own question, so that only what changes is given. A mapping of names
+        to arrays is a table, too; None where arrays are given in place of all columns.
+    *arrays
+        None: arrays are given by name, as in the second example.
     {options}
 
     Returns
@@ -85,8 +90,16 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     >>> report = fg.audit(counts)
     >>> round(report["true_positive_rate.difference", "sex", "Female"].value, 4)
     -0.1878
+
+    Arrays, Series and lists stand in place of columns; a mapping names the sensitive features:
+
+    >>> report = fg.audit(
+    ...     label=[1, 0, 1, 1], prediction=[1, 0, 0, 1], sensitive={"sex": ["F", "F", "M", "M"]}
+    ... )
+    >>> report["accuracy.difference", "sex", "M"].value
+    -0.5
     """
-    cube, source, spec = counted(data, options)
+    cube, source, spec = counted(data, arrays, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
@@ -121,7 +134,7 @@ def audit(data: object, **options: Unpack[Options]) -> Report:
     )
 
 
-def count(data: object, **options: Unpack[Options]) -> Cube:
+def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cube:
     """Count the rows that an audit needs, and nothing else.
 
     Takes the arguments of `audit`, and raises its errors. The cube can be saved, added to cubes of
@@ -134,7 +147,30 @@ def count(data: object, **options: Unpack[Options]) -> Cube:
     >>> fg.count(rows, label="y", sensitive="sex")
     <Cube of 3 rows in 3 cells: feature sex, label y>
     """
-    return counted(data, options)[0]
+    return counted(data, arrays, options)[0]
+
+
+def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
+    """Return the query by which a database would count its rows.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong.
+    DataError
+        The rows are in no database that counts by SQL.
+    """
+    query = getattr(data, "query", None)
+    if isinstance(data, Cube) or query is None:
+        name = "counts" if isinstance(data, Cube) else data.name
+        raise DataError(f"{quote(name)} is in no database, so that there is no query to show")
+    spec = ask(data.columns, **options)
+    if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
+        raise DataError(
+            "threshold 'median' takes a query before the one that counts; state the threshold as a "
+            "number to see the query"
+        )
+    return f"{query(plan(spec))};"
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
@@ -168,21 +204,26 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
     return (
         *single_row_groups(cube, spec),
         *missing_markers(cube, spec),
+        *same_names(cube, spec),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
+        *limits_outside_range(spec),
     )
 
 
-def counted(data: object, options: Options) -> tuple[Cube, Source | None, Spec]:
+def counted(
+    data: object, positional: tuple[object, ...], options: Options
+) -> tuple[Cube, Source | None, Spec]:
     """Count the data, or take the counts as they are."""
+    check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
         _check_held(data, spec)
         return data, None, spec
     from fairgauge.rowwise.first_rows import with_task
 
-    source = open_source(data)
-    spec = with_task(source, ask(source.columns, **options))
+    source, named = open_rows(data, options)
+    spec = with_task(source, ask(source.columns, **named))
     cube = source.count(plan(spec, _median(source, spec)), spec.max_groups)
     return replace(cube, question=spec), source, spec
 
@@ -242,7 +283,7 @@ def _check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows left out by reason, and the rows used.
+    """Count physical rows excluded by reason, and the rows used.
 
     A row is used when its label and prediction are known and at least one feature is.
     """
@@ -296,6 +337,8 @@ def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
+    yield from same_names(cube, spec)
+    yield from limits_outside_range(spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 

@@ -139,14 +139,14 @@ def plan(
     comparisons: float = 1.0,
     **options: Any,
 ) -> Planned:
-    """Say how many rows an audit needs, or the smallest disparity that a table can show.
+    """Report how many rows an audit needs, or the smallest disparity that a table can show.
 
     Parameters
     ----------
     data : frame, path or Cube, optional
-        A table to audit, with the options of `fairgauge.audit`; it says for every group and every
-        difference of rates asked for what the table can show. Without it, the rows needed are
-        said, for which ``rate`` is required.
+        A table to audit, with the options of `fairgauge.audit`: what it can show of every group
+        and every difference of rates asked for. Without it, the rows needed are reported, for
+        which ``rate`` is required.
     rate : float in (0, 1)
         The rate of the reference, such as the share of people selected.
     tolerance : float in (0, 1), default 0.1
@@ -166,7 +166,7 @@ def plan(
         Rows of each cluster (user, session) and their intra-cluster correlation.
     paired : float in (0, 1), optional
         For a comparison of two models on the same rows instead: the share of rows that they decide
-        differently. With ``margins``, the rows are said that show that a candidate is as good in
+        differently. With ``margins``, the rows that show that a candidate is as good in
         these rates; that a disparity changes by the tolerance; and both, so that it dominates.
     comparisons : float, default 1
         Disparities of all candidates that are looked at, whose p-values are adjusted together.
@@ -333,7 +333,7 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
     if data is None and numbers["rate"] is None and numbers["paired"] is None:
-        problems.append(Problem("rate", "say the rate to plan for, or give data"))
+        problems.append(Problem("rate", "name the rate to plan for, or give data"))
     if numbers["paired"] is not None and (data is not None or numbers["rate"] is not None):
         problems.append(Problem("paired", "is planned for without data and without a rate"))
     if data is not None and numbers["rate"] is not None:

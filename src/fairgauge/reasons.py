@@ -56,6 +56,7 @@ class ReasonCode(StrEnum):
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
     FEW_ERRORS = "few_errors"  # rows, minimum
     FEW_ERRORS_TOGETHER = "few_errors_together"  # rows, minimum
+    SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
     SMALL_GROUP = "small_group"  # n, minimum, side
@@ -111,10 +112,26 @@ class ReasonCode(StrEnum):
     ASKED_DIFFERENTLY = "asked_differently"  # keys
     BOTH_UNBOUNDED = "both_unbounded"
 
+    # a verdict of one report alone
+    ABSENT = "absent"  # what, report
+    IS_REFERENCE = "is_reference"  # name, report
+    NOT_JUDGED = "not_judged"  # report
+
     TEXT = "text"  # text: a reason of a report saved by version 1
 
 
-Parameter: TypeAlias = "str | int | float | bool | tuple[str, ...] | tuple[Reason, ...] | None"
+NOT_EVALUABLE = frozenset({
+    ReasonCode.NO_ESTIMATE, ReasonCode.NO_GROUPS, ReasonCode.IS_REFERENCE, ReasonCode.WRONG_TASK,
+    ReasonCode.NEEDS_COLUMNS, ReasonCode.NEEDS_PROBABILITIES, ReasonCode.NEEDS_POPULATION,
+    ReasonCode.NEEDS_STRATA, ReasonCode.NEEDS_FEATURES, ReasonCode.NEEDS_ROWS,
+    ReasonCode.NO_WEIGHTS, ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS,
+})  # fmt: skip
+"""Why a rule has nothing to be held against, whatever the data: it is never a pass."""
+
+
+Parameter: TypeAlias = (
+    "str | int | float | bool | tuple[str, ...] | tuple[int, ...] | tuple[Reason, ...] | None"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +157,7 @@ class Reason:
 
     @classmethod
     def of(cls, code: ReasonCode, **parameters: Parameter) -> Reason:
-        """Make a reason of a code and its parameters; those that are None are left out."""
+        """Make a reason of a code and its parameters; those that are None are omitted."""
         known = ((name, value) for name, value in parameters.items() if value is not None)
         return cls(code, None, tuple(sorted(known)))
 

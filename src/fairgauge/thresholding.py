@@ -76,7 +76,7 @@ def thresholds(
     """
     rule = parse_rule(goal) if isinstance(goal, str) else goal
     rate, margin = _kept(keep)
-    cube, source, spec = counted(data, options)
+    cube, source, spec = counted(data, (), options)
     _check(spec, rate)
     chosen = choose_thresholds(cube, spec, rule, rate, margin)
     assert spec.score is not None

@@ -127,7 +127,7 @@ def sort_key(value: Value) -> tuple[int, float, str]:
 
 
 def matches(asked: Value, level: Value) -> bool:
-    """Tell whether an asked value means a level of a column.
+    """Return whether an asked value means a level of a column.
 
     1 matches 1, 1.0, "1", true and the texts "true" and "True", as files write it.
     """

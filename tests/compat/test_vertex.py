@@ -298,7 +298,7 @@ def test_yaml_artifacts_and_cloud_parameters(applicants: Any) -> None:
         (
             {"predictions_bigquery_source": "x"},
             "predictions_bigquery_source",
-            "say either predictions_gcs_source",
+            "give either predictions_gcs_source",
         ),
     ],
 )

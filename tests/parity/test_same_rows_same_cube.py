@@ -323,15 +323,24 @@ def test_powers_of_labels_and_predictions(rows_as):
     y[:4], p[2:6] = [None, 1e100, -1e100, 2.5], [3e99, None, 7.5, None]
     groups = ["a", "b"] * 98 + ["huge", "huge", "c", "c"]
     y, p = y[4:] + y[:4], p[4:] + p[:4]
-    rows = table(g=groups, y=y, p=p, w=[0.25 + i % 7 for i in range(200)])
+    w = [0.2512345678901 + i % 7 for i in range(200)]  # no sum lies between two of 12 digits
+    rows = table(g=groups, y=y, p=p, w=w)
     options = {
         "label": "y", "prediction": "p", "sensitive": "g", "weight": "w", "task": "regression",
     }  # fmt: skip
     cube = count(rows_as(rows), **options)
     expected = {
-        "y3": lambda a, _: a**3, "p4": lambda _, b: b**4, "gap3": lambda a, b: (b - a) ** 3,
-        "gap2_yy": lambda a, b: (b - a) ** 2 * a**2, "gap4": lambda a, b: (b - a) ** 4,
-    }  # fmt: skip
+        "y3": lambda a, _, w: w * a**3,
+        "p4": lambda _, b, w: w * b**4,
+        "gap3": lambda a, b, w: w * (b - a) ** 3,
+        "gap4": lambda a, b, w: w * (b - a) ** 4,
+        "gap2_yy": lambda a, b, w: w * (b - a) ** 2 * a**2,
+        "distance3": lambda a, b, w: w * abs(b - a) ** 3,
+        "w3": lambda _a, _b, w: w**3,
+        "yy_w2": lambda a, _, w: (w * a) ** 2,
+        "gap4_w2": lambda a, b, w: w**2 * (b - a) ** 4,
+        "distance3_w3": lambda a, b, w: (w * abs(b - a)) ** 3,
+    }
     both = [
         (a, b, w)
         for g, a, b, w in zip(*rows.to_pydict().values(), strict=True)
@@ -343,7 +352,7 @@ def test_powers_of_labels_and_predictions(rows_as):
     plain = (held.codes[:, [level["y"], level["p"]]] >= 0).all(axis=1)
     plain &= [names[code] in ("a", "b") for code in held.codes[:, level["g"]]]
     for name, of in expected.items():
-        total = sum(w * of(a, b) for a, b, w in both)
+        total = sum(of(*each) for each in both)
         assert held.sums[name][plain].sum() == pytest.approx(total, rel=1e-11)
         assert all(abs(each) < 1e290 for each in held.sums[name].tolist())
     assert cube.digest == count(rows, **options).digest

@@ -295,7 +295,7 @@ def found_or_named(find: Any, name: str) -> str:
         return str(find(name).formula)
     except LookupError as error:
         message = str(error)
-    assert message.endswith("say which")
+    assert message.endswith("name one of them")
     return message.split(" or ")[1].split()[0]
 
 

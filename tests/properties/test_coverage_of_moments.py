@@ -37,6 +37,7 @@ def side(y, p):
     sums = {
         "n": np.full(len(y), float(y.shape[1])),
         "gap": np.abs(gap).sum(1),
+        "distance3": (np.abs(gap) ** 3).sum(1),
         "gap2_y": (gap**2 * y).sum(1),
         "gap2_yy": (gap**2 * y**2).sum(1),
     }

@@ -30,11 +30,14 @@ ONLY_IN = {
     "pydantic": ("compat/",),
     "scipy": ("stats/",),
     "urllib.request": ("compat/model_endpoint.py",),
+    "sklearn": ("integrations/scikit_learn.py",),
+    "pytest": ("integrations/pytest_plugin.py",),
+    "mlflow": ("integrations/mlflow.py",),
 }
 """Libraries, and the only places that may import them, also when imported late."""
 
-NEVER = {"requests", "http.client", "socket", "pickle", "sklearn", "smclarify"}
-"""What is imported nowhere: the network (but for the URL of a model), pickles, and the peers."""
+NEVER = {"requests", "http.client", "socket", "pickle", "smclarify"}
+"""What is imported nowhere: the network (but for the URL of a model), pickles, and a peer."""
 
 
 def name_of(path: Path) -> str:

@@ -68,8 +68,8 @@ def test_files_that_are_not_there():
         ("e.csv", "", "'e.csv' is empty"),
         ("e.jsonl", "", "'e.jsonl' is empty"),
         ("h.csv", "y,p,sex\n", "the data have no rows"),
-        ("t.xls", "y,p,sex\n1,1,F\n", "cannot tell the format of 't.xls'; known: .csv, "),
-        ("t", "y,p,sex\n1,1,F\n", "cannot tell the format of 't'; known: .csv, "),
+        ("t.xls", "y,p,sex\n1,1,F\n", "unknown format of 't.xls'; known: .csv, "),
+        ("t", "y,p,sex\n1,1,F\n", "unknown format of 't'; known: .csv, "),
         ("b.csv", b"y,p,sex\n1,1,\xff\xfe\n", "'b.csv' is not UTF-8 text"),
         ("b.csv", bytes(range(256)) * 40, "'b.csv' "),
         ("b.csv.gz", b"not gzip", "'b.csv.gz' is cut off or not a gzip file"),
@@ -112,7 +112,7 @@ def test_files_that_do_not_fit_together(write):
 def test_pipes_and_devices(tmp_path):
     os.mkfifo("p.csv")
     assert said("p.csv", *FLAGS) == (
-        "'p.csv' is a pipe or a device; pass its rows to standard input and say -"
+        "'p.csv' is a pipe or a device; pass its rows to standard input and name it -"
     )
     assert said("/dev/null", *FLAGS).startswith("'/dev/null' is a pipe or a device")
     (tmp_path / "link.csv").symlink_to("/dev/zero")

@@ -91,6 +91,6 @@ def test_every_mistake_is_listed() -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("sex", {"F": {"tpp": 1, "fp": -2}})
     assert str(caught.value) == (
-        "sex.F.tpp: unknown cell. Did you mean 'tp'? Say tp, fp, fn, tn\n"
+        "sex.F.tpp: unknown cell. Did you mean 'tp'? Cells: tp, fp, fn, tn\n"
         "sex.F.fp: must be a whole number from 0 up, not '-2'"
     )

@@ -8,8 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.enums import DiagnosticCode, Level
+from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError
+from fairgauge.pipeline import check_groups
+from fairgauge.scan import open_source
+from fairgauge.spec.specification import ask
 
 ROWS = 40
 
@@ -166,3 +169,88 @@ def test_names_that_the_data_do_not_have():
     assert each.message == "unknown[1]: the data have no 'Not stated'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.UNMATCHED, unknown="Unknown", exclude_groups="b")
+
+
+# --- names that are one name, written in several ways --------------------------------------------
+
+
+def test_groups_that_differ_in_case_or_blanks_alone():
+    data = frame(g=["Female", "female", "Male", "Male ", " MALE", "x", "x", "x"] * (ROWS // 8))
+    male, female = found(data, DiagnosticCode.SAME_NAMES)
+    assert (female.level, female.feature) == (Level.WARNING, "g")
+    assert female["values"] == ("Female", "female")
+    assert female["rows"] == (5, 5)
+    assert female.message == (
+        "the groups 'Female' (5 rows) and 'female' (5 rows) of g differ in case or blanks alone; "
+        "if they are one group, write them alike, or name them together: sensitive={'g': "
+        "['Female', 'female']}"
+    )
+    assert male["values"] == (" MALE", "Male", "Male ")
+    together = [{"g": [["Female", "female"], ["Male", "Male ", " MALE"], ["x"]]}]
+    assert not found(data, DiagnosticCode.SAME_NAMES, sensitive=together)
+    assert not found(data, DiagnosticCode.SAME_NAMES, unknown=["female", "Male ", " MALE"])
+    assert not found(frame(), DiagnosticCode.SAME_NAMES)
+
+
+def test_labels_and_predictions_that_differ_in_case_or_blanks_alone():
+    data = frame(y=["yes", " yes", "no", "no"] * (ROWS // 4), p=["Yes", "no"] * (ROWS // 2))
+    asked = {"positive": "yes", "task": "binary"}
+    (each,) = found(data, DiagnosticCode.SAME_NAMES, **asked)
+    assert each.message == (
+        "the values ' yes' of y (10 rows), 'yes' of y (10 rows) and 'Yes' of p (20 rows) differ in "
+        "case or blanks alone, and count as different outcomes; write them alike, or state all of "
+        "them that are favourable: positive (--positive)"
+    )
+    truths = frame(y=["true", "True", "false", "False"] * (ROWS // 4), p=["true"] * ROWS)
+    assert not found(truths, DiagnosticCode.SAME_NAMES)
+    stated = {"positive": ["yes", " yes", "Yes"]}
+    assert not found(data, DiagnosticCode.SAME_NAMES, **stated)
+
+
+def test_validate_reads_them_too(tmp_path):
+    frame(g=["a", "A "] * (ROWS // 2)).write_csv(tmp_path / "t.csv")
+    source, spec = open_source(tmp_path / "t.csv"), ask(sensitive="g")
+    assert [each.code for each in check_groups(source, spec)] == [DiagnosticCode.SAME_NAMES]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text("aB ", max_size=3), min_size=2, max_size=6, unique=True))
+def test_a_name_is_warned_of_exactly_where_another_is_like_it(names):
+    data = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})
+    warned = found(data, DiagnosticCode.SAME_NAMES, prediction=None)
+    alike = [" ".join(name.split()).casefold() for name in names]
+    twins = {name for name, like in zip(names, alike, strict=True) if alike.count(like) > 1}
+    assert {name for each in warned for name in each["values"]} == twins
+    assert len(warned) == len({like for like in alike if alike.count(like) > 1})
+
+
+# --- classes ----------------------------------------------------------------------------------
+
+
+def classes(count):
+    names = [f"c{i}" for i in range(count)]
+    return pl.DataFrame({"y": names * 2, "p": names * 2, "g": ["a"] * count + ["b"] * count})
+
+
+def test_hundreds_of_classes_are_refused():
+    with pytest.raises(fg.SpecError) as caught:
+        fg.audit(classes(101), label="y", prediction="p", sensitive="g")
+    assert str(caught.value) == (
+        "label: columns 'y' and 'p' together have 101 classes, more than 100; state which values "
+        "are favourable (positive, --positive VALUE), or raise max_classes (--max-classes 101)"
+    )
+    cube = fg.count(classes(101), label="y", prediction="p", sensitive="g")
+    with pytest.raises(fg.SpecError, match="have 101 classes"):
+        fg.audit(cube)
+    binary = fg.audit(classes(101), label="y", prediction="p", sensitive="g", positive="c0")
+    assert binary.task is Task.BINARY
+
+
+def test_the_limit_of_classes_can_be_moved():
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "metrics": "accuracy"}
+    assert fg.audit(classes(4), max_classes=4, **asked).task is Task.MULTICLASS
+    with pytest.raises(fg.SpecError, match="have 4 classes, more than 3"):
+        fg.audit(classes(4), max_classes=3, **asked)
+    asked = {"label": "y", "sensitive": "g"}
+    with pytest.raises(fg.SpecError, match="column 'y' has 4 classes, more than 3"):
+        fg.audit(classes(4), max_classes=3, **asked)

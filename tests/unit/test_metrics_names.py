@@ -37,7 +37,7 @@ def test_every_name_resolves_or_says_what_to_do(each: Name) -> None:
         assert own or all(str(each.differs) in message for message in messages)
         return
     same = [row.name for row in ROWS.values() if row.formula == ROWS[each.ours].formula]
-    choices = [text for text in messages if text.endswith("say which")]
+    choices = [text for text in messages if text.endswith("name one of them")]
     chosen = any(f"{name} (" in text for name in same for text in choices)
     assert chosen or set(found) & set(same)
 
@@ -54,9 +54,9 @@ def test_signs_that_differ_must_be_chosen() -> None:
     assert str(caught.value) == (
         "metrics[0]: 'Recall Difference' is RD (Clarify: [TP / (TP + FN)]_a - [TP / (TP + FN)]_d)"
         " or vertex.recall_difference (Vertex AI: [TP / (TP + FN)]_d - [TP / (TP + FN)]_a);"
-        " say which"
+        " name one of them"
     )
-    with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*say which"):
+    with pytest.raises(fg.SpecError, match=r"AD .* or vertex\.accuracy_difference .*one of them"):
         fg.rule("accuracy difference", between=(-0.1, 0.1))
 
 
@@ -98,3 +98,49 @@ def test_a_metric_with_another_parameter_is_explained_too():
     found = fg.metric("generalized_entropy(alpha=3)")
     assert found.name == "generalized_entropy(alpha=3)"
     assert "6" in found.formula  # alpha (alpha - 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("TPR.difference", "true_positive_rate.difference"),
+        ("recall.ratio", "true_positive_rate.ratio"),
+        ("Selection Rate.largest gap", "selection_rate.largest_gap"),
+        ("precision.smallest_ratio", "positive_predictive_value.smallest_ratio"),
+        ("TPR.gini", "true_positive_rate.gini"),
+    ],
+)
+def test_an_alias_of_a_rate_names_its_comparisons(name: str, of: str) -> None:
+    assert find_metric(name) == find_metric(of)
+    assert fg.rule(name, at_least=0.1).metric == of
+    counts = {"a": {"tp": 30, "fn": 10, "fp": 9}, "b": {"tp": 10, "fn": 30, "tn": 9}}
+    report = fg.audit(fg.confusion("g", counts), metrics=[name], rules=[f"{name} >= 0"])
+    assert {each.metric for each in report.estimates} == {of}
+    assert report.verdicts[0].metric == of
+    groups = ["a"] if len(report.estimates) > 1 else []
+    assert report[name, "g", *groups].metric == of
+    assert fg.metric(name).name == of
+
+
+def test_an_alias_is_compared_only_as_rates_are() -> None:
+    with pytest.raises(LookupError, match=r"true_positive_rate has no gap: .* allowed: difference"):
+        find_metric("TPR.gap")
+    with pytest.raises(LookupError, match=r"no metric named 'TPX\.difference'\. Did you mean"):
+        find_metric("TPX.difference")
+
+
+ALIASES = sorted(
+    {name for row in RATES for name in (*row.aka, row.title)}
+    | {each.name for each in NAMES if each.ours in {row.name for row in RATES}}
+)
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_every_alias_of_a_rate_names_its_difference(name: str) -> None:
+    try:
+        rate = find_rate(name)
+    except LookupError as error:  # several rates have the name
+        with pytest.raises(LookupError, match=re.escape(str(error))):
+            find_metric(f"{name}.difference")
+        return
+    assert find_metric(f"{name}.difference") == find_metric(f"{rate.name}.difference")

@@ -116,7 +116,7 @@ def test_a_frame_takes_the_options_of_an_audit():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "rate: say the rate to plan for, or give data"),
+        ({}, "rate: name the rate to plan for, or give data"),
         ({"rate": 1.5}, "rate: must be a number between 0 and 1, not 1.5"),
         ({"rate": 0.3, "ratio": 1}, "ratio: must be a number between 0 and 1, not 1"),
         ({"rate": 0.3, "icc": 2}, "icc: must be a number from 0 to 1, not 2"),
@@ -174,4 +174,4 @@ def test_the_command_gives_strict_json_of_a_table(tmp_path):
 def test_the_command_needs_a_rate_or_a_table():
     result = run()
     assert result.exit_code == 2
-    assert "say the rate to plan for, or give data" in result.output
+    assert "name the rate to plan for, or give data" in result.output

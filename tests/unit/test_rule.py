@@ -86,6 +86,36 @@ def test_an_unknown_metric_names_the_nearest():
     )
 
 
+@pytest.mark.parametrize(
+    ("metric", "limits", "said"),
+    [
+        (
+            "selection_rate.largest_gap",
+            {"groups": "F"},
+            "rule.groups: selection_rate.largest_gap is one number of all groups of a feature; ",
+        ),
+        ("ndkl", {"groups": ["F"]}, "rule.groups: ndkl is one number of all groups of a feature; "),
+        ("GE", {"groups": "F"}, "rule.groups: GE is one number of the whole table; remove groups"),
+        (
+            "consistency",
+            {"features": "sex"},
+            "rule.features: consistency is one number of the whole table; remove features",
+        ),
+    ],
+)
+def test_a_number_of_all_groups_is_of_no_group(metric, limits, said):
+    with pytest.raises(fg.SpecError) as caught:
+        fg.rule(metric, at_most=0.1, **limits)
+    assert str(caught.value).startswith(said)
+
+
+def test_an_own_gap_is_of_no_group_either():
+    own = fg.rate("missed", of=fg.FN, among=fg.TP + fg.FN).compared("largest_gap")
+    with pytest.raises(fg.SpecError, match=r"missed\.largest_gap is one number of all groups"):
+        fg.rule(own, at_most=0.1, groups="F")
+    assert fg.rule(own, at_most=0.1, features="sex").features == ("sex",)
+
+
 def test_all_mistakes_of_a_rule_are_told():
     _, problems = check_rule({"metric": "QQ", "between": 1, "decide": "x"}, "rules[3]")
     assert [p.path for p in problems] == ["rules[3].metric", "rules[3].between", "rules[3].decide"]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.enums import Profile, ReferenceRule, Task
 from fairgauge.spec.features import Feature
 from fairgauge.spec.options import Options
@@ -88,8 +89,9 @@ def test_defaults():
 
 
 def test_a_specification_is_a_frozen_value():
-    spec = ask(sensitive="sex", rules=[fg.rule("DI", at_least=0.8)])
-    assert hash(spec) == hash(ask(sensitive=["sex"], rules=[{"metric": "DI", "at_least": 0.8}]))
+    spec = ask(sensitive="sex", prediction="p", rules=[fg.rule("DI", at_least=0.8)])
+    rules = [{"metric": "DI", "at_least": 0.8}]
+    assert hash(spec) == hash(ask(sensitive=["sex"], prediction="p", rules=rules))
     with pytest.raises(FrozenInstanceError):
         spec.label = "y"
 
@@ -182,6 +184,95 @@ def test_unknown_options_name_the_nearest():
 )
 def test_mistakes(options, said):
     assert problems(**options)[0].startswith(said)
+
+
+TWO = {"label": "y", "prediction": "d"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": "AUC.ratio", **TWO}, "metrics[0]: roc_auc.ratio needs a score; add score ("),
+        (
+            {"metrics": ["standard", "tpr"], "label": "y"},
+            "metrics[1]: true_positive_rate.difference needs a prediction; add prediction (",
+        ),
+        (
+            {"rules": ["DPL <= 0.1", "accuracy >= 0.9"], "label": "y"},
+            "rules[1].metric: accuracy needs a prediction; add prediction (",
+        ),
+        (
+            {"rules": "AUC.ratio >= 0.8"},
+            "rules[0].metric: roc_auc.ratio needs a label and a score; add label (--label COL); ",
+        ),
+        (
+            {"rules": "CDDPL <= 0.1", **TWO},
+            "rules[0].metric: CDDPL needs strata; add strata (--strata COL)",
+        ),
+        (
+            {"rules": "representation.ratio >= 0.8"},
+            "rules[0].metric: representation.ratio needs shares of a population; add population (",
+        ),
+        (
+            {"rules": "FT <= 0.1", **TWO},
+            "rules[0].metric: FT needs columns to compare rows by; add features (--features COL,",
+        ),
+        (
+            {"rules": "consistency >= 0.8", "features": ["x"], "weight": "w", **TWO},
+            "rules[0].metric: consistency is not defined of weighted rows; remove weight (--weight",
+        ),
+        (
+            {"rules": "brier_score <= 0.3", "label": "y", "score": "s", "score_range": (-1, 1)},
+            "rules[0].metric: brier_score needs scores that are probabilities; score_range is -1 ",
+        ),
+    ],
+)
+def test_what_a_metric_needs_must_be_asked(options, message):
+    (problem,) = problems(**options)
+    assert problem.startswith(message)
+
+
+def test_what_is_misread_is_not_also_missing():
+    assert problems(label=5, rules="base_rate >= 0.1") == [
+        "label: must be the name of a column, not 5"
+    ]
+    rules = ["XDI >= 1", {"metric": "DPL", "at_most": 1, "features": ["x"]}]
+    (problem,) = problems(label="y", rules=rules)
+    assert problem.startswith("rules[0].metric: no metric named 'XDI'")
+
+
+def test_a_metric_of_what_is_no_column_is_reported_as_not_applicable():
+    assert ask(None, sensitive="sex", metrics=["FT", "CDDPL"], **TWO).metrics == ("FT", "CDDPL")
+
+
+def test_a_score_makes_predictions():
+    spec = ask(None, sensitive="sex", label="y", score="s", rules=["TPR >= 0.5"])
+    assert spec.rules[0].metric == "true_positive_rate"
+
+
+def test_sets_take_what_the_data_allow():
+    for name in ("standard", "clarify", "vertex", "native", "all"):
+        assert ask(None, sensitive="sex", label="y", metrics=name).metrics == (name,)
+
+
+NEEDY = sorted({row.name for row in (*METRICS, *RATES)})
+COLUMNS = {"label": "y", "prediction": "d", "score": "s"}
+
+
+@given(st.sampled_from(NEEDY), st.sets(st.sampled_from([*COLUMNS])))
+def test_no_rule_that_is_asked_lacks_a_column(name, given):
+    """Whatever is accepted has an estimate with another obstacle than an absent column."""
+    row = {each.name: each for each in (*RATES, *METRICS)}[name]
+    options = {key: COLUMNS[key] for key in given}
+    made = {*given, *(["prediction"] if "score" in given else [])}
+    try:
+        ask(None, sensitive="sex", rules=[fg.rule(name, at_least=0.1)], **options)
+        wrong = []
+    except fg.SpecError as error:
+        wrong = [p.message for p in error.problems if p.path == "rules[0].metric"]
+    lacks = bool(row.needs - made)
+    assert any(" needs a label" in text or " needs a p" in text or " needs a s" in text
+               for text in wrong) == lacks  # fmt: skip
 
 
 def test_a_score_alone_needs_no_positive_value():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import fairgauge as fg
 from fairgauge.catalogue.catalogue import METRICS, RATES
 from fairgauge.spec.options import Options
-from fairgauge.spec.spec_file import load_spec, read_options, schema
+from fairgauge.spec.spec_file import read_options, schema
 from fairgauge.spec.specification import ask
 
 TOML = """\
@@ -60,6 +60,10 @@ def written(tmp_path, text, suffix=".toml"):
     path = tmp_path / f"audit{suffix}"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def load_spec(path, columns=None):
+    return ask(columns, None, **read_options(path))
 
 
 def mistakes(tmp_path, text, suffix=".toml", columns=None):
@@ -207,7 +211,7 @@ MISTAKES = [
     ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, features, groups, insufficient, decide"]),
     ({"rules": [{"metric": "DI", "at_least": math.nan}]}, ["rules[0].at_least: must be a number, not NaN"]),
     ({"rules": [{"metric": "DI", "at_least": 2, "at_most": 1}]}, ["rules[0]: is impossible: at least 2 and at most 1"]),
-    ({"rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not audited. Did you mean 'race'?"]),
+    ({"prediction": "p", "rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not audited. Did you mean 'race'?"]),
     ({"rules": [{"metric": "DI", "at_least": 1, "decide": "sometimes"}]}, ["rules[0].decide: 'sometimes' is not allowed. Use interval or point"]),
     ({"rules": [{"metric": "DI", "at_least": 1, "insufficient": "pas"}]}, ["rules[0].insufficient: 'pas' is not allowed. Did you mean 'pass'? Use report, pass, fail or ignore"]),
     ({"weight": "n", "count": "n"}, ["weight: 'n' is already the count column"]),

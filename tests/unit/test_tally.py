@@ -164,5 +164,5 @@ def test_unknown_values_name_the_nearest() -> None:
 
 
 def test_three_labels_need_a_positive_one() -> None:
-    with pytest.raises(fg.SpecError, match="say which value of 'age' is positive"):
+    with pytest.raises(fg.SpecError, match="name the value of 'age' that is positive"):
         fg.audit(TABLE, label="age", sensitive="race", task="binary")

@@ -110,7 +110,7 @@ class Agreement(Statistic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa(Statistic):
-    """Cohen's kappa: agreement of predictions and labels beyond the agreement expected by chance.
+    """Cohen's kappa: agreement of predictions and labels beyond that of independent ones.
 
     Over all classes where there are several, else over the positive and the negative.
     """

@@ -89,7 +89,7 @@ BLENDS: tuple[Statistic, ...] = (
 )
 BASE_RATE = next(row for row in RATES if isinstance(row, Rate) and row.name == "base_rate")
 LIFT = RelativeRate(name="lift", of=PPV, to=BASE_RATE, better=HIGHER, aka=("relative precision",), says="precision divided by the base rate: how many times as often predicted positives are observed positive as all rows", cite=("Provost & Fawcett 2013",))
-KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement expected by chance", cite=("sklearn:cohen_kappa_score",))
+KAPPA = Kappa(name="cohen_kappa", signed=True, better=HIGHER, aka=("kappa", "cohen kappa score"), says="the agreement of predictions and labels beyond the agreement of independent ones", cite=("sklearn:cohen_kappa_score",))
 PREDICTIVE = Blend(name="average_predictive_value", of=(PPV, FOR), better=NEITHER, says="the mean of positive predictive value and false omission rate", cite=("aif360:average_predictive_value_difference",))
 
 SCORES: tuple[Statistic, ...] = (

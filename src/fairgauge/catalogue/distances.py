@@ -30,7 +30,7 @@ class DistanceKind:
     def between(self, reference: Array, group: Array, profile: Profile) -> Array:
         """Compare counts of shape (n, K); a category that one side lacks has probability 0.
 
-        In profile ``clarify`` categories that either side lacks are dropped without renormalising,
+        In profile ``clarify`` categories that either side lacks are removed without renormalising,
         as smclarify does (values can then be negative or too small).
         """
         p = divide(reference, reference.sum(axis=-1, keepdims=True), Profile.DOCUMENTED)

@@ -135,11 +135,13 @@ def _set(name: str) -> tuple[Metric, ...]:
 
 
 def _contrasts(rate: Statistic) -> tuple[Metric, ...]:
-    names = [by for by in CONTRASTS if by in comparisons_of(rate)]
-    known = (_metrics().get(plain(f"{rate.name}.{by}"), ()) for by in names)
-    return tuple(
-        rows[0] if rows else comparison_of(rate, by) for by, rows in zip(names, known, strict=True)
-    )
+    return tuple(_comparison(rate, by) for by in CONTRASTS if by in comparisons_of(rate))
+
+
+def _comparison(rate: Statistic, by: str) -> Metric:
+    """Return what compares a rate: the row of the catalogue where there is one."""
+    rows = _metrics().get(plain(f"{rate.name}.{by}"), ())
+    return rows[0] if rows else comparison_of(rate, by)
 
 
 def _names_a_rate(name: str) -> bool:
@@ -151,13 +153,18 @@ def _names_a_rate(name: str) -> bool:
 
 
 def _find_metric(name: str, others: Iterable[str]) -> Metric:
-    found = _PARAMETRISED.fullmatch(name)
-    if not found or plain(name) in _metrics():
+    if plain(name) in _metrics():
         return _only(name, _metrics(), others)
-    if found["by"]:
+    found = _PARAMETRISED.fullmatch(name)
+    base, _, by = name.rpartition(".")
+    if found and found["by"]:
         rate = _with_parameter(_only(found["name"], _rates(), others), found)
-        return comparison_of(rate, found["by"])
-    return _with_parameter(_only(found["name"], _metrics(), others), found)
+        return comparison_of(rate, plain(by))
+    if found:
+        return _with_parameter(_only(found["name"], _metrics(), others), found)
+    if plain(base) in _rates():
+        return _comparison(_only(base, _rates(), others), plain(by))
+    return _only(name, _metrics(), others)
 
 
 def _find_rate(name: str, others: Iterable[str]) -> Statistic:
@@ -185,7 +192,7 @@ def _only(name: str, index: Mapping[str, tuple[Row, ...]], others: Iterable[str]
 
 def _ambiguous(name: str, rows: Sequence[Metric | Statistic]) -> str:
     shown = [f"{row.name} ({_whose(name, row)}{row.formula})" for row in rows]
-    return f"{quote(name)} is {' or '.join(shown)}; say which"
+    return f"{quote(name)} is {' or '.join(shown)}; name one of them"
 
 
 def _whose(name: str, row: Metric | Statistic) -> str:

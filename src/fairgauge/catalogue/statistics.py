@@ -34,7 +34,7 @@ class Statistic(ABC):
     Attributes
     ----------
     name : the one name, in snake_case.
-    says : what it is, as the rest of the sentence "<name> is ...".
+    says : what it is: the predicate of the sentence "<name> is ...".
     better : which direction favours the group.
     signed : whether it can be negative of its nature, so that a ratio of two means nothing.
     aka : other names in use that mean exactly this.

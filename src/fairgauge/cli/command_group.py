@@ -45,7 +45,8 @@ class Commands(click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             every = self.list_commands(ctx)
             message = (
-                f"no command {quote(args[0])}.{nearest(args[0], every)} Say {', '.join(every)}"
+                f"no command {quote(args[0])}.{nearest(args[0], every)} "
+                f"Commands: {', '.join(every)}"
             )
             raise click.UsageError(message, ctx)
         return super().resolve_command(ctx, args)
@@ -87,7 +88,7 @@ def _abandon() -> NoReturn:
 
 
 def _explain(error: Exception) -> int:
-    """Say on standard error what went wrong, and return the exit code."""
+    """Report on standard error what went wrong, and return the exit code."""
     if isinstance(error, ClosedOutput):
         silence_output()
     elif isinstance(error, click.ClickException):

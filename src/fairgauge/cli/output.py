@@ -44,7 +44,8 @@ def output_option(of: Subject) -> Callable[[Any], Any]:
         metavar="FILE",
         multiple=True,
         callback=check,
-        help=f"File to write; its suffix chooses the format: {' '.join(suffixes(of))}. Repeatable.",
+        help=f"File to write, with the {of} in full; its suffix chooses the format: "
+        f"{' '.join(suffixes(of))}. Repeatable.",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 import click
 
 from fairgauge.errors import SpecError
-from fairgauge.spec.options import OPTIONS, Spec
+from fairgauge.spec.options import BY_NAME, OPTIONS, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
     from fairgauge.scan.source import Source
+    from fairgauge.spec.options import Option
 
 
 Command = TypeVar("Command", bound="Callable[..., object]")
@@ -77,11 +78,22 @@ def question(command: Command) -> Command:
     return click.option("-c", "--config", metavar="FILE", help=text)(command)
 
 
-def _flags() -> Iterator[Callable[[Command], Command]]:
+def flags_for(*names: str) -> Callable[[Command], Command]:
+    """Return what gives a command the flags of some options alone."""
+
+    def decorate(command: Command) -> Command:
+        for flag in reversed([*_flags([BY_NAME[name] for name in names])]):
+            command = flag(command)
+        return command
+
+    return decorate
+
+
+def _flags(options: Sequence[Option] = OPTIONS) -> Iterator[Callable[[Command], Command]]:
     """Yield every flag once: two options may share one, which then takes several values."""
-    flags = [flag for option in OPTIONS for flag in option.flags]
+    flags = [flag for option in options for flag in option.flags]
     for flag in dict.fromkeys(flags):
-        sharing = [option for option in OPTIONS if flag in option.flags]
+        sharing = [option for option in options if flag in option.flags]
         option = sharing[0]
         yield click.option(
             flag,

@@ -183,7 +183,7 @@ def _same_reference(old: Estimate, new: Estimate, scale: _Neutral) -> bool:
 def _measured(
     pairs: Sequence[tuple[Estimate, Estimate]], compared: Array, scales: Sequence[_Neutral]
 ) -> list[_Numbers]:
-    """Compute all changes at once; ``compared`` tells which have an interval."""
+    """Compute all changes at once; ``compared`` marks those that have an interval."""
     neutral = np.array([scale.neutral for scale in scales])
     log, bounded = (np.array([getattr(s, name) for s in scales]) for name in ("log", "bounded"))
 
@@ -291,7 +291,7 @@ def _size(pair: tuple[Estimate, Estimate], found: _Numbers) -> float:
     """Return how far a disparity went, in units that can be compared between metrics."""
     far = abs(math.log(found.change)) if found.log and found.change > 0 else abs(found.change)
     if not math.isfinite(far):
-        return 0.0  # infinite values say that a count is 0, not how a group fares
+        return 0.0  # infinite values mean that a count is 0, not how a group fares
     if found.log or found.bounded:
         return far
     rates = [r for e in pair for r in (e.rate_group, e.rate_reference) if r is not None]

@@ -11,7 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.subjects import is_of_all_groups, subject_of
-from fairgauge.comparison.verdict_changes import flips, overall_turn
+from fairgauge.comparison.verdict_changes import overall_turn, verdict_changes
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
@@ -55,7 +55,7 @@ def compare_reports(
     catalogue = Catalogue(own)
     pairs, lonely = _paired(before.estimates, after.estimates, catalogue)
     changed = changes(pairs, refused, catalogue)
-    turns, stayed, rules = flips(before, after, changed, catalogue)
+    verdicts = verdict_changes(before, after, changed, catalogue)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -63,11 +63,12 @@ def compare_reports(
         same_rows=same,
         refused=refused,
         differences=differences,
-        turn=overall_turn(before.verdict, after.verdict, turns),
-        flips=turns,
-        stayed=stayed,
+        turn=overall_turn(before.verdict, after.verdict, verdicts),
+        flips=verdicts.flips,
+        stayed=verdicts.stayed,
+        unmatched=verdicts.unmatched,
         changes=changed,
-        alone=(*lonely, *rules),
+        alone=(*lonely, *verdicts.alone),
         groups=tuple(_groups(before, after)),
         own=own,
     )
@@ -115,7 +116,7 @@ def _refuse_unlike(old: Report, new: Report) -> None:
 
 
 def _alike(old: object, new: object) -> bool:
-    """Tell whether favourable values mean the same: 1, 1.0, "1" and true do."""
+    """Return whether favourable values mean the same: 1, 1.0, "1" and true do."""
     if isinstance(old, Mapping) or isinstance(new, Mapping):
         return bool(old == new)
     sides = [[canonical(value) for value in items(each or [1])] for each in (old, new)]

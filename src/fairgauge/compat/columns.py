@@ -176,7 +176,7 @@ def from_values(name: str, values: Iterable[object]) -> CodedColumn:
 
 
 def _key(value: object) -> tuple[object, object]:
-    """Return what tells values apart: true and 1 are two values."""
+    """Return what distinguishes values: true and 1 are two values."""
     if isinstance(value, (list, dict)):
         return (type(value), repr(value))
     return (isinstance(value, bool), value)

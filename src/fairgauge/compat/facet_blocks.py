@@ -1,4 +1,4 @@
-"""Blocks: a facet's values, or its interval, each compared with everyone else."""
+"""Blocks: a facet's values, or its interval, each compared with all other rows."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _codes(column: CodedColumn, group_of: Codes) -> Codes:
 
 
 def favoured(blocks: Blocks) -> Blocks:
-    """Return the block of everyone else: the listed values are the favoured ones."""
+    """Return the block of all other rows: the listed values are the favoured ones."""
     codes = np.array([REST, 0, -2])[np.select([blocks.codes == 0, blocks.codes == REST], [0, 1], 2)]
     return Blocks(blocks.name, (f"not {blocks.names[0]}",), codes, blocks.of)
 

@@ -1,4 +1,4 @@
-"""The options of `fairgauge.audit` that a service's job takes; the rest stand in its files."""
+"""The options of `fairgauge.audit` that a service's job takes; all others stand in its files."""
 
 from __future__ import annotations
 

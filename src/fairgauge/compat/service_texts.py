@@ -67,7 +67,7 @@ _EMPTY = {
     **dict.fromkeys(("AD", "TE", "FT"), (_D_EMPTY, _A_EMPTY)),
 }
 CONDITIONAL = ("CDDL", "CDDPL")
-"""The metrics that hold strata fixed."""
+"""The metrics that adjust for strata."""
 _DISTANCES = ("KL", "JS", "LP", "TVD", "KS")
 
 

@@ -44,7 +44,7 @@ def build(
 ) -> Cube:
     """Make a cube of what an engine counted, in canonical values and order.
 
-    Cells that hold no counted row are dropped. Sums of weights are rounded to 12 significant
+    Cells that hold no counted row are omitted. Sums of weights are rounded to 12 significant
     digits, so that the order of rows, in which engines differ, does not show.
 
     Parameters

@@ -48,7 +48,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:
-                message = f"unknown cell.{nearest(name, _CELLS)} Say {', '.join(_CELLS)}"
+                message = f"unknown cell.{nearest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
             elif not _is_count(count):
                 message = f"must be a whole number from 0 up, not {quote(count)}"

@@ -2,13 +2,14 @@
 
 Counting rows in shards, in any order, and adding the cubes gives the cube of all rows: cubes of
 one plan are a commutative monoid. A missing value is a level of its own (code -1), so what is
-excluded, and why, can be told from the cube as well.
+excluded, and why, can be read from the cube as well.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairgauge.cube/1"
 _DIGITS = 12
+_HANDFUL = 10
+"""Rows up to which two shards may well hold the same counts by coincidence."""
+_CUBED = 3
 _EXACT = 2.0**53
 """Whole sums below are exact; above, engines differ in them too."""
 
@@ -81,16 +85,41 @@ class Cube:
         return self.question or self.plan.asked
 
     def __add__(self, other: Cube) -> Cube:
+        """Add the counts of two cubes of the same plan, as `add` does."""
+        return self.add(other) if isinstance(other, Cube) else NotImplemented
+
+    def add(self, other: Cube, *, allow_duplicates: bool = False) -> Cube:
         """Add the counts of two cubes of the same plan.
+
+        Parameters
+        ----------
+        other : Cube
+            The counts of other rows.
+        allow_duplicates : bool
+            Whether equal counts are added without a warning, because they are of different rows.
+
+        Warns
+        -----
+        DuplicateCountsWarning
+            Both hold the same counts: if they are of the same rows, these count twice. Cubes of ten
+            rows or fewer may coincide, and are not warned of.
 
         Raises
         ------
         CubeError
             The cubes count different things; the message names the difference.
         """
-        if not isinstance(other, Cube):
-            return NotImplemented
+        if not allow_duplicates and self.is_twin(other):
+            warnings.warn(
+                f"both cubes hold the same counts of {self.rows:,} rows; if they are the same "
+                "rows, these now count twice (one.add(other, allow_duplicates=True) adds them "
+                "without this warning)",
+                DuplicateCountsWarning,
+                stacklevel=2,
+            )
         difference = self.plan.difference(other.plan)
+        if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
+            difference = "they were counted by different versions of fairgauge"
         if difference:
             raise CubeError(f"the cubes count different things: {difference}")
         levels = {axis: _joined_levels(axis, self, other) for axis in self.plan.axes}
@@ -137,11 +166,20 @@ class Cube:
         columns = [table.axes.index(axis) for axis in axes]
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
+    def is_twin(self, other: Cube) -> bool:
+        """Return whether another cube holds the same counts, of too many rows for a coincidence."""
+        return self.rows == other.rows > _HANDFUL and self == other
+
     @property
     def cases(self) -> int:
         """Return the cases that the counted rows stand for."""
         sums = self.tables[0].sums
         return int(sums.get("n", sums["rows"]).sum())
+
+    @property
+    def cells_of_one(self) -> int:
+        """Return the cells that hold one row: they show the values of one person."""
+        return sum(int((table.sums["rows"] == 1).sum()) for table in self.tables)
 
     @property
     def digest(self) -> str:
@@ -292,7 +330,7 @@ def aggregate(axes: tuple[Axis, ...], codes: Codes, sums: Mapping[str, Sums]) ->
 
 def settled(plan: Plan, table: CountTable) -> CountTable:
     """Round sums that are not whole, but not squares: variances are small differences of them."""
-    squares = {m.name for m in plan.moments if m.factors == ("x", "x")}
+    squares = {m.name for m in plan.moments if m.factors == ("x", "x") and m.power < _CUBED}
     kept = squares if plan.asked.task is Task.REGRESSION else set()
     sums = {m: s if m in kept else _rounded(s) for m, s in table.sums.items()}
     return CountTable(table.axes, table.codes, sums)

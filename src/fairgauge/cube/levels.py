@@ -35,7 +35,7 @@ def typed(raw: Sequence[object], *, text: bool) -> list[Value]:
 
 
 def identity(value: Value) -> tuple[bool, Value]:
-    """Return what tells a value from all others as a key."""
+    """Return what distinguishes a value from all others as a key."""
     return (isinstance(value, bool), value)  # True and 1 are equal in Python, not in data
 
 

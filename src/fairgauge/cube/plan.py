@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_JOINT_FEATURES = 3
+_CUBE = 3
 _MOST_JOINT_CANDIDATES = 4
 GRID = 1_000
 LARGEST = 1e70
 """The fourth power of a larger number might not fit: in products of three or more factors, columns
 are kept within it."""
+
+WEIGHTS = ("w", "w2", "w3")
+"""The sums of the powers of weights."""
 
 COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 """The keys of a specification that decide what is counted."""
@@ -32,7 +36,7 @@ COUNTED = tuple(option.name for option in OPTIONS if option.counted)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One thing that rows are told apart by.
+    """One thing that rows are distinguished by.
 
     Attributes
     ----------
@@ -105,12 +109,13 @@ Factor: TypeAlias = Literal["x", "gap", "distance", "log", "log_rest"]
 class Moment:
     """A number of each row that is summed, times its count and weight; 0 where it is missing.
 
-    It is the product of its factors, of columns x (and y).
+    It is the product of its factors, of columns x (and y). ``power`` is that of the weight.
     """
 
     name: str
     columns: tuple[str, ...]
     factors: tuple[Factor, ...]
+    power: int = 1
 
     @property
     def limited(self) -> bool:
@@ -174,9 +179,9 @@ class Plan:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Return what is summed: physical rows, cases, weights, squared weights and moments."""
+        """Return what is summed: physical rows, cases, powers of weights, and moments."""
         cases = ("n",) if self.count else ()
-        weights = ("w", "w2") if self.weight else ()
+        weights = WEIGHTS if self.weight and self.moments else WEIGHTS[:2] if self.weight else ()
         return ("rows", *cases, *weights, *(moment.name for moment in self.moments))
 
     def to_dict(self) -> dict[str, Json]:
@@ -204,12 +209,13 @@ class Plan:
         )
         tables = tuple(tuple(table) for table in found["tables"])
         moments = tuple(
-            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"])) for m in found["moments"]
+            Moment(m["name"], tuple(m["columns"]), tuple(m["factors"]), m.get("power", 1))
+            for m in found["moments"]
         )
         return cls(axes, tables, read_question(found["asked"]), moments)
 
     def difference(self, other: Plan) -> str:
-        """Say in what two plans differ; empty when they count the same."""
+        """Describe in what two plans differ; empty when they count the same."""
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
@@ -259,6 +265,7 @@ def plan(spec: Spec, median: float | None = None) -> Plan:
     moments: tuple[Moment, ...] = ()
     if spec.task is Task.REGRESSION and spec.label and spec.prediction:
         moments = _regression_moments(spec.label, spec.prediction)
+        moments += _of_powers(moments) if spec.weight else ()
     elif spec.score and spec.task is not Task.MULTICLASS:
         score = Axis(Role.SCORE, spec.score, bounds=spec.score_range, grid=GRID)
         axes.append(score)
@@ -286,7 +293,7 @@ def _feature_axis(feature: Feature) -> Axis:
 def _outcome_axes(spec: Spec, median: float | None) -> list[Axis]:
     cuts = (spec.positive.threshold,) if isinstance(spec.positive, Above) else ()
     if spec.task is Task.REGRESSION and not cuts:
-        cuts = (0.0,)  # any cut will do: it tells only which rows have a number
+        cuts = (0.0,)  # any cut will do: it marks only which rows have a number
     axes = []
     if spec.strata:
         axes.append(Axis(Role.STRATUM, spec.strata))
@@ -337,12 +344,35 @@ def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
         Moment("y3", (label,), ("x",) * 3),
         Moment("p3", (prediction,), ("x",) * 3),
         Moment("gap3", both, ("gap",) * 3),
+        Moment("distance3", both, ("distance",) * 3),
         Moment("y4", (label,), ("x",) * 4),
         Moment("p4", (prediction,), ("x",) * 4),
         Moment("gap4", both, ("gap",) * 4),
         Moment("gap2_y", both, ("gap", "gap", "x")),
         Moment("gap2_yy", both, ("gap", "gap", "x", "x")),
     )
+
+
+def _of_powers(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
+    """Return the moments times squared weights, and powers up to the third times cubed ones.
+
+    The variances of weighted statistics are made of the first, the skewness of means of the second.
+    """
+    powers = [m for m in moments if len(m.factors) <= _CUBE and len(set(m.factors)) == 1]
+    return tuple(
+        replace(moment, name=power_name(moment.name, power), power=power)
+        for power, of in ((2, moments), (_CUBE, powers))
+        for moment in of
+    )
+
+
+def power_name(moment: str, power: int) -> str:
+    """Return the name of a moment that is summed times a power of the weight.
+
+    >>> power_name("yy", 1), power_name("yy", 2)
+    ('yy', 'yy_w2')
+    """
+    return moment if power == 1 else f"{moment}_{WEIGHTS[power - 1]}"
 
 
 def _score_moments(score: str, *, probability: bool) -> tuple[Moment, ...]:

@@ -1,7 +1,7 @@
 """The cluster jackknife: intervals from what a number becomes without some clusters.
 
 Proportions have cluster-robust intervals of their own. Any other number of counts is computed
-again with each block of clusters left out, by its own formula; a comparison leaves it out of both
+again with each block of clusters omitted, by its own formula; a comparison leaves it out of both
 sides at once.
 """
 
@@ -115,7 +115,7 @@ def smallest_blocks(statistic: Statistic, clusters: Clusters) -> Array:
 
 
 def effective_number(sizes: Array) -> Array:
-    """Return as many equal blocks as their sizes, of shape (blocks, n), are worth (Kish)."""
+    """Return the effective number of blocks, from their sizes of shape (blocks, n) (Kish)."""
     number = np.nan_to_num(quotient(sizes.sum(axis=0) ** 2, (sizes**2).sum(axis=0)))
     return np.asarray(np.where(np.isnan(sizes).any(axis=0), np.nan, number))
 

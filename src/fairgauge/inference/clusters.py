@@ -4,7 +4,7 @@ For every side in every slot the totals of its clusters, (TP, FP, FN, TN) of eac
 their products: from those the variance between clusters of any proportion follows. All other groups
 are all clusters less the group's own rows, so that only its own clusters are looked at. Products of
 what a cluster has on two sides give their covariance. Any other statistic of counts is computed
-again with each block of clusters left out.
+again with each block of clusters omitted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class LargeClusters(NamedTuple):
 
 
 class ClusterSums:
-    """The clusters of every group, of the whole, and of the rest of every group.
+    """The clusters of every group, of all rows, and of all others of every group.
 
     Parameters
     ----------
@@ -271,10 +271,10 @@ def _largest(key: Index, totals: Array, most: int) -> Index:
 
 _MOST_LARGE = 400_000
 _LARGE_OF_A_CELL = (4, 128)
-"""Large clusters of each cell that are told apart: as many as memory allows."""
+"""Large clusters of each cell that are distinguished: as many as memory allows."""
 
 BLOCKS = 40
-"""Blocks of clusters that are left out one after another; of fewer clusters each is one."""
+"""Blocks of clusters that are omitted one after another; of fewer clusters each is one."""
 
 _MOST_CELLS = 4_000_000
 _YES, _NO, _MISSING = range(3)
@@ -344,7 +344,7 @@ class Clusters:
         return np.maximum(sizes[:1] - sizes[1:], 0.0)
 
     def leave_out(self, value: Callable[[ConfusionCounts], Array]) -> Array:
-        """Return a number with no block left out, and with each; shape (1 + blocks, n).
+        """Return a number with no block omitted, and with each; shape (1 + blocks, n).
 
         Raises
         ------
@@ -354,11 +354,11 @@ class Clusters:
         return self.by_block(value(self.sides()))
 
     def sides(self) -> ConfusionCounts:
-        """Return the sides with no block left out, then those without each; (1 + blocks) n rows."""
+        """Return the sides with no block omitted, then those without each; (1 + blocks) n rows."""
         return self.of.without(self.which, self.slots, pooled=self.pooled)
 
     def by_block(self, values: Array) -> Array:
-        """Return values of `sides` by block, NaN where clusters are not left out of strata."""
+        """Return values of `sides` by block, NaN where clusters are not omitted from strata."""
         blocks = values.reshape(1 + self.of.blocks, -1)
         if self.of.by_stratum:
             return blocks
@@ -495,16 +495,16 @@ class ClustersBySide:
 
     @property
     def blocks(self) -> int:
-        """Return the number of blocks that are left out one after another."""
+        """Return the number of blocks that are omitted one after another."""
         return min(BLOCKS, max(len(self._cells.ranks[1]), 1))
 
     @cached_property
     def by_stratum(self) -> bool:
-        """Return whether clusters are left out of strata too, not of all rows alone."""
+        """Return whether clusters are omitted from strata too, not from all rows alone."""
         return self._size(len(self._counted.scopes)) <= _MOST_CELLS
 
     def without(self, which: Index, slots: Index, *, pooled: bool) -> ConfusionCounts:
-        """Return sides with no block left out, then without each.
+        """Return sides with no block omitted, then without each.
 
         The last ones are kept: values and sizes of one metric are both read off them.
         """
@@ -533,7 +533,7 @@ class ClustersBySide:
 
     @cached_property
     def _sides(self) -> CountsBySide:
-        """Return the counts with no block left out and with each, as further slots."""
+        """Return the counts with no block omitted and with each, as further slots."""
         strata = self._counted.strata if self.by_stratum else ()
         slots = len(strata) + 1
         if self._size(slots) > _MOST_CELLS:
@@ -558,7 +558,7 @@ class ClustersBySide:
         held = held.reshape(inside)
         # strata stand before the rows that miss theirs, which the margin alone counts
         held = np.concatenate([held.sum(axis=2, keepdims=True), held[:, :, :-1]], axis=2)
-        every = with_others(held)[self.blocks :]  # the whole, and the rest of every block
+        every = with_others(held)[self.blocks :]  # all rows, and all rows without each block
         return every.swapaxes(0, 1).reshape(groups, -1, labels, predictions)
 
 

@@ -283,7 +283,7 @@ def _score(
 
 
 def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Array) -> Limits:
-    """Carry limits against the rest over to limits against the whole, the group with it."""
+    """Carry limits against all others over to limits against all rows, the group with them."""
     count = denominator(metric.of)
     if count is None:
         return low, high
@@ -316,7 +316,7 @@ def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> li
             return rows
         sparse = ours.sparse.insufficient(theirs.sparse)
         return [a or b for a, b in zip(rows, sparse, strict=True)]
-    clusters = insufficient_clusters(np.minimum(ours.clusters, theirs.clusters))
+    clusters = insufficient_clusters((ours.clusters, theirs.clusters))
     rows = insufficient_rows(both, expected, effective=bool(ours.shares))
     return [a or b for a, b in zip(clusters, rows, strict=True)]
 

@@ -72,16 +72,18 @@ class Evidence:
     ----------
     side : sums of weights, of which the values are made (of cases, without weights).
     cases : the cases themselves.
-    squares : sums of squared weights; None without weights.
+    squares, cubes : sums of squared and of cubed weights; None without weights, and where they are
+        not counted.
     clusters : sums over clusters; None where rows are independent.
-    everyone : the sums of all rows, those of no group with them; None where they are not needed.
+    everyone : the same of all rows, those of no group with them; None where it is not needed.
     """
 
     side: ConfusionCounts
     cases: ConfusionCounts
     squares: ConfusionCounts | None = None
     clusters: Clusters | None = None
-    everyone: ConfusionCounts | None = None
+    everyone: Evidence | None = None
+    cubes: ConfusionCounts | None = None
 
     def share(self, of: Count, among: Count) -> Proportion:
         """Return a proportion as successes and trials, by effective sample size.

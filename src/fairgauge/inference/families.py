@@ -80,7 +80,7 @@ def _adjusted_already(each: Estimate) -> bool:
 
 
 def _mirrored(family: list[Estimate]) -> bool:
-    """Tell whether two groups are each other's reference, so that both tests are one."""
+    """Return whether two groups are each other's reference, so that both tests are one."""
     if len(family) != _PAIR:
         return False
     one, two = family

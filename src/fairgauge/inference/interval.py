@@ -41,6 +41,8 @@ Methods: TypeAlias = tuple[IntervalMethod, ...]
 FEWEST_ROWS = 20
 FEWEST_EXPECTED = 5
 AUC_SCORE: Methods = (IntervalMethod.AUC_SCORE, IntervalMethod.DELONG)
+SKEWED_MEAN: Methods = (IntervalMethod.SKEWED_T,)
+LINEARISED: Methods = (IntervalMethod.LINEARISED, IntervalMethod.SKEWED_T)
 JACKKNIFE: Methods = (IntervalMethod.CLUSTER_JACKKNIFE, IntervalMethod.T_QUANTILES)
 JACKKNIFE_UNDEFINED = Reason.of(ReasonCode.JACKKNIFE_UNDEFINED)
 CLUSTERS_TOO_FEW = Reason.of(ReasonCode.CLUSTERS_TOO_FEW_OR_UNDEFINED, minimum=2)
@@ -106,18 +108,35 @@ class Intervals:
         return replace(self, low=low, high=high, p=p, reason=reason, simultaneous=wider)
 
 
-def insufficient_clusters(clusters: Array) -> list[Reason | None]:
+def insufficient_clusters(clusters: Array | tuple[Array, Array]) -> list[Reason | None]:
     """Return why clusters are insufficient; None where they suffice.
 
-    ``clusters`` holds the smaller number of effective clusters of both sides: as many equal ones as
-    their sizes are worth; array of shape (n,).
+    ``clusters`` holds effective numbers: of equal clusters with the same precision. They are of
+    one side, or of the group and of the reference: a reason then names the side of fewer.
     """
+    number, side = _smaller(clusters)
     return [
-        Reason.of(ReasonCode.FEW_CLUSTERS, clusters=number, minimum=FEWEST_CLUSTERS)
-        if number < FEWEST_CLUSTERS
+        _on_side(
+            Reason.of(ReasonCode.FEW_CLUSTERS, clusters=round(number, 1), minimum=FEWEST_CLUSTERS),
+            side,
+        )
+        if round(number, 1) < FEWEST_CLUSTERS
         else None
-        for number in clusters.round(1).tolist()
+        for number, side in zip(number, side, strict=True)
     ]
+
+
+def _smaller(of: Array | tuple[Array, Array]) -> tuple[list[float], list[str | None]]:
+    """Return the smaller of two numbers, and of which side it is; None where there is one side."""
+    if not isinstance(of, tuple):
+        return of.tolist(), [None] * len(of)
+    second = np.nan_to_num(of[1], nan=np.inf) < np.nan_to_num(of[0], nan=np.inf)
+    names = [("group", "reference")[which] for which in second.tolist()]
+    return np.where(second, of[1], of[0]).tolist(), list(names)
+
+
+def _on_side(reason: Reason, side: str | None) -> Reason:
+    return reason.on(side) if side else reason
 
 
 def insufficient_rows(
@@ -128,13 +147,11 @@ def insufficient_rows(
     ``rows`` are of one side, or of the group and of the reference: a reason then names the smaller.
     ``effective`` states that they are effective sample sizes. None where the data suffice.
     """
-    sides = rows if isinstance(rows, tuple) else (rows,)
-    names = ("group", "reference") if isinstance(rows, tuple) else (None,)
-    smaller = np.argmin(np.nan_to_num(np.stack(sides), nan=np.inf), axis=0)
-    counts = np.broadcast_to(expected, smaller.shape).tolist()
+    numbers, sides = _smaller(rows)
+    counts = np.broadcast_to(expected, len(numbers)).tolist()
     return [
-        _few_or_sparse(float(sides[side][i]), names[side], counts[i], effective=effective)
-        for i, side in enumerate(smaller.tolist())
+        _few_or_sparse(n, side, count, effective=effective)
+        for n, side, count in zip(numbers, sides, counts, strict=True)
     ]
 
 
@@ -148,7 +165,7 @@ def _few_or_sparse(
             minimum=FEWEST_ROWS,
             effective=True if effective else None,
         )
-        return reason.on(side) if side else reason
+        return _on_side(reason, side)
     if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
         return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
     return None
@@ -256,26 +273,26 @@ class MappedProportion:
 class Sparseness:
     """The rows of every group that an interval needs a minimum of; ``code`` is of too few.
 
-    ``together`` is the code and the minimum of both sides of a comparison together.
+    ``everyone`` is the same of the rows of all groups together, where there is such a minimum.
     """
 
     code: ReasonCode
     rows: Array
     minimum: int
-    together: tuple[ReasonCode, int] | None = None
+    everyone: Sparseness | None = None
 
-    def insufficient(self, other: Sparseness) -> list[Reason | None]:
-        """Return why a comparison has too few, None where both sides have enough."""
-        code, most = self.together or (self.code, 0)
-        reasons: list[Reason | None] = []
-        for mine, yours in zip(self.rows.tolist(), other.rows.tolist(), strict=True):
-            fewest, total = min(mine, yours), mine + yours
-            if fewest < self.minimum:
-                reasons.append(Reason.of(self.code, rows=fewest, minimum=self.minimum))
-            else:
-                few = total < most
-                reasons.append(Reason.of(code, rows=total, minimum=most) if few else None)
-        return reasons
+    def insufficient(self, other: Sparseness | None = None) -> list[Reason | None]:
+        """Return why a group, or a comparison with another side, has too few; None where enough."""
+        numbers, sides = _smaller((self.rows, other.rows) if other else self.rows)
+        alone = [
+            _on_side(Reason.of(self.code, rows=n, minimum=self.minimum), side)
+            if n < self.minimum
+            else None
+            for n, side in zip(numbers, sides, strict=True)
+        ]
+        if self.everyone is None:
+            return alone
+        return [a or b for a, b in zip(alone, self.everyone.insufficient(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -344,7 +361,7 @@ class StatisticInterval:
 def of_mean(mean: Array, variance: Array, n: Array) -> StatisticInterval:
     """Return a mean; ``variance`` has the divisor n and is made unbiased here."""
     several = np.where(n > 1, n, 2.0)
-    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row says nothing
+    unbiased = np.where(n > 1, variance * several / (several - 1), np.inf)  # one row: unknown
     error = np.sqrt(unbiased / several)
 
     def at(c: Array) -> Limits:

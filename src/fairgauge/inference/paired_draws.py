@@ -18,6 +18,7 @@ from fairgauge.inference.paired_changes import DisparityChanges, Quantity, Stati
 from fairgauge.inference.paired_tables import confusion
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
+from fairgauge.stats.significance import two_sided
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -122,10 +123,8 @@ def _quantity(value: Array, drawn: Array) -> Quantity:
     spread = np.std(drawn, axis=0)
 
     def at(z: ArrayLike) -> Limits:
-        from scipy.special import ndtr
-
         z = np.broadcast_to(np.asarray(z, dtype=float), value.shape)
-        tails = ndtr(-np.minimum(z, _FURTHEST))
+        tails = two_sided(np.minimum(z, _FURTHEST)) / 2
         beyond = np.maximum(z - _FURTHEST, 0.0) * spread
         low = np.array([np.quantile(drawn[:, i], t) for i, t in enumerate(tails)])
         high = np.array([np.quantile(drawn[:, i], 1 - t) for i, t in enumerate(tails)])

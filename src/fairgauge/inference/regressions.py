@@ -1,14 +1,15 @@
 """Regressions: the limits of what is made of labels and predictions, from sums of their powers.
 
-A mean has Student's limits; mean squares, variances and their ratio have those of `stats.squares`,
-which take fourth powers.
+A mean has Student's limits, of weighted rows from the squares and cubes of the weights; that of
+absolute errors those of `stats.heavy_tails`. Mean squares, variances and their ratio have those of
+`stats.squares`, which take fourth powers.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import singledispatch
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from functools import partial, singledispatch
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,14 @@ from fairgauge.catalogue.moments import (
     RootMeanSquaredError,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import NoInterval, Sparseness, StatisticInterval, of_mean
+from fairgauge.inference.interval import (
+    LINEARISED,
+    SKEWED_MEAN,
+    NoInterval,
+    Sparseness,
+    StatisticInterval,
+    of_mean,
+)
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.heavy_tails import (
@@ -29,6 +37,7 @@ from fairgauge.stats.heavy_tails import (
     FEWEST_ABSOLUTE_ALL,
     FEWEST_SQUARED,
     FEWEST_SQUARED_ALL,
+    absolute_error_limits,
     squared_error_limits,
     unexplained_error_limits,
 )
@@ -38,18 +47,19 @@ from fairgauge.stats.squares import (
     summed,
     tail_weight,
 )
+from fairgauge.stats.weighted import PowerSums, effective_rows, mean_limits, mean_moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.catalogue.moments import Sums
     from fairgauge.inference.evidence import Evidence
     from fairgauge.inference.interval import At, Methods
     from fairgauge.stats.arrays import Limits
     from fairgauge.stats.squares import Moments
-
-Made: TypeAlias = "tuple[At, Methods]"
+    from fairgauge.stats.weighted import MeanMoments
 
 ROUNDING = Reason.of(ReasonCode.ROUNDING)
 _LARGE = 1e270
@@ -57,13 +67,13 @@ _LARGE = 1e270
 _LEAST_SPREAD = 1e-6
 _CHI_SQUARE = (IntervalMethod.KURTOSIS_CHI_SQUARE,)
 
-_SQUARES: dict[RegressionTerm, str] = {
-    RegressionTerm.LABEL: "yy",
-    RegressionTerm.PREDICTION: "pp",
-    RegressionTerm.ERROR: "gap2",
-    RegressionTerm.ABSOLUTE_ERROR: "gap2",
+_POWERS: dict[RegressionTerm, tuple[str, str, str]] = {
+    RegressionTerm.LABEL: ("y", "yy", "y3"),
+    RegressionTerm.PREDICTION: ("p", "pp", "p3"),
+    RegressionTerm.ERROR: ("", "gap2", "gap3"),
+    RegressionTerm.ABSOLUTE_ERROR: ("gap", "gap2", "distance3"),
 }
-"""The sum of the squares of what a statistic is the mean of."""
+"""The sums of the powers of what a statistic is the mean of; those of errors are p less y."""
 
 
 @singledispatch
@@ -82,43 +92,93 @@ def moment_interval(statistic: MomentStatistic, evidence: Evidence) -> Statistic
 @moment_interval.register(Mean)
 def _(statistic: Mean, evidence: Evidence) -> StatisticInterval:
     if statistic.of is RegressionTerm.SQUARED_ERROR:
-        return _by_fourth_powers(statistic, evidence, _mean_square)
+        return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE)
     n, sums = evidence.rows(statistic.size), evidence.side.moments
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    mean_square = quotient(sums[_SQUARES[statistic.of]], sums["n"])
-    made = of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
-    if statistic.of is not RegressionTerm.ABSOLUTE_ERROR:
-        return made
-    together = (ReasonCode.FEW_ERRORS_TOGETHER, FEWEST_ABSOLUTE_ALL)
-    return replace(made, sparse=Sparseness(ReasonCode.FEW_ERRORS, n, FEWEST_ABSOLUTE, together))
+    absolute = statistic.of is RegressionTerm.ABSOLUTE_ERROR
+    if evidence.squares is None and not absolute:
+        mean_square = quotient(sums[_POWERS[statistic.of][1]], sums["n"])
+        return of_mean(value, np.maximum(mean_square - value**2, 0.0), n)
+    own = _moments(statistic.of, evidence)
+    methods = SKEWED_MEAN if evidence.squares is None else LINEARISED
+    if not absolute:
+        return StatisticInterval(value, n, partial(mean_limits, own), methods)
+    every = _moments(statistic.of, evidence.everyone or evidence)
+    return StatisticInterval(
+        value,
+        n,
+        partial(absolute_error_limits, own, every),
+        methods,
+        sparse=_sparseness(evidence, n, FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL),
+    )
+
+
+def _moments(term: RegressionTerm, evidence: Evidence) -> MeanMoments:
+    """Return the moments of a mean, linearised where there are weights.
+
+    Raises
+    ------
+    NoInterval
+        The sums are not in the counts, which an earlier version made.
+    """
+    sides = (evidence.side, evidence.squares or evidence.side, evidence.cubes or evidence.side)
+    if evidence.squares is not None and evidence.cubes is None:
+        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+    return mean_moments(*(_power_sums(term, side) for side in sides))
+
+
+def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:
+    sums, (first, second, third) = side.moments, _POWERS[term]
+    if second not in sums or third not in sums:
+        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+    total = sums[first] if first else sums["p"] - sums["y"]
+    return PowerSums(sums["n"], total, sums[second], sums[third])
+
+
+def _sparseness(evidence: Evidence, n: Array, fewest: int, fewest_together: int) -> Sparseness:
+    """Return the rule of adequacy of mean errors: by rows, of a side and of all groups together."""
+    every = np.where(np.isinf(n), n, (evidence.everyone or evidence).rows(_rows))
+    together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
+    return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
+
+
+def _rows(side: ConfusionCounts) -> Array:
+    return side.moments["n"]
 
 
 @moment_interval.register(RootMeanSquaredError)
 def _(statistic: RootMeanSquaredError, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, lambda *m: _rooted(_mean_square(*m)))
+    return _by_fourth_powers(statistic, evidence, _MEAN_SQUARE, _rooted)
 
 
 @moment_interval.register(ResidualSpread)
 def _(statistic: ResidualSpread, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, _deviation)
+    return _by_fourth_powers(statistic, evidence, _VARIANCE, _rooted)
 
 
 @moment_interval.register(ExplainedVariance)
 def _(statistic: ExplainedVariance, evidence: Evidence) -> StatisticInterval:
-    return _by_fourth_powers(statistic, evidence, _explained)
+    return _by_fourth_powers(statistic, evidence, _EXPLAINED)
 
 
 def _by_fourth_powers(
-    statistic: MomentStatistic, evidence: Evidence, make: Callable[[Sums, Array, Sums], Made]
+    statistic: MomentStatistic,
+    evidence: Evidence,
+    of: _OfSquares,
+    shape: Callable[[At], At] = lambda at: at,
 ) -> StatisticInterval:
     """Return limits made from sums of fourth powers, none where these are lost to rounding.
 
     The heavier tail is used, the group's or that of all rows.
     """
-    n = evidence.rows(statistic.size)
+    kish = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
-    every = evidence.side if evidence.everyone is None else evidence.everyone
-    made, method = make(evidence.side.moments, n, every.moments)
+    sums, every = evidence.side.moments, (evidence.everyone or evidence).side.moments
+    n = kish
+    if evidence.squares is not None:
+        linearised = of.influence(sums, _squared_sums(evidence))
+        n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
+    made, method = shape(of.limits(sums, n, every)), of.method
     low, high = made(np.zeros(()))
     lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
 
@@ -126,16 +186,22 @@ def _by_fourth_powers(
         low, high = made(z)
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
-    together = (ReasonCode.FEW_ERRORS_TOGETHER, FEWEST_SQUARED_ALL)
-    known = np.where(lost, np.inf, n)  # without limits, rounding is the reason
+    known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason
     return StatisticInterval(
         value,
-        n,
+        kish,
         at,
         method,
         reason=ROUNDING if lost.any() else None,
-        sparse=Sparseness(ReasonCode.FEW_ERRORS, known, FEWEST_SQUARED, together),
+        sparse=_sparseness(evidence, known, FEWEST_SQUARED, FEWEST_SQUARED_ALL),
     )
+
+
+def _squared_sums(evidence: Evidence) -> Sums:
+    assert evidence.squares is not None
+    if "gap4" not in evidence.squares.moments:
+        raise NoInterval(ReasonCode.SUMS_NOT_COUNTED)
+    return evidence.squares.moments
 
 
 def label_moments(m: Sums) -> Moments:
@@ -148,18 +214,38 @@ def prediction_moments(m: Sums) -> Moments:
     return central_moments(m["n"], m["p"], m["pp"], m["p3"], _whole(m["p4"]))
 
 
-def _mean_square(m: Sums, n: Array, every: Sums) -> Made:
+@dataclass(frozen=True, slots=True)
+class _OfSquares:
+    """How limits of a statistic of squares are made.
+
+    Attributes
+    ----------
+    limits : from sums over the rows of a group, its effective rows, and the sums over all rows.
+    influence : from the sums over a group to the sum of squares of what each of its rows moves the
+        statistic by, over the rows of the second sums, which may be weighed otherwise.
+    method : how the limits are made.
+    """
+
+    limits: Callable[[Sums, Array, Sums], At]
+    influence: Callable[[Sums, Sums], Array]
+    method: Methods
+
+
+def _mean_square_limits(m: Sums, n: Array, every: Sums) -> At:
     (square, fourth), (all_square, all_fourth) = (
         (quotient(of["gap2"], of["n"]), quotient(_fourth_errors(of), of["n"])) for of in (m, every)
     )
-    return (
-        lambda z: squared_error_limits(square, fourth, n, (all_square, all_fourth, every["n"]), z),
-        _CHI_SQUARE,
-    )
+    pooled = all_square, all_fourth, every["n"]
+    return lambda z: squared_error_limits(square, fourth, n, pooled, z)
+
+
+def _mean_square_influence(m: Sums, rows: Sums) -> Array:
+    square = quotient(m["gap2"], m["n"])
+    return np.asarray(rows["gap4"] - 2 * square * rows["gap2"] + square**2 * rows["n"])
 
 
 @quiet
-def _deviation(m: Sums, n: Array, every: Sums) -> Made:
+def _deviation_limits(m: Sums, n: Array, every: Sums) -> At:
     found, of_all = (
         central_moments(of["n"], of["p"] - of["y"], of["gap2"], of["gap3"], _fourth_errors(of))
         for of in (m, every)
@@ -169,21 +255,31 @@ def _deviation(m: Sums, n: Array, every: Sums) -> Made:
         tail_weight(of_all.second, of_all.fourth, every["n"]),
     )
     unbiased = found.second * quotient(m["n"], m["n"] - 1)  # as the value has it
-    return _rooted((lambda z: square_limits(unbiased, weight, n - 1, z), _CHI_SQUARE))
-
-
-def _rooted(made: Made) -> Made:
-    """Return the limits of a root from those of the square."""
-
-    def at(z: Array) -> Limits:
-        low, high = made[0](z)
-        return np.sqrt(low), np.sqrt(high)
-
-    return at, made[1]
+    return lambda z: square_limits(unbiased, weight, n - 1, z)
 
 
 @quiet
-def _explained(m: Sums, n: Array, every: Sums) -> Made:
+def _deviation_influence(m: Sums, rows: Sums) -> Array:
+    mean = (m["p"] - m["y"]) / m["n"]
+    variance = m["gap2"] / m["n"] - mean**2
+    e1, e2, e3, e4 = rows["p"] - rows["y"], rows["gap2"], rows["gap3"], rows["gap4"]
+    second = e2 - 2 * mean * e1 + mean**2 * rows["n"]
+    fourth = e4 - 4 * mean * e3 + 6 * mean**2 * e2 - 4 * mean**3 * e1 + mean**4 * rows["n"]
+    return np.asarray(fourth - 2 * variance * second + variance**2 * rows["n"])
+
+
+def _rooted(made: At) -> At:
+    """Return the limits of a root from those of the square."""
+
+    def at(z: Array) -> Limits:
+        low, high = made(z)
+        return np.sqrt(low), np.sqrt(high)
+
+    return at
+
+
+@quiet
+def _explained_limits(m: Sums, n: Array, every: Sums) -> At:
     """Return the limits of R²; a row moves ln(1 - R²) by e²/E - d²/V, d its label less their mean.
 
     The mean square of that is of fourth moments: of e², of d², and of both together.
@@ -202,7 +298,17 @@ def _explained(m: Sums, n: Array, every: Sums) -> Made:
         low, high = np.where(lost, 0.0, low), np.where(lost, np.inf, high)
         return 1 - high, 1 - low
 
-    return at, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
+    return at
+
+
+@quiet
+def _explained_influence(m: Sums, rows: Sums) -> Array:
+    mean, e = m["y"] / m["n"], m["gap2"] / m["n"]
+    v = m["yy"] / m["n"] - mean**2
+    y1, y2, y3, y4 = (rows[name] for name in ("y", "yy", "y3", "y4"))
+    fourth = y4 - 4 * mean * y3 + 6 * mean**2 * y2 - 4 * mean**3 * y1 + mean**4 * rows["n"]
+    both = rows["gap2_yy"] - 2 * mean * rows["gap2_y"] + mean**2 * rows["gap2"]  # of e²d²
+    return np.asarray(rows["gap4"] / e**2 - 2 * both / (e * v) + fourth / v**2)
 
 
 @quiet
@@ -222,3 +328,10 @@ def _fourth_errors(m: Sums) -> Array:
 
 def _whole(fourths: Array) -> Array:
     return np.where(fourths < _LARGE, fourths, np.nan)
+
+
+_MEAN_SQUARE = _OfSquares(_mean_square_limits, _mean_square_influence, _CHI_SQUARE)
+_VARIANCE = _OfSquares(_deviation_limits, _deviation_influence, _CHI_SQUARE)
+_EXPLAINED = _OfSquares(
+    _explained_limits, _explained_influence, (IntervalMethod.LOG_DELTA, IntervalMethod.STUDENT_T)
+)

@@ -27,7 +27,13 @@ from fairgauge.catalogue.score_statistics import (
     scores_of,
 )
 from fairgauge.enums import IntervalMethod, Profile
-from fairgauge.inference.interval import AUC_SCORE, NoInterval, StatisticInterval, of_mean
+from fairgauge.inference.interval import (
+    AUC_SCORE,
+    LINEARISED,
+    NoInterval,
+    StatisticInterval,
+    of_mean,
+)
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
@@ -42,12 +48,13 @@ from fairgauge.stats.scores import (
     precision_from_counts,
     precision_interval,
 )
+from fairgauge.stats.weighted import MeanMoments, mean_limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.cells import Array
-    from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+    from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Methods
     from fairgauge.stats.arrays import Limits
@@ -95,46 +102,52 @@ def _labelled(side: ConfusionCounts, label: int) -> Array:
 
 @score_interval.register(ScoreMean)
 def _(statistic: ScoreMean, evidence: Evidence) -> StatisticInterval:
-    of, held = _OF_A_ROW[statistic.of], _linearised(evidence)
-    middle = (held.low + held.high) / 2
-    if statistic.labelled:
-        counts, values = held.counts, np.stack([of(middle, 1.0), of(middle, 0.0)])
-    else:
-        counts, values = held.every[:, None], of(middle, 0.0)[None]
-    centre = _bin_mean(evidence, values, labelled=statistic.labelled)
-    away = (values - centre[:, None, None]) ** 2
-    variance = quotient((counts * away).sum(axis=(1, 2)), counts.sum(axis=(1, 2)))
-    mean = statistic.of_scores(scores_of(evidence.side))
-    return of_mean(mean, variance, evidence.rows(statistic.size))
+    of, held = _OF_A_ROW[statistic.of], scores_of(evidence.side)
+    middle, n = (held.low + held.high) / 2, evidence.rows(statistic.size)
+    labels = (1.0, 0.0) if statistic.labelled else (0.0,)
+    values = np.stack([of(middle, label) for label in labels]).ravel()
+
+    def counts(side: ConfusionCounts) -> Array:
+        scores = scores_of(side)
+        return scores.counts.reshape(len(n), -1) if statistic.labelled else scores.every
+
+    return _mean_of_bins(statistic.of_scores(held), n, values, counts, evidence)
 
 
-def _bin_mean(evidence: Evidence, values: Array, *, labelled: bool) -> Array:
-    """Return the mean of what a row in each bin has, at the middle of the bin."""
-    held = scores_of(evidence.side)
-    counts = held.counts if labelled else held.every[:, None]
-    return quotient((counts * values).sum(axis=(1, 2)), counts.sum(axis=(1, 2)))
+def _mean_of_bins(
+    mean: Array, n: Array, values: Array, counts: Count, evidence: Evidence
+) -> StatisticInterval:
+    """Return a mean of what rows in bins have; ``counts`` reads the bins of a side.
 
-
-def _linearised(evidence: Evidence) -> Scores:
-    """Return the histograms over which the spread of a mean is taken: squared weights, if any.
-
-    The linearised variance of a weighted mean is the sum of ``w^2 (y - mean)^2`` over the squared
-    sum of weights: that of the rows weighed by ``w^2``, over Kish's number of rows.
+    Its spread is taken over the bins. Of weighted rows it is that of their influences, over bins of
+    squared and of cubed weights.
     """
-    return scores_of(evidence.side if evidence.squares is None else evidence.squares)
+    held = counts(evidence.side)
+    total = held.sum(axis=1)
+    away = values - quotient(held @ values, total)[:, None]
+    if evidence.squares is None:
+        return of_mean(mean, quotient((held * away**2).sum(axis=1), total), n)
+    unbiased = np.where(n > 1, quotient(n, n - 1), np.nan)  # undefined for one row
+    variance = quotient((counts(evidence.squares) * away**2).sum(axis=1), total**2) * unbiased
+    third = np.zeros_like(variance)
+    if evidence.cubes is not None:
+        third = quotient((counts(evidence.cubes) * away**3).sum(axis=1), total**3)
+    moments = MeanMoments(mean, variance, third, n)
+    return StatisticInterval(mean, n, partial(mean_limits, moments), LINEARISED)
 
 
 @score_interval.register(LabelMeanScore)
 def _(statistic: LabelMeanScore, evidence: Evidence) -> StatisticInterval:
     held, label = scores_of(evidence.side), statistic.position
-    rows = _labelled(evidence.side, label)
+    rows, n = _labelled(evidence.side, label), evidence.scored(label).sum(axis=-1)
     mean, mean_square = (quotient(held.moments[m][:, label], rows) for m in ("s", "s2"))
-    variance = np.maximum(mean_square - mean**2, 0.0)
-    if evidence.squares is not None:
-        squares = _linearised(evidence).counts[:, label]
-        away = ((held.low + held.high) / 2 - mean[:, None]) ** 2
-        variance = quotient((squares * away).sum(axis=-1), squares.sum(axis=-1))
-    return of_mean(mean, variance, evidence.scored(label).sum(axis=-1))
+    if evidence.squares is None:
+        return of_mean(mean, np.maximum(mean_square - mean**2, 0.0), n)
+
+    def counts(side: ConfusionCounts) -> Array:
+        return np.asarray(scores_of(side).counts[:, label])
+
+    return _mean_of_bins(mean, n, (held.low + held.high) / 2, counts, evidence)
 
 
 @score_interval.register(RocAuc)

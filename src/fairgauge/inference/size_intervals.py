@@ -107,7 +107,7 @@ def _rows_per_weight_of_both(compared: Comparisons) -> Array:
 def _conditional_jackknife(
     metric: ConditionalDisparity, compared: Comparisons, spec: Spec
 ) -> Intervals:
-    """Return the interval from clusters left out, where the strata hold enough."""
+    """Return the interval from omitting clusters, where the strata hold enough."""
     from fairgauge.inference.cluster_jackknife import jackknife_interval
 
     both = sum(each.cases.strata[metric.of] for each in (compared.group, compared.other))

@@ -67,15 +67,19 @@ class Slice:
         simultaneous: int = 1,
     ) -> None:
         self.counts = counts
+        self.scopes = counts.scopes
         self.outcome = outcome
         self.spec = spec
         self._all_classes = bool(per_class)
         self.cases = CountsBySide(counts, outcome, spec.profile, per_class)
         self.sides = self.cases
         self.squares: CountsBySide | None = None
-        if counts.weighted:
+        self.cubes: CountsBySide | None = None
+        if counts.unequally_weighted:
             self.sides = CountsBySide(counts, outcome, spec.profile, per_class, "w")
             self.squares = CountsBySide(counts, outcome, spec.profile, per_class, "w2")
+            if "w3" in counts.counts:
+                self.cubes = CountsBySide(counts, outcome, spec.profile, per_class, "w3")
         self.clusters: ClustersBySide | None = None
         if counts.clusters is not None:
             from fairgauge.inference.clusters import ClustersBySide
@@ -119,7 +123,7 @@ class Slice:
                 feature=self.counts.feature,
                 group=names[g],
                 reference_kind=kinds.get(g),
-                scope=self.counts.scopes[slot],
+                scope=self.scopes[slot],
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
@@ -151,7 +155,7 @@ class Slice:
         )
         made = None if obstacle else self._made(metric, compared)
         for i, group in enumerate(compared.groups.tolist()):
-            scope = self.counts.scopes[compared.slots[i]]
+            scope = self.scopes[compared.slots[i]]
             estimate = replace(
                 base,
                 group=self.counts.groups[group],
@@ -195,7 +199,7 @@ class Slice:
         spread = metric.across(evidence.side, many, self.spec.profile)
         intervals = self.uncertainty.of_feature(metric, evidence, many, spread)
         for slot, value in enumerate(spread.value.tolist()):
-            estimate = replace(base, scope=self.counts.scopes[slot])
+            estimate = replace(base, scope=self.scopes[slot])
             if math.isnan(value):
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
                 yield replace(estimate, status=Status.UNDEFINED, reason=reason)
@@ -312,12 +316,15 @@ class Slice:
         cases = self.cases.pick(which, slots, pooled=pooled)
         clusters = self.clusters.pick(which, slots, pooled=pooled) if self.clusters else None
         everyone = None
-        if self.counts.has_moments:  # the tails of errors are borrowed from all rows
-            everyone = self.sides.pick(np.full_like(which, self.sides.whole), slots)
+        whole = self.sides.whole
+        if self.counts.has_moments and not clusters and (which != whole).any():
+            # the tails of errors are borrowed from all rows
+            everyone = self.evidence(np.full_like(which, whole), slots)
         if self.squares is None:
             return Evidence(cases, cases, None, clusters, everyone)
         side, squares = (s.pick(which, slots, pooled=pooled) for s in (self.sides, self.squares))
-        return Evidence(side, cases, squares, clusters, everyone)
+        cubes = self.cubes.pick(which, slots) if self.cubes else None
+        return Evidence(side, cases, squares, clusters, everyone, cubes)
 
     def comparisons(self, metric: Metric, compared: Compared) -> Comparisons:
         """Return both sides of every comparison."""
@@ -333,7 +340,8 @@ class Slice:
             reference=reference,
             rest=self.evidence(others, compared.slots, pooled=pooled) if inside else None,
             margin=compared.slots == 0,
-            name=metric.name,
+            # a difference and a ratio of one statistic are tested by the same draws
+            name=metric.of.name if isinstance(metric, Contrast) else metric.name,
         )
 
     def both(
@@ -397,7 +405,7 @@ class Slice:
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         """Repeat the groups overall and for every stratum."""
-        slots = np.arange(len(self.counts.scopes))
+        slots = np.arange(len(self.scopes))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 

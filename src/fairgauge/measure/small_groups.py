@@ -37,17 +37,17 @@ def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
 
 
 def mark_estimates(estimates: Sequence[Estimate], small: Small) -> list[Estimate]:
-    """Return the estimates; those that rest on a group that is too small say which side it is."""
+    """Return the estimates; those of a group that is too small name the side."""
     return [_marked(each, small) for each in estimates] if small else list(estimates)
 
 
 def mark_groups(groups: Sequence[Group], small: Small) -> list[Group]:
-    """Return the groups; the rates of those that are too small say so."""
+    """Return the groups; the rates of those that are too small are marked."""
     return [_marked_rates(each, small) for each in groups] if small else list(groups)
 
 
 def mark_pairs(pairs: Sequence[GroupPair], small: Small) -> list[GroupPair]:
-    """Return the pairs of groups; those with a group that is too small say which."""
+    """Return the pairs of groups; those with a group that is too small name it."""
     return [_marked_pair(each, small) for each in pairs] if small else list(pairs)
 
 

@@ -1,4 +1,4 @@
-"""The CSV format: one table of a report or the changes of a comparison."""
+"""The CSV format: a table of a report, the changes of a comparison, the periods of a monitor."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 
 from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.comparison.threshold_choice import ThresholdChoice
+from fairgauge.published.results import Check
 from fairgauge.render.display_names import printable
-from fairgauge.render.flat_rows import changes_of, frontier_of, model_changes_of, table_of
+from fairgauge.render.flat_rows import (
+    changes_of,
+    frontier_of,
+    model_changes_of,
+    periods_of,
+    ratios_of,
+    table_of,
+)
+from fairgauge.report.monitor_results import MonitorReport
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
@@ -22,14 +31,19 @@ _NEEDS_QUOTES = frozenset('",;|')
 
 def write(shown: Shown, *, table: str = "estimates") -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
-    if isinstance(shown, Report):
-        found = table_of(shown, table)
-    elif isinstance(shown, ModelComparison):
-        found = model_changes_of(shown)
-    elif isinstance(shown, ThresholdChoice):
-        found = frontier_of(shown)
-    else:
-        found = changes_of(shown)
+    match shown:
+        case Report():
+            found = table_of(shown, table)
+        case Check():
+            found = ratios_of(shown)
+        case MonitorReport():
+            found = periods_of(shown)
+        case ModelComparison():
+            found = model_changes_of(shown)
+        case ThresholdChoice():
+            found = frontier_of(shown)
+        case _:
+            found = changes_of(shown)
     lines = [",".join(found.columns)]
     lines += [",".join(map(cell, row)) for row in found.rows]
     return "\n".join(lines) + "\n"

@@ -89,8 +89,7 @@ def _coverage(d: Diagnostic) -> str:
 def _adjusted(d: Diagnostic) -> str:
     procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
     return (
-        f"p-values are adjusted by {procedures}; a family is all groups of one metric in one "
-        "feature, over all rows"
+        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature"
     )
 
 
@@ -224,6 +223,36 @@ def _missing_marker(d: Diagnostic) -> str:
     )
 
 
+def _same_names(d: Diagnostic) -> str:
+    values, columns = d["values"], d["columns"]
+    one_column = len(set(columns)) == 1
+    counts = [f"{rows:,} {plural(rows, 'row', 'rows')}" for rows in d["rows"]]
+    names = [
+        f"{quote(value)} ({count})" if one_column else f"{quote(value)} of {column} ({count})"
+        for value, column, count in zip(values, columns, counts, strict=True)
+    ]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    of = f" of {columns[0]}" if one_column else ""
+    if d.feature is not None:
+        return (
+            f"the groups {listed}{of} differ in case or blanks alone; if they are one group, write "
+            f"them alike, or name them together: sensitive={{{quote(d.feature)}: "
+            f"[{', '.join(map(quote, values))}]}}"
+        )
+    return (
+        f"the values {listed}{of} differ in case or blanks alone, and count as different outcomes; "
+        "write them alike, or state all of them that are favourable: positive (--positive)"
+    )
+
+
+def _limits(d: Diagnostic) -> str:
+    which = "every value" if d["allowed"] else "no value"
+    return (
+        f"{d['path']}: {which} of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        "is allowed; shares are written as 0.8, not as 80"
+    )
+
+
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     hint = "" if near is None else f"; the nearest name is {quote(near)}"
@@ -246,7 +275,8 @@ def _false_fail(d: Diagnostic) -> str:
         f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
         "interval: if all true values were exactly at their limits and the comparisons "
         f"independent, the overall verdict would be fail with a probability of {probability}; "
-        f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
+        'multiplicity = "familywise" limits it to '
+        f" {50 * (1 - d['confidence']):.2g}%"
     )
 
 
@@ -281,7 +311,9 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
+    DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,

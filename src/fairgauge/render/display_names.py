@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from wcwidth import wcswidth
@@ -11,6 +12,8 @@ _LEFT_TO_RIGHT = "\u200e"
 _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
+_BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
+_RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 
 def printable(text: object) -> str:
@@ -37,6 +40,25 @@ def called(name: object) -> str:
     'Native Hawaiian or Other Pacific Islander'
     """
     return shorten(printable(name), _LONGEST)
+
+
+def group_called(group: object, feature: object, *, apart: bool = True) -> str:
+    """Return a group with its feature, as a sentence names it.
+
+    ``apart`` is whether names that are clear without their feature have it in brackets.
+
+    >>> group_called("Female", "sex"), group_called("yes", "smoker")
+    ('Female (sex)', 'smoker = yes')
+    >>> group_called("(25, 40]", "age")
+    'age (25, 40]'
+    >>> group_called("Female", "sex", apart=False)
+    'Female'
+    """
+    if _BARE.fullmatch(str(group)):
+        return f"{called(feature)} = {called(group)}"
+    if _RANGE.fullmatch(str(group)):
+        return f"{called(feature)} {called(group)}"
+    return f"{called(group)} ({called(feature)})" if apart else called(group)
 
 
 def capitalised(text: str) -> str:

@@ -128,6 +128,7 @@ class Table:
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
     id : the anchor, of a table that can be searched.
+    lazy : whether it is so long that a page writes it only where it is opened.
     """
 
     caption: str
@@ -137,6 +138,7 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,32 @@ class Chart:
     neutral: float | None = None
     allowed: tuple[float, float] | None = None
     link: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimeChart:
+    """One number over time, with its confidence intervals or against a threshold.
+
+    Attributes
+    ----------
+    caption : what it shows.
+    times, marks : the periods, and the number in each; a mark without a value is a gap.
+    unit : what the numbers are.
+    allowed : the range that a rule tolerates, open ends as infinities.
+    threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
+    since, alarm : the positions of the periods with which a change began and that raised an alarm.
+    notes : what stands below it.
+    """
+
+    caption: str
+    times: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    unit: Unit
+    allowed: tuple[float, float] | None = None
+    threshold: float | None = None
+    since: int | None = None
+    alarm: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -242,6 +270,7 @@ Block: TypeAlias = (
     | Code
     | Table
     | Chart
+    | TimeChart
     | Glossary
     | ScoreCharts
     | SignOff
@@ -261,6 +290,7 @@ class DocumentTree:
     cover : who made it, of what, for what.
     verdict, tone : what all rules come to, in few words; empty without rules.
     sections : its parts.
+    not_shown : what the whole record has besides, where this is not the whole.
     created, version : when and by which fairgauge it was made.
     """
 
@@ -273,3 +303,4 @@ class DocumentTree:
     sections: tuple[Section, ...]
     created: str
     version: str
+    not_shown: tuple[str, ...] = ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, ScopeKind, Status
-from fairgauge.render.display_names import called
+from fairgauge.enums import ClassKind, IntervalMethod, ScopeKind, Status
+from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
@@ -22,7 +22,7 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, listing, percent, plural, probability
-from fairgauge.render.outline import is_across, reverses
+from fairgauge.render.outline import is_across, reverses, singled_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,15 +49,25 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     sides = " vs ".join(
         _side(finding.rate, side) for side in (difference.rate_group, difference.rate_reference)
     )
-    text = f"{subject} {verb} {other}: {sides} ({uncertainty(difference, finding.ratio)})."
+    ratio = None if finding.ratio is None else singled_out(finding.ratio)
+    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(difference), ratio)})"
+    text += f"{_also(finding.also)}." if finding.also else "."
     if finding.adjusted is None:
         return text
     return f"{text} {adjusted_sentence(difference, finding.adjusted, column)}"
 
 
+def _also(each: Estimate) -> str:
+    """Return the difference of the same group in the other rate of equalized odds."""
+    rate = compared_rate(each.metric) or each.metric
+    sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
+    level = "lower" if gap(each) < 0 else "higher"
+    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(each)})"
+
+
 def group_words(each: Estimate, section: Results) -> str:
-    """Return the group of an estimate, with its feature, class and threshold in brackets."""
-    details = [called(each.feature)]
+    """Return the group of an estimate, with its feature, and class and threshold in brackets."""
+    details = []
     if each.class_scope.kind is ClassKind.WORST:
         details.append(f"class {called(each.class_)}, where the difference is largest")
     elif section.class_scope.kind is ClassKind.CLASS:
@@ -66,7 +76,11 @@ def group_words(each: Estimate, section: Results) -> str:
         details.append(f"{section.class_scope.average} average")
     if section.several_thresholds and section.threshold is not None:
         details.append(f"threshold {section.threshold:g}")
-    return f"{called(each.group)} ({', '.join(details)})"
+    if not details:
+        return group_called(each.group, each.feature)
+    name = group_called(each.group, each.feature, apart=False)
+    own = [called(each.feature)] if name == called(each.group) else []
+    return f"{name} ({', '.join([*own, *details])})"
 
 
 def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
@@ -79,7 +93,11 @@ def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
     text = shown(gap(difference), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
     if difference.interval is not None:
         ends = shown_range(low, high, kind, sign=True)
-        text += f", {100 * difference.interval.level:.4g}% CI {ends}"
+        together = IntervalMethod.SIMULTANEOUS_GROUPS in difference.interval.methods
+        of_all = "simultaneous " if together else ""
+        text += f", {of_all}{100 * difference.interval.level:.4g}% CI {ends}"
+    elif p_value := probability(difference.p_adjusted, "adjusted p"):
+        text += f", {p_value}"
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
         if ratio.interval is not None:
@@ -110,7 +128,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
 
     A reversal is announced only where both directions are statistically significant.
     """
-    result = f"{uncertainty(adjusted)}"
+    result = f"{uncertainty(singled_out(adjusted))}"
     if reverses(overall, adjusted):
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
@@ -128,8 +146,8 @@ def _not_significant(each: Estimate) -> str:
     text = "not statistically significant"
     if each.interval is None or neutral(each.metric) in each.interval:
         return text
-    p_value = probability(each.p_adjusted, "adjusted p")
-    return f"{text} once adjusted for multiple comparisons{f' ({p_value})' if p_value else ''}"
+    p_value = probability(each.p_adjusted)
+    return f"{text} in view of all groups compared{f' ({p_value})' if p_value else ''}"
 
 
 def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:
@@ -182,6 +200,18 @@ def _tested(each: Estimate) -> bool:
     return each.p_value is not None or (each.interval is not None and not one_sided)
 
 
+def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
+    """Return which rates have differences that are not significant once all are adjusted for."""
+    by_feature: dict[str, list[str]] = {}
+    for section, rate in of:
+        by_feature.setdefault(called(section.name), []).append(rate_words(rate))
+    words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
+    return (
+        "Statistically significant by itself, but not once all rates are adjusted together: "
+        f"{words}."
+    )
+
+
 def no_finding_sentence(
     sections: Sequence[Results], rates: Sequence[str], *, classes: bool = False
 ) -> str:
@@ -190,7 +220,7 @@ def no_finding_sentence(
     ``classes`` is whether there are sections of single classes, beside those of all together.
     """
     intervals = [
-        _ends(difference)
+        _ends(singled_out(difference))
         for section in sections
         for rate in rates
         for difference in section.differences(rate)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
+    from fairgauge.published.results import Check
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
 Cell: TypeAlias = "str | float | None"
@@ -176,3 +178,50 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         rows.append(tuple(row[name] for name in FRONTIER))
     return FlatTable(FRONTIER, tuple(rows))
+
+
+RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",
+          "confidence", "p_value", "flips", "lowest_possible", "highest_possible", "verdict",
+          "verdict_reason")  # fmt: skip
+
+
+def ratios_of(check: Check) -> FlatTable:
+    """Return one row for every category of every published table."""
+    rows = []
+    for table in check.to_dict()["tables"]:
+        for group in table["groups"]:
+            low, high = group["possible"] or (None, None)
+            row = {**_flat(group), "source": table["source"], "table": table["name"]}
+            row |= {"lowest_possible": low, "highest_possible": high}
+            rows.append(tuple(row.get(name) for name in RATIOS))
+    return FlatTable(RATIOS, tuple(rows))
+
+
+_OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {
+    str: ("period", "model", "rule", "metric", "feature", "group", "reference"),
+    float: ("value", "low", "high", "rate_group", "rate_reference", "evidence", "threshold",
+            "tolerated_low", "tolerated_high"),
+    int: ("n_group", "n_reference"),
+    bool: ("alarm", "sparse"),
+}  # fmt: skip
+PERIOD_TYPES = {name: kind for kind, names in _OF_PERIODS.items() for name in names}
+"""The columns of the periods of a monitor, each with its type."""
+
+
+def periods_of(report: MonitorReport) -> FlatTable:
+    """Return one row for every period of every comparison; ``alarm`` is true from the alarm on."""
+    return FlatTable(tuple(PERIOD_TYPES), tuple(_periods(report)))
+
+
+def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
+    for each in report.comparisons:
+        raised = each.alarm.period if each.alarm else None
+        place = {point.period: t for t, point in enumerate(each.points)}
+        for t, point in enumerate(each.points):
+            yield (
+                point.period, report.model, each.rule, each.metric, each.feature, each.group,
+                each.reference or None, point.value, point.low, point.high, point.rate_group,
+                point.rate_reference, point.evidence, each.threshold, each.low, each.high,
+                point.n_group, point.n_reference, raised is not None and t >= place[raised],
+                point.sparse,
+            )  # fmt: skip

@@ -14,18 +14,24 @@ from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
+    from fairgauge.published.results import Check
     from fairgauge.render.document_tree import DocumentTree
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-    Shown: TypeAlias = Report | Comparison | ModelComparison | ThresholdChoice
+    Shown: TypeAlias = (
+        Report | Comparison | ModelComparison | ThresholdChoice | Check | MonitorReport
+    )
 
-Subject = Literal["report", "comparison", "models", "thresholds"]
-"""A report, a comparison of two reports or of models, or a choice of thresholds."""
+Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
+"""A report, a comparison of two reports or of models, a choice of thresholds, published tables that
+are checked, or a monitor."""
+_COMPARED: tuple[Subject, ...] = ("comparison", "models", "thresholds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class Format:
     module : the module whose ``write`` makes it.
     suffixes : the file suffixes that ask for it.
     tree : whether it is made from a document tree; otherwise from the values themselves.
+    full : whether this is the tree of the whole record, whatever the options.
+    binary : whether it is bytes, which are saved and never printed.
     of : what it can show.
     options : the options that its ``write`` takes.
     """
@@ -46,7 +54,9 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     tree: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison", "models", "thresholds")
+    full: bool = False
+    binary: bool = False
+    of: tuple[Subject, ...] = ("report", *_COMPARED, "check", "monitor")
     options: tuple[str, ...] = ()
 
 
@@ -55,9 +65,14 @@ FORMATS: tuple[Format, ...] = (
     Format("json", "json_format", (".json",), options=("indent",)),
     Format("csv", "csv_format", (".csv",), options=("table",)),
     Format("markdown", "markdown", (".md",), tree=True, options=("full", "card")),
-    Format("html", "html", (".html", ".htm"), tree=True),
-    Format("junit", "junit", (".xml",), of=("report",)),
-    Format("notebook", "notebook", tree=True),
+    Format("html", "html", (".html", ".htm"), tree=True, full=True),
+    Format("pdf", "pdf", (".pdf",), tree=True, full=True, binary=True),
+    Format("xlsx", "xlsx", (".xlsx",), tree=True, binary=True, of=("report",)),
+    Format("junit", "junit", (".xml",), of=("report", "monitor")),
+    Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
+    Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
+    Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
+    Format("notebook", "notebook", tree=True, of=("report", *_COMPARED, "check")),
 )
 """Every format, in the order in which they are listed."""
 
@@ -66,16 +81,18 @@ _CALLED: dict[Subject, str] = {
     "comparison": "a comparison",
     "models": "a comparison of models",
     "thresholds": "a choice of thresholds",
+    "check": "a check",
+    "monitor": "a monitor",
 }
-_FULL = frozenset({"html"})
 
 
 def names(of: Subject = "report", *, files: bool = False) -> tuple[str, ...]:
-    """Return the names of the formats that show a report or a comparison.
+    """Return the names of the formats of text that show a report, a comparison or a check.
 
     ``files`` keeps those that have a file suffix, which are those of the command line.
     """
-    return tuple(each.name for each in FORMATS if of in each.of and (each.suffixes or not files))
+    texts = (each for each in FORMATS if of in each.of and not each.binary)
+    return tuple(each.name for each in texts if each.suffixes or not files)
 
 
 def suffixes(of: Subject = "report") -> dict[str, str]:
@@ -84,7 +101,7 @@ def suffixes(of: Subject = "report") -> dict[str, str]:
 
 
 def format_of(path: str | Path, of: Subject = "report") -> str:
-    """Return the format that a file's suffix asks for.
+    """Return the format that a file's suffix asks for, the longest suffix that is known.
 
     Raises
     ------
@@ -92,23 +109,26 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
         The suffix is of no known format.
     """
     known = suffixes(of)
-    suffix = Path(path).suffix.lower()
-    if suffix not in known:
+    name = Path(path).name.casefold()
+    found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
+    if not found:
         raise DataError(
             f"the suffix of {quote(path)} names no format of {_CALLED[of]}; use {', '.join(known)}"
         )
-    return known[suffix]
+    return known[max(found, key=len)]
 
 
 def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: A002
-    """Show a report or a comparison.
+    """Show a report, a comparison, a check of published tables or a monitor.
 
     Parameters
     ----------
-    shown : Report, Comparison, ModelComparison or ThresholdChoice
+    shown : Report, Comparison or Check
         What is shown.
     format : str
-        The name of a format: text, json, csv, markdown, html, junit (reports alone) or notebook.
+        The name of a format of text: text, json, csv, markdown, html, notebook; of reports alone
+        junit, cyclonedx (a machine-learning bill of materials) and model-card (of Google's Model
+        Card Toolkit). Files of bytes (pdf, xlsx) are written by `save`.
     **options
         Of text: ``colour`` and ``full`` (bool), ``quiet`` (bool, one line), ``width`` (columns, 80
         to 120). Of markdown: ``full`` (bool), ``card`` (bool): with the metadata of a Hugging Face
@@ -132,36 +152,45 @@ def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: 
     >>> print(render(report, "csv").splitlines()[1][:43])
     base_rate.difference,native,sex,F,others,ot
     """
-    of = _subject(shown)
-    known = {each.name: each for each in FORMATS if of in each.of}
+    of, known = _subject(shown), names(_subject(shown))
     if format not in known:
-        allowed = ", ".join(known)
+        binary = any(each.name == format and each.binary for each in FORMATS)
         raise DataError(
-            f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, list(known))} "
-            f"Allowed: {allowed}"
+            f"format {format} is no text; save it to a file"
+            if binary
+            else f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, list(known))} "
+            f"Allowed: {', '.join(known)}"
         )
-    found = known[format]
+    text: str = _written(shown, format, options)
+    return text
+
+
+def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
+    """Return the text or the bytes of a format that is known."""
+    found = next(each for each in FORMATS if each.name == format_)
     unknown = sorted(set(options) - set(found.options))
     if unknown:
         allowed = ", ".join(found.options) or "no options"
-        raise DataError(f"format {format} has no option {quote(unknown[0])}; it takes {allowed}")
+        raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
+    from fairgauge.catalogue.lookup import BUILT_IN
     from fairgauge.render.names_in_use import naming
 
     writer = import_module(f"fairgauge.render.{found.module}").write
-    with naming(shown.catalogue):
-        text: str = writer(*_arguments(shown, found, options), **options)
-    return text
+    with naming(getattr(shown, "catalogue", BUILT_IN)):
+        return writer(*_arguments(shown, found, options), **options)
 
 
 def save(shown: Shown, path: str | Path, **options: Any) -> None:
     """Write a report or a comparison to a file, whole or not at all, in the format of its suffix.
+
+    A file is a record: text and Markdown have the full report, unless ``full=False`` is given.
 
     Raises
     ------
     DataError
         The suffix is of no known format, or the file cannot be written.
     """
-    write_whole(path, render(shown, format_of(path, _subject(shown)), **options))
+    write_whole(path, _file_content(shown, path, options))
 
 
 def save_all(shown: Shown, paths: Iterable[str]) -> None:
@@ -172,19 +201,31 @@ def save_all(shown: Shown, paths: Iterable[str]) -> None:
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    of = _subject(shown)
-    write_all({path: render(shown, format_of(path, of)) for path in paths})
+    write_all({path: _file_content(shown, path, {}) for path in paths})
+
+
+def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) -> Any:
+    """Return what a file holds: everything, where its format also has a summary."""
+    name = format_of(path, _subject(shown))
+    has_summary = any(each.name == name and "full" in each.options for each in FORMATS)
+    return _written(shown, name, ({"full": True} if has_summary else {}) | dict(options))
 
 
 def _subject(shown: Shown) -> Subject:
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
+    from fairgauge.published.results import Check
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
     if isinstance(shown, ModelComparison):
         return "models"
     if isinstance(shown, ThresholdChoice):
         return "thresholds"
+    if isinstance(shown, Check):
+        return "check"
+    if isinstance(shown, MonitorReport):
+        return "monitor"
     return "report" if isinstance(shown, Report) else "comparison"
 
 
@@ -192,27 +233,32 @@ def _arguments(shown: Shown, found: Format, options: Any) -> tuple[Any, ...]:
     """Return what a writer takes: the values themselves, or the document with them."""
     if not found.tree:
         return (shown,)
-    full = bool(options.get("full")) or found.name in _FULL
-    return _document(shown, full=full), shown
+    return _document(shown, full=bool(options.get("full")) or found.full), shown
 
 
-def _document(shown: Shown, *, full: bool) -> DocumentTree:
-    from fairgauge.comparison.model_comparison import ModelComparison
-    from fairgauge.comparison.threshold_choice import ThresholdChoice
-    from fairgauge.report.report import Report
+def _document(shown: Any, *, full: bool) -> DocumentTree:
+    match _subject(shown):
+        case "check":
+            from fairgauge.render.check_document import check_document
 
-    if isinstance(shown, ThresholdChoice):
-        from fairgauge.render.thresholds_document import thresholds_document
+            return check_document(shown)
+        case "comparison":
+            from fairgauge.render.comparison_document import comparison_document
 
-        return thresholds_document(shown)
-    if isinstance(shown, Report):
-        from fairgauge.render.report_document import report_document
+            return comparison_document(shown)
+        case "models":
+            from fairgauge.render.models_document import models_document
 
-        return report_document(shown, full=full)
-    if isinstance(shown, ModelComparison):
-        from fairgauge.render.models_document import models_document
+            return models_document(shown)
+        case "thresholds":
+            from fairgauge.render.thresholds_document import thresholds_document
 
-        return models_document(shown)
-    from fairgauge.render.comparison_document import comparison_document
+            return thresholds_document(shown)
+        case "monitor":
+            from fairgauge.render.monitor_document import monitor_document
 
-    return comparison_document(shown)
+            return monitor_document(shown)
+        case "report":
+            from fairgauge.render.report_document import report_document
+
+            return report_document(shown, full=full)

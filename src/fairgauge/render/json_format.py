@@ -1,4 +1,4 @@
-"""The JSON format: a report or a comparison itself, strict and complete."""
+"""The JSON format: a report, a comparison or a monitor itself, strict and complete."""
 
 from __future__ import annotations
 

@@ -1,16 +1,20 @@
-"""JUnit XML: every verdict is a test case, so that a pipeline shows what failed."""
+"""JUnit XML: every verdict is a test case, so that a pipeline shows what failed.
+
+Of a monitor every comparison is one.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from fairgauge.enums import Outcome
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.question import source
+from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
@@ -18,37 +22,62 @@ if TYPE_CHECKING:
 _LONGEST = 1_000
 
 
-def write(report: Report) -> str:
+def write(report: Report | MonitorReport) -> str:
     """Write the verdicts as JUnit XML; what could not be decided counts as skipped."""
-    return "\n".join(_lines(report)) + "\n"
+    if isinstance(report, MonitorReport):
+        cases = [_monitored(each) for each in report.comparisons]
+        name = report.model
+    else:
+        cases = [_judged(each) for each in report.verdicts]
+        name = source(report)
+    return "\n".join(_lines(name, report.created, cases)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
-    verdicts = report.verdicts
-    failures = sum(each.outcome is Outcome.FAIL for each in verdicts)
-    skipped = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in verdicts)
-    counts = f'tests="{len(verdicts)}" failures="{failures}" errors="0" skipped="{skipped}"'
-    when = report.created.split("+")[0]
+class _Case(NamedTuple):
+    where: str
+    name: str
+    outcome: Outcome
+    message: str
+
+
+def _judged(verdict: Verdict) -> _Case:
+    where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
+    name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
+    return _Case(where, name, verdict.outcome, f"{verdict.outcome}: {verdict.says}")
+
+
+_OUTCOMES = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
+
+
+def _monitored(each: MonitoredComparison) -> _Case:
+    outcome = _OUTCOMES.get(each.state, Outcome.INCONCLUSIVE)
+    return _Case(f"fairgauge.{each.feature}", f"{each.rule}: {each.group}", outcome, each.says)
+
+
+def _lines(name: str, created: str, cases: Sequence[_Case]) -> Iterator[str]:
+    failures = sum(each.outcome is Outcome.FAIL for each in cases)
+    skipped = sum(each.outcome not in (Outcome.FAIL, Outcome.PASS) for each in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    when = created.split("+")[0]
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<testsuites name="fairgauge" {counts}>'
-    yield f'  <testsuite name={_attribute(source(report))} {counts} time="0" timestamp="{when}">'
-    for each in verdicts:
+    yield f'  <testsuite name={_attribute(name)} {counts} time="0" timestamp="{when}">'
+    for each in cases:
         yield from _case(each)
     yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _case(verdict: Verdict) -> Iterator[str]:
-    where = ".".join(part for part in ("fairgauge", verdict.feature) if part)
-    name = f"{verdict.rule}: {verdict.group}" if verdict.group else verdict.rule
-    opening = f'    <testcase classname={_attribute(where)} name={_attribute(name)} time="0"'
-    if verdict.outcome is Outcome.PASS:
+def _case(case: _Case) -> Iterator[str]:
+    opening = (
+        f'    <testcase classname={_attribute(case.where)} name={_attribute(case.name)} time="0"'
+    )
+    if case.outcome is Outcome.PASS:
         yield f"{opening}/>"
         return
-    tag = "failure" if verdict.outcome is Outcome.FAIL else "skipped"
-    message = f"{verdict.outcome}: {verdict.says}"
+    tag = "failure" if case.outcome is Outcome.FAIL else "skipped"
     yield f"{opening}>"
-    yield f"      <{tag} message={_attribute(message)}/>"
+    yield f"      <{tag} message={_attribute(case.message)}/>"
     yield "    </testcase>"
 
 

@@ -20,9 +20,10 @@ from fairgauge.render.document_tree import (
     Section,
     SignOff,
     Table,
+    TimeChart,
     Tone,
 )
-from fairgauge.render.model_card import metadata
+from fairgauge.render.hugging_face import metadata
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _CALLING = re.compile(r"([#@:])(?=[\w+-])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BARE = re.compile(r"(?i)\b(https?|ftp|www|mailto|xmpp)(?=[\\.:])")
 _MARKS = {Tone.GOOD: "✅", Tone.BAD: "❌", Tone.UNSURE: "❔", Tone.SOFT: "➖", Tone.PLAIN: ""}
-_NOT_SHOWN = frozenset({"all", "glossary"})
+_NOT_SHOWN = frozenset({"all", "glossary", "series"})
 
 
 def write(
@@ -48,15 +49,17 @@ def write(
     return "\n".join([*front, *_document(document)]) + "\n"
 
 
-def escape(text: object) -> str:
+def escape(text: object, *, cell: bool = False) -> str:
     r"""Return a text that Markdown shows as it is: no markup, no links, one line.
+
+    In a ``cell`` of a table a sign or a number opens no list.
 
     >>> escape("<b>*x*</b>"), escape("www.example.org")
     ('&lt;b&gt;\\*x\\*&lt;/b&gt;', 'www&#8203;.example.org')
     """
     shown = "".join(_ENTITIES.get(character, character) for character in printable(text))
     shown = _CALLING.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", shown))
-    shown = _OPENING.sub(r"\1&#8203;\2", shown)
+    shown = shown if cell else _OPENING.sub(r"\1&#8203;\2", shown)
     return _BARE.sub(lambda match: f"{match[0]}&#8203;", shown)
 
 
@@ -72,6 +75,8 @@ def _document(document: DocumentTree) -> Iterator[str]:
     for section in document.sections:
         if section.id not in _NOT_SHOWN:
             yield from _section(section, 2)
+    if document.not_shown:
+        yield from ["", f"<sub>Not shown: {escape(', '.join(document.not_shown))}.</sub>"]
     yield ""
     yield f"<sub>fairgauge {document.version}, {escape(document.created[:10])}</sub>"
 
@@ -113,7 +118,9 @@ def _(block: Items) -> Iterator[str]:
 
 @_block.register(Facts)
 def _(block: Facts) -> Iterator[str]:
-    yield from _rows(["", ""], [[escape(word), escape(text)] for word, text in block.pairs])
+    yield from _rows(
+        ["", ""], [[escape(word, cell=True), escape(text, cell=True)] for word, text in block.pairs]
+    )
 
 
 @_block.register(Code)
@@ -124,7 +131,7 @@ def _(block: Code) -> Iterator[str]:
 
 @_block.register(Table)
 def _(block: Table) -> Iterator[str]:
-    heads = [escape(column.heading) for column in block.columns]
+    heads = [escape(column.heading, cell=True) for column in block.columns]
     rows = [[_cell(cell) for cell in row] for row in (*block.rows, *block.totals)]
     yield from _rows(heads, rows, [column.numeric for column in block.columns])
     yield from _notes(block.notes)
@@ -135,10 +142,10 @@ def _(block: Chart) -> Iterator[str]:
     badges = any(row.badge for row in block.rows)
     rows = [
         [
-            escape(row.label),
+            escape(row.label, cell=True),
             *([f"{_MARKS[row.tone]} {escape(row.badge)}"] if badges else []),
-            escape(row.text),
-            escape(row.below),
+            escape(row.text, cell=True),
+            escape(row.below, cell=True),
         ]
         for row in block.rows
     ]
@@ -150,13 +157,14 @@ def _(block: Chart) -> Iterator[str]:
 @_block.register(Glossary)
 @_block.register(ScoreCharts)
 @_block.register(SignOff)
+@_block.register(TimeChart)
 def _(block: Block) -> Iterator[str]:
     del block
     yield from ()
 
 
 def _cell(cell: Cell) -> str:
-    return escape(f"{cell.text} {cell.below}".strip())
+    return escape(f"{cell.text} {cell.below}".strip(), cell=True)
 
 
 def _notes(notes: Iterable[str]) -> Iterator[str]:

@@ -25,6 +25,8 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.JEFFREYS: "Jeffreys credible interval of a proportion: the posterior with half an observation of prior per cell (method=bayes).",
     _M.BONETT_PRICE: "Bonett-Price interval of a ratio of paired proportions, because numerator and denominator share observations.",
     _M.STUDENT_T: "Student's t interval of a mean.",
+    _M.SKEWED_T: "Student's t interval of a mean with the end in the longer tail raised (as in Johnson's t), because few observations do not show the largest values.",
+    _M.LINEARISED: "Variance of a weighted statistic from the influence of each observation (Horvitz-Thompson), because weights may follow the values.",
     _M.WELCH: "Welch's t interval of a difference of means, because group sizes and variances differ.",
     _M.FIELLER: "Fieller interval of a ratio of means; none where the denominator may be 0.",
     _M.NEWCOMBE: "Newcombe interval of a difference of proportions, from the Wilson intervals of both (MOVER). Recommended for small groups and rare outcomes.",

@@ -45,24 +45,27 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
 
 _LONGEST_TEXT = 400
-_MOST_FINDING_ROWS = 12
+_MOST_FINDING_ROWS = 8
 _MOST_GROUPS = 200
 _MOST_CHART_ROWS = 24
 _MOST_PAIRS = 30
 _MOST_LINKED = 24
 _OVERALL = "overall"
-SIGNIFICANT = "* statistically significant, p adjusted for multiple comparisons"
+SIGNIFICANT = "* statistically significant (adjusted p)"
+DIFFERENCE = "diff."
+OTHERS = "all other groups"
 INSUFFICIENT = "? insufficient data"
 
 
@@ -78,7 +81,11 @@ def finding_chart(finding: Finding) -> Chart:
         ),
     )
     rows = [
-        chart_row(each, _group_and_rates(each), emphasis=each.group == finding.difference.group)
+        chart_row(
+            singled_out(each),
+            _group_and_rates(each),
+            emphasis=each.group == finding.difference.group,
+        )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
     return Chart(
@@ -87,7 +94,26 @@ def finding_chart(finding: Finding) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
+        notes=(*_meaning(finding.rate), *adjustment_note(section, metric)),
     )
+
+
+def _meaning(rate: str) -> tuple[str, ...]:
+    """Return what a rate is, as a sentence."""
+    row = rate_row(rate)
+    return (f"{capitalised(row.title)}: {row.says}.",) if row else ()
+
+
+def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
+    """Return for how many comparisons the p-values of a metric are adjusted."""
+    count = comparisons(section, metric)
+    return (f"p adjusted for {count:,} comparisons.",) if count > 1 else ()
+
+
+def comparisons(section: Results, metric: str) -> int:
+    """Return how many comparisons of a metric are tested; two groups that mirror each other: 1."""
+    tested = [e for e in section.estimates if e.metric == metric and e.p_adjusted is not None]
+    return min(len(tested), 1) if section.mirrored else len(tested)
 
 
 def _group_and_rates(each: Estimate) -> str:
@@ -104,7 +130,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
     kept = found
     if len(found) > _MOST_CHART_ROWS:
         far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
-        kept = [each for each in found if id(each) in far]
+        kept = [singled_out(each) for each in found if id(each) in far]
     more = len(found) - len(kept)
     return Chart(
         capitalised(metric_words(metric)),
@@ -112,16 +138,18 @@ def metric_chart(section: Results, metric: str) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=(f"The {len(kept)} groups of {len(found):,} with the largest differences.",)
-        if more else (),
+        notes=(
+            *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
+              if more else []),
+            *adjustment_note(section, metric),
+        ),
     )  # fmt: skip
 
 
 def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
     """Return an estimate as a row of a chart."""
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
-    kind = "adjusted p" if each.p_adjusted is not None else "p"
-    below = [numbers.probability(p_value, kind)]
+    below = [numbers.probability(p_value)]
     if each.status is Status.TOO_FEW:
         below.append("insufficient data")
     kind_of, sign = unit(each.metric), signed(each.metric)
@@ -137,6 +165,34 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     )
 
 
+def adjusted_table(
+    section: Results, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
+) -> Table:
+    """Return the largest difference of each rate over all rows and adjusted for the strata."""
+    rows = [
+        (
+            Cell(rate_words(rate)),
+            Cell(called(overall.group), name=True),
+            *(Cell(f"{_marked_value(e)}", below=_range_of(e)) for e in (overall, adjusted)),
+        )
+        for rate, (overall, adjusted) in pairs.items()
+    ]
+    columns = (
+        Column("rate", numeric=False), Column(called(section.name), numeric=False),
+        Column("overall"), Column(f"adjusted for {column}"),
+    )  # fmt: skip
+    cells = [cell.text for row in rows for cell in row]
+    return Table(
+        "Largest difference in each rate", columns, tuple(rows),
+        notes=("   ".join(legend(cells, shares=True)),),
+    )  # fmt: skip
+
+
+def _range_of(each: Estimate) -> str:
+    ends = shown_range(each.low, each.high, unit(each.metric), sign=signed(each.metric))
+    return f"({ends})" if ends else ""
+
+
 def size_of(each: Estimate) -> float:
     """Return how far a point estimate is from "no difference"; a ratio as far as its inverse."""
     value, middle = each.value or 0.0, neutral(each.metric)
@@ -147,11 +203,16 @@ def size_of(each: Estimate) -> float:
     return abs(value - middle)
 
 
-def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bool) -> Table:
-    """Return the rates of the groups of a section, each with its difference from the reference."""
+def group_table(
+    section: Results, most: int, rates: Sequence[str], *, ratios: bool, again: bool = False
+) -> Table:
+    """Return the rates of the groups of a section, each with its difference from the reference.
+
+    ``again`` is whether a table of other rates stands before.
+    """
     groups = _largest_groups(section, most)
     columns = [Column(called(section.name), numeric=False), Column("n")]
-    against = _heading_of_reference(section)
+    against = _heading_of_reference(section) if ratios else DIFFERENCE
     compared: list[tuple[str, bool, bool]] = []
     for rate in rates:
         has = [
@@ -172,7 +233,7 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
     return Table(
-        f"Groups of {called(section.name)}",
+        f"Groups of {called(section.name)}{', further rates' if again else ''}",
         tuple(columns),
         tuple(rows),
         tuple(totals),
@@ -210,7 +271,7 @@ def reference_of(section: Results) -> str:
     if len(kinds) != 1:
         return "the reference"
     only = next(iter(kinds))
-    named = {ReferenceKind.OTHERS: "all other groups", ReferenceKind.OVERALL: "all rows"}
+    named = {ReferenceKind.OTHERS: OTHERS, ReferenceKind.OVERALL: "all rows"}
     return named.get(only.kind) or called(reference_name(only))
 
 
@@ -380,7 +441,7 @@ def pairs_words(pairs: Sequence[GroupPair]) -> str:
 
 def _pair_row(pair: GroupPair) -> ChartRow:
     low, high = pair.difference_interval
-    below = numbers.probability(pair.p_adjusted, "adjusted p")
+    below = numbers.probability(pair.p_adjusted)
     sparse = pair.status is not Status.OK
     return ChartRow(
         f"{called(pair.group)} vs {called(pair.other)}",
@@ -418,9 +479,14 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
         Cell(numbers.probability(p_value, "")),
         Cell(" / ".join(sizes)),
-        Cell(str(each.status).replace("_", " ")),
+        Cell(status_words(each.status)),
     ]
     return tuple(cells)
+
+
+def status_words(status: Status) -> str:
+    """Return a status as words: ``insufficient data`` where the data are."""
+    return "insufficient data" if status is Status.TOO_FEW else str(status).replace("_", " ")
 
 
 def place_of(metric: str) -> int:

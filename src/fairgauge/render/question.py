@@ -45,20 +45,21 @@ def question(report: Report) -> list[tuple[str, str]]:
 def lead(report: Report) -> tuple[str, ...]:
     """Return what was asked, in two sentences."""
     spec = report.spec
-    outcomes = ", ".join(f"{word} {text}" for word, text in _outcomes(report) if text)
+    outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
     compared = reference_words(spec.get("reference", "others"))
     strata = spec.get("strata")
     adjusted = (
-        f"; where stated, also adjusted for {called(strata)} (tables and rules are not)"
+        f" Findings are also adjusted for {called(strata)}; tables and rules are not."
         if strata
         else ""
     )
+    asked = f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction."
     return (
-        f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction.",
+        f"{asked}{_positive_sentence(report)}",
         (
-            f"Groups of {listing(_features(spec))}, each compared with {compared}{adjusted}; "
-            f"{100 * confidence:.4g}% confidence intervals."
+            f"Groups of {listing(_features(spec))}, each compared with {compared}; "
+            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
         ),
     )
 
@@ -116,6 +117,15 @@ def positive_words(asked: Any) -> str:
     return listing([_text(value) for value in values], "or")
 
 
+def _quoted_values(asked: Any) -> str:
+    """Return the favourable values as they stand in a sentence, where “no” is a value."""
+    if isinstance(asked, Mapping):
+        return positive_words(asked)
+    values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
+    words = [_text(v) if isinstance(v, int | float) else f"“{_text(v)}”" for v in values]
+    return listing(words, "or")
+
+
 def excluded(report: Report) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     found = [(called(reason), rows) for reason, rows in report.data.excluded.items() if rows]
@@ -132,18 +142,27 @@ def decision_words(report: Report) -> str:
     return f"In this report the prediction is positive where the score is {_cut(report)}."
 
 
-def _outcomes(report: Report) -> list[tuple[str, str]]:
+def _rows_words(report: Report) -> str:
+    """Return how rows are weighted and clustered, where they are."""
+    weight, cluster = (report.spec.get(key) for key in ("weight", "cluster"))
+    words = f", weighted by {called(weight)}" if weight else ""
+    return words + (f", robust to clustering by {called(cluster)}" if cluster else "")
+
+
+def _columns(report: Report) -> list[tuple[str, str]]:
+    """Return the columns of label, prediction and score."""
     spec = report.spec
-    label, prediction, score = (spec.get(key) for key in ("label", "prediction", "score"))
-    favourable = (
-        f" (favourable: {_favourable(report)})" if report.task is not Task.REGRESSION else ""
-    )
-    found = [("label", f"{called(label)}{favourable}" if label else "")]
-    alone = favourable if not label else ""
-    found.append(("prediction", f"{called(prediction)}{alone}" if prediction else ""))
-    if score:
-        at = "" if prediction else f", positive where {_cut(report)}"
-        found.append(("score", f"{called(score)}{alone if not prediction else ''}{at}"))
+    found = [(key, called(spec[key])) for key in ("label", "prediction", "score") if spec.get(key)]
+    if spec.get("score") and not spec.get("prediction"):
+        found.append(("predicted positive where the score is", _cut(report)))
+    return found
+
+
+def _outcomes(report: Report) -> list[tuple[str, str]]:
+    """Return the columns, and the favourable outcome."""
+    found = _columns(report)
+    if found and report.task is not Task.REGRESSION:
+        found.append(("favourable outcome", _favourable(report)))
     return found
 
 
@@ -151,10 +170,27 @@ def _favourable(report: Report) -> str:
     """Return the favourable outcome, and whether it was stated or assumed."""
     asked = report.spec.get("positive")
     if asked:
-        return f"{positive_words(asked)}, stated"
+        return f"{positive_words(asked)} (stated)"
     if report.task is Task.MULTICLASS:
         return "each class in turn"
-    return "1 or true, assumed"
+    return "1 or true (assumed)"
+
+
+def _positive_sentence(report: Report) -> str:
+    """Return what positive means, which every rate depends on."""
+    spec = report.spec
+    if report.task is Task.REGRESSION:
+        return " Errors are prediction minus label." if spec.get("prediction") else ""
+    if not _columns(report):
+        return ""
+    asked = spec.get("positive")
+    if not asked and report.task is Task.MULTICLASS:
+        return " Each class in turn is positive."
+    values = _quoted_values(asked) if asked else "1 or true"
+    text = f" Positive is {values}, the favourable outcome ({'stated' if asked else 'assumed'})"
+    if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
+        return f"{text}."
+    return f"{text}: a false positive is a wrong prediction of {values}."
 
 
 def _cut(report: Report) -> str:
@@ -166,7 +202,7 @@ def _cut(report: Report) -> str:
         sign = "<" if turned else ">="
     threshold = report.spec.get("threshold") or ()
     if threshold == Threshold.MEDIAN:
-        return f"{sign} the median of the scores"
+        return f"{'<' if turned else '>'} the median of the scores"
     return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
 
 

@@ -24,22 +24,24 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.EMPTY_FACET: "Facet set is empty",
     ReasonCode.FAILED: "{detail}",
     ReasonCode.WRONG_TASK: "it is not a metric of a {task} audit",
-    ReasonCode.NEEDS_COLUMNS: "it needs a {columns}",
-    ReasonCode.NEEDS_PROBABILITIES: "it needs scores that are probabilities, from 0 to 1",
-    ReasonCode.NEEDS_POPULATION: "it needs the shares of a population (population, --population)",
-    ReasonCode.NEEDS_STRATA: "it needs strata (strata, --strata)",
+    ReasonCode.NEEDS_COLUMNS: "a {columns} is needed",
+    ReasonCode.NEEDS_PROBABILITIES: "scores are needed that are probabilities, from 0 to 1",
+    ReasonCode.NEEDS_POPULATION: "the shares of a population are needed (population, --population)",
+    ReasonCode.NEEDS_STRATA: "strata are needed (strata, --strata)",
     ReasonCode.NEEDS_FEATURES: "it compares rows; name the columns to compare (features, "
     "--features)",
-    ReasonCode.NEEDS_ROWS: "it needs the rows, and only counts are given",
+    ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
-    ReasonCode.FEW_ERRORS: "n = {rows:g} on one side, below {minimum:,}: fewer rows do not show "
-    "how large errors can be",
-    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:g} on both sides together, below {minimum:,}: fewer "
-    "rows do not show how large errors can be",
-    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions on one "
-    "side, below {minimum}",
-    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions on one side are outside "
-    "its most frequent class, below {minimum}",
+    ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
+    "errors can be",
+    ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
+    "fewer rows do not show how large errors can be",
+    ReasonCode.SUMS_NOT_COUNTED: "the counts were made by an earlier version of fairgauge, without "
+    "the sums that it takes; count the rows again",
+    ReasonCode.SPARSE_CLASS: "sparse: the rarest class has {rows:g} labels or predictions, below "
+    "{minimum}",
+    ReasonCode.FEW_IN_MINORITY: "sparse: {rows:g} labels or predictions are outside the most "
+    "frequent class, below {minimum}",
     ReasonCode.THIN_STRATA: "strata with fewer than {minimum} {rows} hold more than {share:.0%} of "
     "the weight; merge strata",
     ReasonCode.INADEQUATE: "{detail}",
@@ -88,6 +90,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
     ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
     ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
     ReasonCode.TEXT: "{text}",
 }
 _SAME_ROWS = {
@@ -103,7 +107,7 @@ def describe_reason(reason: Reason) -> str:
 
     >>> few = Reason.of(ReasonCode.FEW_ROWS, n=1, minimum=20)
     >>> describe_reason(few), describe_reason(few.on("reference"))
-    ('n = 1 on one side, below 20', 'n = 1 in the reference, below 20')
+    ('n = 1, below 20', 'n = 1 in the reference, below 20')
     """
     describe = _COMPOSED.get(reason.code)
     if describe is not None:
@@ -142,21 +146,32 @@ def _no_class(reason: Reason) -> str:
 
 def _few_rows(reason: Reason) -> str:
     kind = "effective n" if reason.get("effective") else "n"
-    where = f"in the {reason.side}" if reason.side else "on one side"
-    return f"{kind} = {amount(reason['n'])} {where}, below {reason['minimum']:g}"
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{kind} = {amount(reason['n'])}{where}, below {reason['minimum']:g}"
 
 
 def _few_expected(reason: Reason) -> str:
     return (
-        f"sparse: {amount(reason['expected'], 2)} rows expected in the rarest cell under no "
-        f"difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
+        f"under no difference, below {reason['minimum']:g}"
     )
+
+
+def _below(value: float, minimum: float) -> str:
+    """Write a number that is below a minimum with the digits that show it.
+
+    >>> _below(3.21, 5), _below(4.97, 5)
+    ('3.2', '4.97')
+    """
+    digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
+    return amount(value, digits)
 
 
 def _few_clusters(reason: Reason) -> str:
     clusters = reason["clusters"]
     noun = "cluster" if clusters == 1 else "clusters"
-    return f"{clusters:,} {noun} on one side, below {reason['minimum']:g}"
+    where = f" in the {reason.side}" if reason.side else ""
+    return f"{clusters:,} effective {noun}{where}, below {reason['minimum']:g}"
 
 
 def _small_group(reason: Reason) -> str:
@@ -168,6 +183,12 @@ def _no_estimate(reason: Reason) -> str:
     nearest = reason.get("nearest")
     hint = f"; the nearest group is '{nearest}'" if nearest else ""
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
+
+
+def _is_reference(reason: Reason) -> str:
+    if reason.get("report"):
+        return f"it is the reference in the {reason['report']} report"
+    return f"the group '{reason['name']}' is the reference"
 
 
 def _of_side(reason: Reason) -> str:
@@ -198,6 +219,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.IS_REFERENCE: _is_reference,
     ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
     ReasonCode.SAME_ROWS: _same_rows,
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.render import numbers
-from fairgauge.render.display_names import called, capitalised, printable, shorten
+from fairgauge.render.display_names import called, capitalised, group_called, printable, shorten
 from fairgauge.render.document_tree import (
     Chart,
     ChartRow,
@@ -63,6 +63,8 @@ def rule_words(rule: Rule | None, text: str, metric: str) -> str:
     if rule is None:
         return called(text)
     low, high = (_limit(end, metric) for end in (rule.low, rule.high))
+    if rule.low == -rule.high and math.isfinite(rule.high):
+        return f"|{words}| <= {high}"
     if math.isinf(rule.high):
         return f"{words} >= {low}"
     return f"{words} <= {high}" if math.isinf(rule.low) else f"{low} <= {words} <= {high}"
@@ -87,12 +89,22 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         return f"PASS for {_groups(len(deciding))}"
     named = [_verdict_group(each, report) for each in deciding[:_MOST_DECIDING]]
-    text = f"{word} for {', '.join(named)}"
+    without = " (insufficient data)" if _insufficient(verdicts[0]) else ""
+    text = f"{word}{without} for {', '.join(named)}"
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
-    outcomes = [each.outcome for each in verdicts if each.outcome is not worst]
-    rest = [f"{outcomes.count(each):,} {outcome_word(each)}" for each in dict.fromkeys(outcomes)]
-    return "; ".join([text, ", ".join(rest)]) if rest else text
+    words = [
+        "insufficient data" if _insufficient(each) else outcome_word(each.outcome)
+        for each in verdicts
+        if each.outcome is not worst
+    ]
+    others = [f"{words.count(each):,} {each}" for each in dict.fromkeys(words)]
+    return "; ".join([text, ", ".join(others)]) if others else text
+
+
+def _insufficient(verdict: Verdict) -> bool:
+    """Return whether a verdict has a value and decides nothing, for want of data."""
+    return verdict.outcome is Outcome.NOT_EVALUATED and verdict.value is not None
 
 
 def outcome_word(outcome: Outcome) -> str:
@@ -117,7 +129,7 @@ def _compared_groups(verdict: Verdict, report: Report) -> str:
         return called(verdict.feature or "no group")
     row = metric_row(verdict.metric)
     if row is None or row.scope != "feature":
-        return called(verdict.group)
+        return group_called(verdict.group, verdict.feature, apart=False)
     for each in report.estimates:
         if (
             (each.metric, each.feature, each.group, each.threshold, each.class_scope)
@@ -181,6 +193,6 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
 
 def _verdict_name(verdict: Verdict, report: Report) -> str:
     name = _compared_groups(verdict, report)
-    if verdict.group is None or name == called(verdict.feature):
-        return name
-    return f"{name} ({called(verdict.feature)})" if verdict.feature else name
+    if name == called(verdict.group) and verdict.feature:
+        return group_called(verdict.group, verdict.feature)
+    return name

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
-from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.names_in_use import metric_row, naming
 from fairgauge.render.numbers import amount, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
 
 _MOST_ROWS = 1e6
+_MOST_LINES = 20
+_LONGEST_LINE = 400
 _POWER = "80% power"
 
 
@@ -32,6 +38,26 @@ def describe_verdict(verdict: Verdict) -> str:
     )
     where = _which(verdict)
     return f"{text} ({where})" if where else text
+
+
+def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
+    """Return why a report does not meet its rules: a heading, and a line for each verdict."""
+    if not report.verdicts:
+        return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
+    are = "is" if len(verdicts) == 1 else "are"
+    heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
+    with naming(report.catalogue):
+        lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
+    more = len(verdicts) - len(lines)
+    return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
+
+
+def describe_outcome(verdict: Verdict) -> str:
+    """Return a verdict in one line: its outcome, its rule, its group and why."""
+    of = ": ".join(filter(None, (verdict.feature, verdict.group)))
+    outcome = str(verdict.outcome).replace("_", " ").upper()
+    line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
+    return shorten(printable(line), _LONGEST_LINE)
 
 
 def describe_evidence(verdict: Verdict) -> str:
@@ -122,13 +148,18 @@ def _needed(reason: Reason) -> list[str]:
         return []
     if needed > _MOST_ROWS:
         return ["deciding the rule would take more rows than is practical"]
-    text = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
-    text = f"{text} ({_POWER}) be decided; there are {amount(reason['rows'])}"
     least, most = reason.get("fewest"), reason.get("most")
-    if least is None or most is None:
-        return [text]
-    upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
-    return [f"{text}, and the estimate leaves open from {_rounded(least):,} to {upper}"]
+    between = ""
+    if least is not None and most is not None:
+        upper = f"to {_rounded(most):,}" if most <= _MOST_ROWS else "or more"
+        between = f" (plausible: {_rounded(least):,} {upper})"
+    return [
+        (
+            f"with about {_rounded(needed):,} rows that the metric counts, of this composition"
+            f"{between}, instead of {amount(reason['rows'])} the rule could probably ({_POWER}) be "
+            "decided"
+        )
+    ]
 
 
 def _detectable(reason: Reason) -> list[str]:

@@ -1,7 +1,7 @@
-"""Curves: what the binned scores of a group say at every threshold; pure functions of counts.
+"""Curves: what the binned scores of a group give at every threshold; pure functions of counts.
 
 A score on an edge of a bin is counted there exactly, so cells and rates at an edge are exact.
-Within an open bin scores are not told apart: a curve is straight there, as it is among ties.
+Within an open bin scores are not distinguished: a curve is straight there, as it is among ties.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def at_threshold(counts: ScoreCounts, threshold: float, closed: Closed = "left")
     Raises
     ------
     DataError
-        The threshold lies inside a bin, whose scores are not told apart.
+        The threshold lies inside a bin, whose scores are not distinguished.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def reliability(counts: ScoreCounts) -> tuple[Decile, ...]:
     """Return the ten bins (0, 0.1], ... (0.9, 1] of scores that are probabilities.
 
     The weighted mean distance of ``mean_score`` and ``share`` is ``expected_calibration_error``.
-    A bin of scores goes where its upper edge does; rows without a label are left out.
+    A bin of scores goes where its upper edge does; rows without a label are excluded.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class Estimate:
 
     @property
     def key(self) -> ComparisonKey:
-        """Return what tells this comparison from all others of a report."""
+        """Return what distinguishes this comparison from all others of a report."""
         return (
             self.metric, self.feature, self.group, self.scope, self.class_scope, self.threshold,
         )  # fmt: skip
@@ -110,7 +110,7 @@ class Estimate:
 
 
 ComparisonKey: TypeAlias = tuple[str, str | None, str | None, Scope, ClassScope, float | None]
-"""What tells comparisons apart: metric, feature, group, scope, class and threshold."""
+"""What distinguishes comparisons: metric, feature, group, scope, class and threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Reading back what fairgauge saved: a cube or a report, told apart by its schema."""
+"""Reading back what fairgauge saved: a cube or a report, distinguished by its schema."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load(path: str | Path) -> Cube | Report:
     Returns
     -------
     Cube or Report
-        Whichever the file says it is.
+        Whichever the file states.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def number(value: Read) -> Read | float:
 
 
 def plain_reason(reason: Reason | None, message: str | None = None) -> Plain | None:
-    """Return a reason with its sentence, or with another that says more."""
+    """Return a reason with its sentence, or with another that is more specific."""
     from fairgauge.render.reason_sentences import describe_reason
 
     if reason is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.enums import ClassKind, Outcome, Profile, ScopeKind, Task
-from fairgauge.errors import FairgaugeError, listing, nearest, quote
+from fairgauge.enums import Outcome, Profile, Task
+from fairgauge.errors import FairgaugeError, quote
+from fairgauge.report.estimate_lookup import find_estimate
 from fairgauge.report.plain_values import (
     Plain,
     plain,
@@ -26,13 +27,14 @@ from fairgauge.report.plain_values import (
     read_scores,
     read_verdict,
 )
-from fairgauge.report.results import OVERALL, Scope
+from fairgauge.report.verdicts import RulesNotMet, unmet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.report.estimate_lookup import Key
     from fairgauge.report.estimates import Estimate, Group, GroupPair, ScoreCounts
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import Verdict
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairgauge.report/2"
 SCHEMA_1 = "fairgauge.report/1"
-_SUBJECT = 3
-_MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,11 @@ class Report:
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
     of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
+    Reports are equal that hold the same results of the same question, whenever they were made.
     """
 
     version: str
-    created: str
+    created: str = field(compare=False)
     profile: Profile
     task: Task
     data: Data
@@ -93,49 +94,23 @@ class Report:
         """Return what the names in the report stand for."""
         return Catalogue(self.own)
 
-    def __getitem__(self, key: str | tuple[str | Scope | None, ...]) -> Estimate:
+    def __getitem__(self, key: Key) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
 
         A metric of the whole table needs no more than its name. Without a stratum the estimate is
         that of all rows (with strata pooled where the metric is defined so); `POOLED` as the fourth
-        part is the one adjusted for the strata.
+        part is the one adjusted for the strata. Where there are several thresholds or classes, a
+        last part chooses one by the names of the JSON format: ``{"threshold": 0.3}``,
+        ``{"class": "cat"}``, ``{"average": "macro"}``, ``{"class_scope": "worst"}``,
+        ``{"stratum": "A"}``, ``{"scope": "pooled"}``.
 
         Raises
         ------
         KeyError
-            There is no such estimate, or there are several; the message names the nearest, or them.
+            There is no such estimate, or there are several; the message names the nearest, or the
+            keys that choose one.
         """
-        parts = (key,) if isinstance(key, str) else key
-        metric = self.catalogue.metric(str(parts[0])).name
-        wanted = (metric, *parts[1:_SUBJECT])
-        scope = parts[_SUBJECT] if len(parts) > _SUBJECT else None
-        matching = [
-            each
-            for each in self.estimates
-            if (each.metric, each.feature, each.group)[: len(wanted)] == wanted
-            and _in_scope(each, scope)
-        ]
-        if scope is None:
-            overall = [each for each in matching if each.scope == OVERALL]
-            matching = overall or matching
-        first = [each for each in matching if each.class_scope.kind is ClassKind.NONE]
-        matching = first or matching
-        if len(matching) == 1:
-            return matching[0]
-        asked = ", ".join(str(part) for part in (metric, *parts[1:]))
-        if matching:
-            choices = "; ".join(map(_identified, matching[:_MOST_NAMED]))
-            raise KeyError(
-                f"{len(matching)} estimates match {quote(asked)}: {choices}; choose one from "
-                "report.estimates"
-            )
-        same = [e for e in self.estimates if (e.metric, e.feature) == wanted[:2]]
-        if same and len(wanted) == _SUBJECT:
-            groups = list(dict.fromkeys(str(each.group) for each in same))
-            hint = nearest(str(wanted[-1]), groups)
-            raise KeyError(f"no estimate {quote(asked)}.{hint} Its groups: {listing(groups, 5)}")
-        known = [f"{e.metric}, {e.feature}, {e.group}" for e in self.estimates]
-        raise KeyError(f"no estimate {quote(asked)}.{nearest(asked, known)}")
+        return find_estimate(self, key)
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
@@ -197,6 +172,39 @@ class Report:
             own=own_rates(plain_report.get("metrics", {})),
         )
 
+    def check(self, *, inconclusive: str = "fail") -> Report:
+        """Return this report if every rule is met, and raise otherwise.
+
+        Parameters
+        ----------
+        inconclusive : {"fail", "pass"}
+            Whether a rule that cannot be decided raises, too. A rule that matches no group or
+            metric of the data always raises, as does an audit without rules.
+
+        Raises
+        ------
+        RulesNotMet
+            With a line for each rule and group that is not met.
+        SpecError
+            ``inconclusive`` is neither word.
+
+        Examples
+        --------
+        >>> import fairgauge as fg
+        >>> counts = fg.confusion("sex", {"F": {"tp": 10, "fn": 90}, "M": {"tp": 90, "fn": 10}})
+        >>> fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]).check()
+        Traceback (most recent call last):
+        ...
+        fairgauge.report.verdicts.RulesNotMet: 1 of 2 verdicts is not a pass
+        FAIL true_positive_rate.ratio >= 0.8, sex: F: true positive rate ratio 0.11: the whole ...
+        """
+        from fairgauge.render.verdict_sentences import describe_unmet
+
+        verdicts = unmet(self.verdicts, inconclusive)
+        if verdicts or not self.verdicts:
+            raise RulesNotMet(describe_unmet(self, verdicts), verdicts)
+        return self
+
     def to_pandas(self, table: str = "estimates") -> Any:
         """Return a table as a pandas frame: estimates, groups, verdicts or pairs, a row each."""
         from fairgauge.render.data_frames import to_pandas
@@ -236,7 +244,9 @@ class Report:
         return contrasts(self, "ratio")
 
     def save(self, path: str | Path) -> None:
-        """Write the report, whole or not at all; the format follows the suffix.
+        """Write the report in full; the format follows the suffix.
+
+        The file is written whole or not at all.
 
         Raises
         ------
@@ -276,20 +286,3 @@ def read_report(plain_report: Saved, name: str) -> Report:
         return Report.from_dict(plain_report)
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError) as error:
         raise FairgaugeError(f"{quote(name)} is not a fairgauge report: {error}") from None
-
-
-def _in_scope(each: Estimate, scope: str | Scope | None) -> bool:
-    if scope is None:
-        return each.scope.kind is not ScopeKind.STRATUM
-    return each.scope == scope if isinstance(scope, Scope) else each.stratum == scope
-
-
-def _identified(each: Estimate) -> str:
-    """Return what tells an estimate from others of the same metric and group."""
-    scope, of_class = each.scope, each.class_scope
-    parts = [] if scope == OVERALL else [scope.stratum or str(scope.kind)]
-    if of_class.kind is not ClassKind.NONE:
-        parts.append(f"class {of_class.name}" if of_class.name else f"{of_class.average} average")
-    if each.threshold is not None:
-        parts.append(f"threshold {each.threshold:g}")
-    return ", ".join(filter(None, parts)) or f"{each.feature}, {each.group}"

@@ -304,6 +304,9 @@ def comparison_schema() -> Schema:
             "count": _WHOLE,
         }
     )
+    unmatched = _object(
+        {"verdict": _VERDICT, "report": {"enum": ["old", "new"]}, "reason": _REASON}
+    )
     sizes = {"old_n": _null(_FINITE), "new_n": _null(_FINITE)}
     shares = {"old_share": _null(_SHARE), "new_share": _null(_SHARE)}
     properties: Schema = {
@@ -318,6 +321,7 @@ def comparison_schema() -> Schema:
         "turn": _null(_words(Turn)),
         "flips": _list(_object({"old": _VERDICT, "new": _VERDICT, "turn": _words(Turn)})),
         "stayed": _WHOLE,
+        "unmatched": _list(unmatched),
         "changes": _list(change),
         "alone": _list(alone),
         "groups": _list(_object({"feature": _STRING, "group": _STRING, **sizes, **shares})),
@@ -490,7 +494,9 @@ def cube_schema() -> Schema:
             "grid": _WHOLE,
         }
     )
-    moment = _object({"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING)})
+    moment = _object(
+        {"name": _STRING, "columns": _list(_STRING), "factors": _list(_STRING), "power": _WHOLE}
+    )
     plan = _object(
         {
             "axes": _list(axis),

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.report.results import NO_CLASS, ClassScope
 
 if TYPE_CHECKING:
@@ -48,6 +49,19 @@ class Verdict:
         return describe_verdict(self)
 
 
+class RulesNotMet(FairgaugeError, AssertionError):  # noqa: N818 - a result, and no mistake
+    """Not every rule of an audit is met; ``verdicts`` are those that are no pass."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, verdicts: tuple[Verdict, ...] = ()) -> None:
+        self.verdicts = verdicts
+        super().__init__(message, verdicts)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, ...]:
     """Return verdicts of which those that decide nothing count as a pass or a fail.
 
@@ -65,7 +79,7 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
 
 def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
     undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-    unmatched = verdict.reason.code is ReasonCode.NO_ESTIMATE
+    unmatched = verdict.reason.code in NOT_EVALUABLE
     if not undecided or (unmatched and outcome is Outcome.PASS):
         return verdict
     reason = Reason.of(
@@ -75,6 +89,26 @@ def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
         reasons=(verdict.reason,),
     )
     return replace(verdict, outcome=outcome, reason=reason)
+
+
+def unmet(verdicts: Iterable[Verdict], inconclusive: str) -> tuple[Verdict, ...]:
+    """Return the verdicts that are no pass, where what decides nothing is a "fail" or a "pass".
+
+    Where every rule ignores groups for insufficient data, none of them is met.
+
+    Raises
+    ------
+    SpecError
+        ``inconclusive`` is neither word.
+    """
+    if inconclusive not in (Outcome.FAIL, Outcome.PASS):
+        message = f"use 'fail' or 'pass', not {shown(inconclusive)}"
+        raise SpecError(Problem("inconclusive", message))
+    every = tuple(verdicts)
+    decided = counted_as(every, Outcome.PASS) if inconclusive == Outcome.PASS else every
+    if overall(decided) is Outcome.PASS:
+        return ()
+    return tuple(verdict for verdict in decided if verdict.outcome is not Outcome.PASS)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Outcome:

@@ -34,7 +34,7 @@ def upgraded(report: Saved) -> Saved:
 
 
 class _Names:
-    """Tells names of strata and classes from the words that version 1 wrote in their place.
+    """Distinguishes names of strata and classes from the words that version 1 wrote in their place.
 
     Version 1 wrote the estimates of strata and classes first, then those pooled or averaged over
     them: where both have one name, the first is of the stratum or the class.

@@ -6,21 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import RATES
-from fairgauge.catalogue.conditional import ConditionalDisparity
 from fairgauge.catalogue.lookup import SETS
-from fairgauge.catalogue.representation import Representation
-from fairgauge.catalogue.row_metrics import RowMetric
-from fairgauge.catalogue.score_statistics import ScoreStatistic
-from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.spec.specification import Spec
 
@@ -57,16 +54,35 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
         for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
-                message = (
-                    f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
-                    "state which values are positive (fairgauge.above, --positive '>x')"
-                )
-                problems.append(Problem(path, message))
+                problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
             if name != "standard" or obstacle is None:
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
+    problems += _of_other_tasks(spec, task)
     if problems:
         raise SpecError(problems)
     return list(asked.values())
+
+
+def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
+    """Yield the rules on what is not defined in the task: they could never be evaluated."""
+    for i, rule in enumerate(spec.rules):
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        of_metric = rule.definition is not None
+        if task in row.tasks or (task is Task.REGRESSION and of_metric):
+            continue  # metrics of classes are reported with the named ones
+        if task is Task.REGRESSION:
+            message = _of_classes(row, "is of classes", spec)
+        else:
+            tasks = ", ".join(each for each in Task if each in row.tasks)
+            message = f"{row.name} is not defined in a {task} audit, only in: {tasks}"
+        yield Problem(f"rules[{i}].metric", message)
+
+
+def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
+    return (
+        f"{row.name} {what}, but {quote(spec.label)} is continuous; "
+        "state which values are positive (fairgauge.above, --positive '>x')"
+    )
 
 
 def applicable_rates(
@@ -81,10 +97,7 @@ def applicable_rates(
     return [
         rate
         for rate in listed
-        if task in rate.tasks
-        and rate.needs <= available
-        and not _off_scale(rate, spec)
-        and not _not_weighted(rate, spec)
+        if task in rate.tasks and rate.needs <= available and unmet_need(rate, spec) is None
     ]
 
 
@@ -99,37 +112,11 @@ def _available(cube: Cube) -> frozenset[Need]:
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
     """Return why a metric cannot be computed from these data, if so."""
-    missing = sorted(metric.needs - _available(cube))
-    by_rows = isinstance(metric, RowMetric)
-    obstacles = (
-        (task not in metric.tasks, Reason.of(ReasonCode.WRONG_TASK, task=str(task))),
-        (missing, Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))),
-        (_off_scale(getattr(metric, "of", None), spec), Reason.of(ReasonCode.NEEDS_PROBABILITIES)),
-        (
-            isinstance(metric, Representation) and not spec.population,
-            Reason.of(ReasonCode.NEEDS_POPULATION),
-        ),
-        (
-            (by_rows and spec.weight) or _not_weighted(getattr(metric, "of", None), spec),
-            Reason.of(ReasonCode.NO_WEIGHTS),
-        ),
-        (
-            isinstance(metric, RowMetric) and metric.facts.by_features and not spec.features,
-            Reason.of(ReasonCode.NEEDS_FEATURES),
-        ),
-        (
-            isinstance(metric, ConditionalDisparity) and cube.plan.axis(Role.STRATUM) is None,
-            Reason.of(ReasonCode.NEEDS_STRATA),
-        ),
+    if task not in metric.tasks:
+        return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
+    missing = " and ".join(sorted(metric.needs - _available(cube)))
+    return (
+        Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)
+        if missing
+        else unmet_need(metric, spec)
     )
-    return next((reason for stands, reason in obstacles if stands), None)
-
-
-def _not_weighted(of: object, spec: Spec) -> bool:
-    """Return whether a statistic is not defined of weighted rows, and they are weighted."""
-    return isinstance(of, Statistic) and not of.takes_weights and spec.weight is not None
-
-
-def _off_scale(of: object, spec: Spec) -> bool:
-    """Return whether a statistic reads scores as probabilities, and they are not."""
-    return isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)

@@ -1,12 +1,13 @@
-"""What the values of the data say about the question: assumptions, likely mistakes, absent names.
+"""What the values of the data imply for the question: assumptions, likely mistakes, absent names.
 
 Nothing here changes a number. An audit would go on in silence, with another meaning than was meant.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from fairgauge.resolve.group_counts import unknown_levels
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
+    from fairgauge.values import Value
 
 _FAVOURABLE = re.compile(
     r"approv|accept|admit|admission|hire|select|grant|pass|award|promot|qualif|eligib|success|"
@@ -62,7 +65,7 @@ def check_known(cube: Cube, spec: Spec) -> None:
 
 
 def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Report which value is taken for the favourable outcome, where the question does not say.
+    """Report which value is taken for the favourable outcome, where the question does not state it.
 
     A warning, unless the name of the column speaks of something favourable: of labels such as
     ``recidivism`` or ``default``, 1 is the outcome that people fear.
@@ -126,20 +129,86 @@ def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     for axis in cube.plan.axes:
         if axis.role is not Role.FEATURE or axis.cuts:
             continue
-        levels = cube.levels[axis]
-        table = cube.marginal([axis])
-        rows = dict(zip(table.codes[:, 0].tolist(), table.sums["rows"].tolist(), strict=True))
-        unknown = unknown_levels(axis, levels, spec)
-        for i, level in enumerate(levels):
-            if unknown[i] or name_of(level) in spec.exclude_groups:
+        unknown = unknown_levels(axis, cube.levels[axis], spec)
+        for (level, rows), missing in zip(_levels(cube, axis), unknown, strict=True):
+            if missing or name_of(level) in spec.exclude_groups:
                 continue
             if isinstance(level, str) and level.strip().casefold() in _MISSING_MARKERS:
                 yield Diagnostic.warning(
-                    DiagnosticCode.MISSING_MARKER,
-                    axis.column,
-                    value=level,
-                    rows=int(rows.get(i, 0)),
+                    DiagnosticCode.MISSING_MARKER, axis.column, value=level, rows=rows
                 )
+
+
+def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of texts that differ in case or blanks alone and are different groups or outcomes."""
+    for axis in cube.plan.axes:
+        if axis.role is Role.FEATURE and not axis.bins:
+            sets = spec.feature(axis.column).values
+            unknown = unknown_levels(axis, cube.levels[axis], spec)
+            texts = [
+                _Text(axis.column, level, rows, _value_set(level, sets))
+                for (level, rows), missing in zip(_levels(cube, axis), unknown, strict=True)
+                if isinstance(level, str) and not missing and level not in spec.exclude_groups
+            ]
+            yield from _alike(texts, axis.column)
+    outcomes = (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
+    yield from _alike(
+        [
+            _Text(axis.column, level, rows, _outcome(level, spec))
+            for axis in dict.fromkeys(outcomes)
+            if axis is not None and not axis.bins
+            for level, rows in _levels(cube, axis)
+            if isinstance(level, str)
+        ]
+    )
+
+
+class _Text(NamedTuple):
+    """A text of a column, in how many rows it is, and what it stands for."""
+
+    column: str
+    text: str
+    rows: int
+    meaning: Hashable
+
+
+def _levels(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
+    """Return the levels of an axis, each with its rows."""
+    table = cube.marginal([axis])
+    rows = dict(zip(table.codes[:, 0].tolist(), table.sums["rows"].tolist(), strict=True))
+    return [(level, int(rows.get(i, 0))) for i, level in enumerate(cube.levels[axis])]
+
+
+def _value_set(level: str, sets: Sequence[Sequence[Value]]) -> Hashable:
+    """Return the group of a level: its place among the value sets, or itself without any."""
+    if not sets:
+        return level
+    return next(
+        (i for i, values in enumerate(sets) if any(matches(v, level) for v in values)), None
+    )
+
+
+def _outcome(level: str, spec: Spec) -> Hashable:
+    """Return whether a level is favourable, or its class where none is stated."""
+    if isinstance(spec.positive, tuple) and spec.positive:
+        return any(matches(value, level) for value in spec.positive)
+    return next((value for value in (0, 1) if matches(value, level)), level)  # "True", "true"
+
+
+def _alike(texts: Iterable[_Text], feature: str | None = None) -> Iterator[Diagnostic]:
+    """Warn once of all texts that are alike and do not mean the same."""
+    alike: dict[str, list[_Text]] = {}
+    for each in texts:
+        alike.setdefault(" ".join(each.text.split()).casefold(), []).append(each)
+    for several in alike.values():
+        if len({each.meaning for each in several}) > 1:
+            yield Diagnostic.warning(
+                DiagnosticCode.SAME_NAMES,
+                feature,
+                values=tuple(each.text for each in several),
+                rows=tuple(each.rows for each in several),
+                columns=tuple(each.column for each in several),
+            )
 
 
 def unmatched_groups(
@@ -174,6 +243,25 @@ def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterat
         for j, name in enumerate(rule.groups):
             if name not in held:
                 yield _unmatched(f"rules[{i}].groups[{j}]", name, held)
+
+
+def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that every value, or no value, of the metric meets: 80 instead of 0.8."""
+    for i, rule in enumerate(spec.rules):
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        low, high = row.range
+        none = rule.low > high or rule.high < low
+        beyond = -math.inf < rule.low < low or high < rule.high < math.inf
+        every = rule.low <= low and high <= rule.high
+        if none or (every and beyond):
+            yield Diagnostic.warning(
+                DiagnosticCode.LIMITS_OUTSIDE_RANGE,
+                path=f"rules[{i}]",
+                metric=rule.metric,
+                low=low,
+                high=high,
+                allowed=not none,
+            )
 
 
 def _unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:

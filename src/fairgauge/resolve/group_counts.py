@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_SHOWN = 5
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +129,14 @@ class GroupCounts:
         return "w" in self.counts
 
     @property
+    def unequally_weighted(self) -> bool:
+        """Return whether weights differ: equal ones are none, whatever their unit."""
+        if not self.weighted:
+            return False
+        n, w, w2 = (float(self.counts[name][:, 0].sum()) for name in ("n", "w", "w2"))
+        return n * w2 > w**2 * (1 + _ROUNDING)
+
+    @property
     def has_moments(self) -> bool:
         """Return whether powers of labels and predictions are summed, as of a regression."""
         return "gap2" in self.counts
@@ -188,7 +197,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     SpecError
         A value set, a reference or a positive value that the data do not have.
     DataError
-        Missing values where the specification says they are errors.
+        Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
     groupings = {
@@ -396,7 +405,7 @@ def _named_reference(
 
 
 def _left_out(axis: Axis, name: str, option: str) -> Problem:
-    message = f"{quote(name)} is left out of {quote(axis.column)} by {option}"
+    message = f"{quote(name)} is excluded from {quote(axis.column)} by {option}"
     return Problem("reference", message)
 
 

@@ -46,7 +46,7 @@ class OutcomeMasks:
 
 
 def decide_task(cube: Cube, spec: Spec) -> Task:
-    """Decide what label and prediction are, if it is not said.
+    """Decide what label and prediction are, if it is not given.
 
     More than two texts with no positive one are classes; numbers are never guessed to be classes.
     """
@@ -64,7 +64,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     Raises
     ------
     SpecError
-        No positive value is said and the labels are not 0 and 1, or the data do not have it.
+        No positive value is given and the labels are not 0 and 1, or the data do not have it.
     """
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     label_levels = cube.levels[label] if label else ()
@@ -72,12 +72,12 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     if task is Task.REGRESSION:
         return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
     if task is Task.MULTICLASS:
-        return _classes(label, label_levels, prediction, prediction_levels)
-    said: list[Sequence[Value]] = []
-    said += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
-    wanted = _wanted(spec, said, label or prediction)
+        return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
+    present: list[Sequence[Value]] = []
+    present += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
+    wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
-    _check_score_of(spec, said)
+    _check_score_of(spec, present)
     of_positive = spec.score_of is None or any(matches(spec.score_of, w) for w in wanted)
     turned = None if of_positive else sum(spec.score_range)
     if prediction is None or prediction.bounds is None:
@@ -96,14 +96,17 @@ def _classes(
     labels: Sequence[Value],
     prediction: Axis | None,
     predictions: Sequence[Value],
+    most: int,
 ) -> tuple[OutcomeMasks, ...]:
-    """Return one mask for every class that labels or predictions have."""
+    """Return one mask for every class that labels or predictions have, if they are not too many."""
     for axis in (label, prediction):
         if axis is not None and axis.bins:
             message = "a multiclass audit needs a prediction of classes, not a score or a cut"
             raise SpecError(Problem("task", message))
     unseen = [value for value in predictions if not any(matches(value, c) for c in labels)]
     classes = sorted((*labels, *unseen), key=sort_key)
+    if len(classes) > most:
+        raise SpecError(Problem(*_too_many_classes(len(classes), most, label, prediction)))
     found = []
     for value in classes:
         masks = [_mask((value,), levels) for levels in (labels, predictions)]
@@ -117,35 +120,48 @@ def _classes(
     return tuple(found)
 
 
-def _wanted(spec: Spec, said: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
+def _too_many_classes(
+    classes: int, most: int, label: Axis | None, prediction: Axis | None
+) -> tuple[str, str]:
+    """Return the option that has too many classes, and what to do."""
+    columns = list(dict.fromkeys(quote(axis.column) for axis in (label, prediction) if axis))
+    together = " and ".join(columns)
+    which = f"columns {together} together have" if columns[1:] else f"column {together} has"
+    return "label" if label else "prediction", (
+        f"{which} {classes:,} classes, more than {most:,}; state which values are favourable "
+        f"(positive, --positive VALUE), or raise max_classes (--max-classes {classes})"
+    )
+
+
+def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
     """Return the positive values: those asked, or 1 and true of labels that are 0 and 1."""
-    if isinstance(spec.positive, Above) or axis is None or not said:
+    if isinstance(spec.positive, Above) or axis is None or not present:
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
-        if not all(matches(0, value) or matches(1, value) for value in said[0]):
-            raise SpecError(Problem("positive", _which_is_positive(spec, said)))
-        _check_predictions(spec, said)
+        if not all(matches(0, value) or matches(1, value) for value in present[0]):
+            raise SpecError(Problem("positive", _which_is_positive(spec, present)))
+        _check_predictions(spec, present)
         return (1,)
     problems = []
     for value in spec.positive:
-        for levels in said:
+        for levels in present:
             try:
                 match(value, levels)
             except LookupError as error:
                 problems += [Problem("positive", str(error))] if str(error) else []
-        if all(_unknown(value, levels) for levels in said):
-            problems.append(Problem("positive", _no_such_value(value, said[0], axis.column)))
+        if all(_unknown(value, levels) for levels in present):
+            problems.append(Problem("positive", _no_such_value(value, present[0], axis.column)))
     if problems:
         raise SpecError(problems)
-    _check_predictions(spec, said)
+    _check_predictions(spec, present)
     return spec.positive
 
 
-def _check_predictions(spec: Spec, said: list[Sequence[Value]]) -> None:
+def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     """Refuse predictions that are no decisions: scores, or the values of another column."""
-    if len(said) < _TWO:
+    if len(present) < _TWO:
         return
-    labels, predictions = said
+    labels, predictions = present
     strange = [value for value in predictions if _unknown(value, labels)]
     apart = len(strange) == len(predictions) > 0
     if not apart or len(labels) + len(predictions) <= _TWO:  # of two, every decision is wrong
@@ -158,21 +174,21 @@ def _check_predictions(spec: Spec, said: list[Sequence[Value]]) -> None:
         raise SpecError(Problem("prediction", message))
 
 
-def _which_is_positive(spec: Spec, said: list[Sequence[Value]]) -> str:
+def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     column = spec.label or spec.prediction
-    message = f"say which value of {quote(column)} is positive; it holds {_some(said[0])}"
-    if len(said[0]) <= _TWO:
+    message = f"name the value of {quote(column)} that is positive; it holds {_some(present[0])}"
+    if len(present[0]) <= _TWO:
         return message
     return (
-        f"{message}. A binary audit of {len(said[0]):,} values needs the positive ones "
+        f"{message}. A binary audit of {len(present[0]):,} values needs the positive ones "
         "(positive=..., or fairgauge.above, '>x' on the command line); "
         "task='multiclass' or task='regression' reads them as they are"
     )
 
 
-def _check_score_of(spec: Spec, said: list[Sequence[Value]]) -> None:
-    if spec.score_of is not None and said and _unknown(spec.score_of, said[0]):
-        message = _no_such_value(spec.score_of, said[0], str(spec.label))
+def _check_score_of(spec: Spec, present: list[Sequence[Value]]) -> None:
+    if spec.score_of is not None and present and _unknown(spec.score_of, present[0]):
+        message = _no_such_value(spec.score_of, present[0], str(spec.label))
         raise SpecError(Problem("score_of", message))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from fairgauge.cube.plan import WEIGHTS
 from fairgauge.errors import Problem, SpecError
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
@@ -42,10 +43,6 @@ class Resolution:
     metrics: tuple[AskedMetric, ...]
 
 
-_WEIGHT_POWERS = {"w2": 2}
-"""Powers of the weight in sums; every other one is of the weight itself."""
-
-
 def resolve(cube: Cube, spec: Spec) -> Resolution:
     """Resolve groups, references, positive outcomes, thresholds, strata and metrics.
 
@@ -54,7 +51,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     SpecError
         Everything at once that is asked for and that the data or the catalogue do not have.
     DataError
-        Missing values where the specification says they are errors.
+        Missing values where the specification treats them as errors.
     """
     problems: list[Problem] = []
 
@@ -82,7 +79,7 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
 def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
     """Return the cube with weights in units of their mean, and that mean: 1 without weights.
 
-    Weights say how much rows count against each other. Their unit must not matter where a number
+    Weights state how much rows count against each other. Their unit must not matter where a number
     of rows enters a formula: in the divisor of a variance, or beside a prior count.
     """
     sums = cube.tables[0].sums
@@ -90,11 +87,13 @@ def in_mean_weights(cube: Cube) -> tuple[Cube, float]:
     if not total > 0:
         return cube, 1.0
     mean = float(total / sums.get("n", sums["rows"]).sum())
+    powers = {name: i for i, name in enumerate(WEIGHTS, 1)}
+    powers |= {moment.name: moment.power for moment in cube.plan.moments}
     tables = tuple(
         replace(
             table,
             sums={
-                name: of if name in ("rows", "n") else of / mean ** _WEIGHT_POWERS.get(name, 1)
+                name: of / mean ** powers[name] if name in powers else of
                 for name, of in table.sums.items()
             },
         )

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind
 from fairgauge.report.estimates import ScoreCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,10 +26,10 @@ LABEL: frozenset[Need] = frozenset({"label"})
 PREDICTION: frozenset[Need] = frozenset({"prediction"})
 BOTH: frozenset[Need] = LABEL | PREDICTION
 
-Measure = Literal["n", "w", "w2"]
-"""What is counted: cases, their weights, or the squares of their weights."""
+Measure = Literal["n", "w", "w2", "w3"]
+"""What is counted: cases, their weights, or the squares or cubes of their weights."""
 
-COUNTS = ("rows", "n", "w", "w2")
+COUNTS = ("rows", "n", *WEIGHTS)
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 
@@ -56,8 +57,7 @@ class CountsBySide:
         self._states = _states(self._counts, reading, profile)
         self._moments = {"n": self._counts[..., :-1, :-1].sum(axis=(2, 3))} | {
             name: with_others(sums[..., :-1, :-1].sum(axis=(2, 3)))
-            for name, sums in counted.counts.items()
-            if name not in COUNTS
+            for name, sums in _moments(counted.counts, measure).items()
         }
         self._scores = Histograms(counted.histogram, measure, reading)
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
@@ -97,6 +97,16 @@ class CountsBySide:
         copies = self._states.reshape(sides, -1, self._slots, *states_of)
         states = copies[which, slots // self._slots, 1:]
         return {"label": states.sum(axis=3)[:, :, :2], "prediction": states.sum(axis=2)[:, :, :2]}
+
+
+def _moments(counts: Mapping[str, Array], measure: Measure) -> dict[str, Array]:
+    """Return the moments that are summed times the same power of the weight, by their names."""
+    moments = {name: sums for name, sums in counts.items() if name not in COUNTS}
+    suffixes = tuple(f"_{name}" for name in WEIGHTS[1:])
+    own = f"_{measure}"
+    if own in suffixes:
+        return {n.removesuffix(own): sums for n, sums in moments.items() if n.endswith(own)}
+    return {n: sums for n, sums in moments.items() if not n.endswith(suffixes)}
 
 
 def with_others(counts: Array) -> Array:

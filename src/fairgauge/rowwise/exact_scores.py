@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Role
 from fairgauge.resolve.group_counts import Histogram, level_codes
 from fairgauge.scan.row_access import numbers_of, read_rows
@@ -90,8 +91,8 @@ def _factors(
         usable &= np.isfinite(weight)
     factors = {"rows": usable * 1.0, "n": np.where(usable, cases, 0.0)}
     if weight is not None:
-        factors["w"] = np.where(usable, cases * weight, 0.0)
-        factors["w2"] = np.where(usable, cases * weight**2, 0.0)
+        for power, name in enumerate(WEIGHTS, 1):
+            factors[name] = np.where(usable, cases * weight**power, 0.0)
     return factors
 
 

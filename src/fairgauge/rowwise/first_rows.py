@@ -1,4 +1,4 @@
-"""First rows: what a look at the head of the data tells before, and besides, the scan."""
+"""First rows: what the head of the data shows before, and besides, the scan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEWEST_DIFFERENT = 0.1
 
 
 def with_task(source: Source, spec: Spec) -> Spec:
-    """Read numbers with fractions as a regression, unless anything else is said.
+    """Read numbers with fractions as a regression, unless anything else is asked.
 
     What is counted hangs on it, so the first rows are looked at before the scan, where that costs
     nothing: not behind a query engine or in a database.

@@ -39,7 +39,7 @@ class Rows:
 
 
 def repeated(columns: Mapping[str, Sequence[Value]], count: str) -> dict[str, list[Value]]:
-    """Repeat every row as often as its count says; rows without a count are left out."""
+    """Repeat every row as often as its count; rows without a count are excluded."""
     times = np.nan_to_num(numbers_of(columns[count])).astype(int)
     return {
         name: [value for value, n in zip(values, times.tolist(), strict=True) for _ in range(n)]

@@ -101,7 +101,7 @@ def distant(
     Parameters
     ----------
     part : the group's share of its reference; the distance to the whole is 1 - part times the one
-        to the rest of it.
+        to the other rows of it.
     key : the metric, by which random draws are seeded.
 
     Raises
@@ -133,7 +133,7 @@ def distant(
 def at_top(held: float, others: float, n: int, m: int, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of two shares of rows that are among the top.
 
-    ``part`` is the group's share of its reference; ``others`` and ``m`` are of the rest of it.
+    ``part`` is the group's share of its reference; ``others`` and ``m`` are of its other rows.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def skewed(held: float, places: int, n: int, total: int, spec: Spec) -> Interval
 def exposed(ours: Array, theirs: Array, part: float, spec: Spec) -> Intervals:
     """Return the interval of the ratio of mean exposures of two sides that share no row.
 
-    ``part`` is the group's share of its reference; ``theirs`` are of the rest of it.
+    ``part`` is the group's share of its reference; ``theirs`` are of the other rows of it.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def even_tops(
 
 
 def _of_the_whole(ratio: Array, part: float) -> Array:
-    """Carry a ratio to the rest over to the whole, of which the group is a part."""
+    """Carry a ratio to the other rows over to all rows, of which the group is a part."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1 / (part + (1 - part) / ratio))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.errors import DataError
+from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
+from fairgauge.scan.source import ALLOWED_DATA
 from fairgauge.scan.sql_query import Query
 
 if TYPE_CHECKING:
@@ -21,18 +23,48 @@ def open_source(data: object) -> Source:
     DataError
         The data cannot be read, or are of no known kind.
     """
-    if isinstance(data, (str, Path)) or (
-        isinstance(data, Sequence) and data and all(isinstance(d, (str, Path)) for d in data)
-    ):
-        from fairgauge.scan.input_files import open_files
-
+    if _are_paths(data):
         return open_files(data)
+    if isinstance(data, StandardInput):
+        return open_standard_input(data)
     if isinstance(data, Query):
         from fairgauge.scan.database import open_database
 
         return open_database(data.url, data.rows)
-    if data is None or isinstance(data, (int, float, bytes)):
-        raise DataError(f"cannot audit a {type(data).__name__}; give a frame, a path or a Cube")
+    if data is None:
+        raise DataError(f"there are no data; {ALLOWED_DATA}")
+    if isinstance(data, (int, float, bytes)):
+        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}")
     from fairgauge.scan.frames import open_frame
 
     return open_frame(data)
+
+
+def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping[str, Any]]:
+    """Open data, with the arrays among the options as further columns of a frame.
+
+    Returns
+    -------
+    source : the rows.
+    options : the options, with the names of columns in place of arrays.
+
+    Raises
+    ------
+    SpecError, DataError
+        As for `open_source`, and where arrays do not fit to the data or to each other.
+    """
+    if not _are_paths(data) and not isinstance(data, Query):
+        from fairgauge.scan.column_arrays import open_arrays
+
+        source, named = open_arrays(data, options)
+        if source is not None:
+            return source, named
+    return open_source(data), options
+
+
+def _are_paths(data: object) -> TypeGuard[str | Path | Sequence[str | Path]]:
+    if isinstance(data, (str, Path)):
+        return True
+    if not isinstance(data, Sequence) or not data:
+        return False
+    return all(isinstance(each, (str, Path)) for each in data)

@@ -1,4 +1,4 @@
-"""What the schema of data tells before a row is read."""
+"""What the schema of data shows before a row is read."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _extra(url: str) -> str:
 
 @contextmanager
 def _told(shown: str, url: str) -> Iterator[None]:
-    """Tell what a database said was wrong, without its password."""
+    """Report what a database found wrong, without its password."""
     try:
         yield
     except (DataError, MissingExtra):
@@ -203,6 +203,6 @@ def _told(shown: str, url: str) -> Iterator[None]:
         if missing is not None:
             raise MissingExtra(f"reading {quote(shown)}", _extra(url), missing) from None
         password = urlsplit(url).password
-        said = reason(error)
-        said = said.replace(password, "***") if password else said
-        raise DataError(f"cannot read {quote(shown)}: {said}") from None
+        message = reason(error)
+        message = message.replace(password, "***") if password else message
+        raise DataError(f"cannot read {quote(shown)}: {message}") from None

@@ -54,7 +54,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     KeyboardInterrupt
         The person at the terminal does not want to wait.
     """
-    with told(name), _connection().cursor() as cursor:
+    with engine_errors(name), _connection().cursor() as cursor:
         with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
             _execute(cursor, query)
         while records := cursor.fetchmany(FETCHED):
@@ -75,8 +75,8 @@ def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
 
 
 @contextmanager
-def told(name: str) -> Iterator[None]:
-    """Tell what DuckDB said was wrong; an interrupt stays one."""
+def engine_errors(name: str) -> Iterator[None]:
+    """Report what DuckDB found wrong; an interrupt stays one."""
     try:
         yield
     except duckdb.Error as error:
@@ -88,17 +88,17 @@ def told(name: str) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Return what an engine said was wrong, short and without its query."""
+    """Return what an engine found wrong, short and without its query."""
     text = str(error).partition("\n\nLINE ")[0]
     line = re.search(r"CSV Error on Line: (\d+)", text)
-    for said, meant in _CSV_ERRORS.items():
-        found = re.search(said, text)
+    for pattern, meant in _CSV_ERRORS.items():
+        found = re.search(pattern, text)
         if found:
             return f"{f'line {line[1]}: ' if line else ''}{found.expand(meant)}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = " ".join(lines[:3])
-    kind, _, rest = said.partition(": ")
-    return (rest if kind.endswith("Error") and rest else said)[:400]
+    first = " ".join(lines[:3])
+    kind, _, message = first.partition(": ")
+    return (message if kind.endswith("Error") and message else first)[:400]
 
 
 @cache

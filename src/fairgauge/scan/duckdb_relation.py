@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, quote
-from fairgauge.scan.duckdb_connection import FETCHED, told
+from fairgauge.scan.duckdb_connection import FETCHED, engine_errors
 from fairgauge.scan.source import check_no_twins
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from duckdb import DuckDBPyRelation
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
@@ -92,11 +92,19 @@ def typed_columns(
 
 @dataclass(frozen=True)
 class Relation:
-    """A DuckDB relation on its own connection."""
+    """A DuckDB relation on its own connection.
+
+    Attributes
+    ----------
+    name, columns : what it is called, and its columns.
+    relation : the rows.
+    connection : its connection where nobody else keeps it open; DuckDB below 1.5 closes it.
+    """
 
     name: str
     columns: tuple[str, ...]
     relation: DuckDBPyRelation
+    connection: DuckDBPyConnection | None = None
 
     @property
     def at_hand(self) -> bool:
@@ -119,7 +127,7 @@ class Relation:
         return count_by_sql(plan, _VIEW, typed_columns(written), self._run, limit)
 
     def _run(self, query: str) -> Iterator[Record]:
-        with told(self.name):
+        with engine_errors(self.name):
             found = self.relation.query(_VIEW, query)
             while records := found.fetchmany(FETCHED):
                 yield from records

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.errors import DataError
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import ALLOWED_DATA, check_no_twins
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
@@ -54,10 +54,7 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(
-            f"cannot audit a {type(data).__name__}; give a frame (pandas, polars, pyarrow, DuckDB, "
-            "...), a path, a list of paths, or a Cube"
-        ) from None
+        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}") from None
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         raise DataError(f"cannot audit a {type(data).__name__}; give a whole frame")
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"

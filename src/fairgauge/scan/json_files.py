@@ -52,7 +52,7 @@ def open_json(paths: list[Path], name: str) -> Source:
 
 @dataclass(frozen=True)
 class JsonFiles:
-    """JSON files: a key may be left out of an object, but not of a whole file."""
+    """JSON files: a key may be absent from an object, but not of a whole file."""
 
     files: DuckFiles
     held: dict[Path, tuple[str, ...]]

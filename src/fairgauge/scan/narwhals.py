@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST
+from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.scan.duckdb_connection import reason
 from fairgauge.scan.source import (
@@ -81,7 +81,7 @@ class NarwhalsFrame:
 
 @contextmanager
 def _told(name: str) -> Iterator[None]:
-    """Tell what an engine could not do as an error of the data."""
+    """Report what an engine could not do as an error of the data."""
     try:
         yield
     except FairgaugeError:
@@ -208,7 +208,7 @@ def _key(axis: Axis, column: str) -> nw.Expr:
 
 
 def _grid_code(number: nw.Expr, grid: int, low: float, high: float) -> nw.Expr:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     nearest = ((number - low) / (high - low) * grid).round()
     steps = number * 0 + grid  # a column: polars divides by a plain number as times 1 / number
     edge = nearest * (high - low) / steps + low
@@ -235,8 +235,8 @@ def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
 
 def _within(number: nw.Expr) -> nw.Expr:
     """Keep a number within what can be multiplied; missing stays missing."""
-    most = nw.lit(LARGEST)
-    below = nw.when(number < -most).then(-most).otherwise(number)
+    least, most = nw.lit(-LARGEST), nw.lit(LARGEST)
+    below = nw.when(number < least).then(least).otherwise(number)
     return nw.when(number > most).then(most).otherwise(below)
 
 
@@ -277,13 +277,15 @@ def _sums(plan: Plan, numbers: tuple[str, ...]) -> dict[str, nw.Expr]:
         fractional = _flag((cases[0] != cases[0].floor()) & (cases[0] < float("inf")))
         found["fg_fraction"] = nw.when(fractional == 1).then(cases[0])
     if weight:
-        times = weight[0] if cases is None else cases[0] * weight[0]
-        found["fg_w"] = counted_only(times)
-        found["fg_w2"] = counted_only(times * weight[0])
+        times = None if cases is None else cases[0]
+        for name in (each for each in WEIGHTS if each in plan.measures):
+            times = weight[0] if times is None else times * weight[0]
+            found[f"fg_{name}"] = counted_only(times)
         found["fg_no_weight"] = nw.lit(1, nw.Int64) - weight[1]
     for moment in plan.moments:
         value = _moment(moment, numbers)
-        for factor, _ in known:
+        again = [weight] * (moment.power - 1) if weight else []
+        for factor, _ in (*known, *again):
             value = value * factor
         for column in moment.columns:
             missing = nw.col(f"fg_v{numbers.index(column)}").is_null()

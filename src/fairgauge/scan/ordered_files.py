@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.scan.duckdb_connection import told
+from fairgauge.scan.duckdb_connection import engine_errors
 from fairgauge.scan.duckdb_files import listed
 from fairgauge.scan.input_files import check_readable, standard_input
 from fairgauge.scan.sql import literal
@@ -96,7 +96,7 @@ class OrderedFiles:
         DataError
             The files cannot be read.
         """
-        with told(self.name), duckdb.connect(config=_SETTINGS) as connection:
+        with engine_errors(self.name), duckdb.connect(config=_SETTINGS) as connection:
             kept = ", ".join(_value(f"c{i}", self.types[i]) for i in dict.fromkeys(columns))
             connection.execute(
                 f"CREATE TEMP TABLE kept AS SELECT {kept or '1'} FROM {self._relation}"
@@ -207,7 +207,7 @@ def ordered_parquet(
 
 def _schema(path: Path) -> dict[str, str]:
     query = f"DESCRIBE SELECT * FROM read_parquet({listed([path])})"
-    with told(str(path)), duckdb.connect() as connection:
+    with engine_errors(str(path)), duckdb.connect() as connection:
         return {row[0]: row[1] for row in connection.execute(query).fetchall()}
 
 

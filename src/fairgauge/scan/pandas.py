@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST
+from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.pandas_codes import Factor, factor, parts
 from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
@@ -143,7 +143,7 @@ def _binned(axis: Axis, values: Floats) -> Cells:
 
 
 def _grid_codes(values: Floats, grid: int, low: float, high: float) -> Cells:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     nearest = np.nan_to_num(np.rint((values - low) / (high - low) * grid))
     edge = nearest * (high - low) / grid + low
     codes: Cells = (2 * nearest + (values >= edge) + (values > edge)).astype(np.int64)
@@ -207,11 +207,12 @@ class Totals:
             self.fractional = float(fractions.max()) if len(fractions) else self.fractional
             measures["n"] = times = times * cases
         if plan.weight:
-            measures["w"] = times = times * factors[-1]
-            measures["w2"] = times * factors[-1]
+            for name in WEIGHTS:
+                measures[name] = times = times * factors[-1]
         for moment in plan.moments:
             value = _moment(moment, numbers)
-            measures[moment.name] = np.where(np.isnan(value), 0.0, value) * times
+            factor = measures[WEIGHTS[moment.power - 1]] if plan.weight else times
+            measures[moment.name] = np.where(np.isnan(value), 0.0, value) * factor
         for measure in ("n", "w"):
             values = measures.get(measure)
             if values is not None:

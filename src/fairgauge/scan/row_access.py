@@ -44,12 +44,12 @@ def read_rows(
 
 
 def at_hand(source: Source) -> bool:
-    """Tell whether the first rows can be looked at without a query elsewhere."""
+    """Return whether the first rows can be looked at without a query elsewhere."""
     return isinstance(source, Readable) and source.at_hand
 
 
 def readable(source: Source) -> bool:
-    """Tell whether rows can be read one by one; Spark and databases only count them."""
+    """Return whether rows can be read one by one; Spark and databases only count them."""
     return isinstance(source, Readable)
 
 

@@ -1,6 +1,6 @@
 """A progress bar on standard error for work that takes longer than a second, on a terminal only.
 
-There is one bar at a time: work within work shares the bar that is there and tells it how far it
+There is one bar at a time: work within work shares that bar and reports to it how far it
 is, so that two bars never draw on one line.
 """
 

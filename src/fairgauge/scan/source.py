@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 Head: TypeAlias = Callable[[Sequence["Axis"], int], Sequence[Sequence[object]]]
 """Takes axes and a number of rows; returns the different values of each axis in as many rows."""
 
+ALLOWED_DATA = (
+    "give a frame (pandas, polars, pyarrow, DuckDB, ...), a path, a list of paths, a Cube, or "
+    "arrays by name: label=[...], prediction=[...], sensitive={'NAME': [...]}"
+)
+"""What the data may be, for messages."""
+
 ROWS_PER_VALUE = 20
 """How many rows are looked at for every value that an axis may have."""
 
@@ -92,7 +98,7 @@ def check_no_twins(columns: Iterable[str], what: str) -> None:
 
 
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Look at the first rows, so that a column of too many values is told before it is counted.
+    """Look at the first rows, so that a column of too many values is reported before it is counted.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.cube.build import Counted, build
-from fairgauge.cube.plan import LARGEST
+from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.scan.source import (
     LEAST_LOG,
     ROWS_PER_VALUE,
@@ -80,7 +80,7 @@ def count_by_sql(plan: Plan, relation: str, columns: Columns, run: Run, limit: i
     Raises
     ------
     DataError
-        A column has more than ``limit`` values (usually told from the first rows alone, before
+        A column has more than ``limit`` values (usually known from the first rows alone, before
         anything grows large), or values that the plan does not allow.
     """
 
@@ -124,7 +124,7 @@ def select(plan: Plan, relation: str, columns: Columns) -> str:
 
 
 def _in_sets(plan: Plan, columns: Columns) -> bool:
-    """Tell whether each table is a grouping set; else the cells of all axes make every table."""
+    """Return whether each table is a grouping set; else the cells of all axes make every table."""
     return len(plan.tables) > 1 and columns.sets
 
 
@@ -148,9 +148,13 @@ def _sums(plan: Plan, columns: Columns) -> list[str]:
     times = " * ".join(factors)
     sums = ["count(*)", f"count({factors[0] if factors else '*'})"]
     sums += ["sum(n)"] if plan.count else []
-    sums += [f"sum({times})", f"sum({times} * w)"] if plan.weight else []
+    powers = [" * ".join([times, *["w"] * power]) for power in range(len(WEIGHTS))]
+    sums += [
+        f"sum({of})" for name, of in zip(WEIGHTS, powers, strict=True) if name in plan.measures
+    ]
     for moment in plan.moments:
-        product = " * ".join([*factors, _moment(moment, plan.numeric_columns, columns)])
+        value = _moment(moment, plan.numeric_columns, columns)
+        product = " * ".join([*([powers[moment.power - 1]] if times else []), value])
         sums.append(f"sum({product})")
     sums.append("max(CASE WHEN n <> floor(n) THEN n END)" if plan.count else "NULL")
     sums.append("count(*) - count(has_n)" if plan.count else "0")
@@ -186,7 +190,7 @@ def _search(value: str, axis: Axis, columns: Columns) -> str:
 
 
 def _grid_code(value: str, axis: Axis, columns: Columns) -> str:
-    """Find the nearest edge, then tell below, on and above it."""
+    """Find the nearest edge, then distinguish below, on and above it."""
     assert axis.bounds is not None
     low, high = (columns.constant(bound) for bound in axis.bounds)
     width = columns.constant(axis.bounds[1] - axis.bounds[0])
@@ -239,7 +243,7 @@ def _head(
 
 
 def _fetched(plan: Plan, records: Iterator[Record], columns: Columns, limit: int) -> list[Record]:
-    """Fetch the cells; a column of too many values is told before they fill the memory."""
+    """Fetch the cells; a column of too many values is reported before they fill the memory."""
     cells: list[Record] = []
     while more := list(islice(records, max(len(cells), _FEW_CELLS))):
         cells += more

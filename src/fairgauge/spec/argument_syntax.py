@@ -316,7 +316,7 @@ def parse_rules(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
 
 
 def write_rules(rules: Iterable[Mapping[str, object]]) -> list[str]:
-    """Write the limits of rules; what else a rule says has no text form."""
+    """Write the limits of rules; what else a rule holds has no text form."""
     return [_rule(rule) for rule in rules]
 
 

@@ -1,4 +1,4 @@
-"""The document of an audit: what its cover says of who audited what, and for what purpose."""
+"""The document of an audit: what its cover states of who audited what, and for what purpose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairgauge.spec.readers import unknown_keys
 class Document:
     """Texts that describe an audit, shown on the cover of a report unless empty.
 
-    `DESCRIPTIONS` says what each of them holds.
+    `DESCRIPTIONS` describes what each of them holds.
     """
 
     title: str = ""

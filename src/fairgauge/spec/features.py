@@ -12,7 +12,7 @@ from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.spec.readers import is_finite, items, read_values, read_word, unknown_keys
 from fairgauge.values import Value, canonical, name_of
 
-_KEYS = ("column", "values", "cuts", "closed")
+KEYS = ("column", "values", "cuts", "closed")
 
 
 class FeatureKeys(TypedDict, total=False):
@@ -149,7 +149,7 @@ def _features_of(item: object, path: str, problems: list[Problem]) -> list[Featu
     if not isinstance(item, Mapping):
         problems.append(Problem(path, f"must be the name of a column, not {shown(item)}"))
         return []
-    if set(_KEYS) & set(item):
+    if set(KEYS) & set(item):
         return _feature_of_table(item, path, problems)
     return [
         Feature(str(column), values=_value_sets(values, f"{path}.{column}", problems))
@@ -160,7 +160,7 @@ def _features_of(item: object, path: str, problems: list[Problem]) -> list[Featu
 def _feature_of_table(
     table: Mapping[str, object], path: str, problems: list[Problem]
 ) -> list[Feature]:
-    problems += unknown_keys(table, _KEYS, path)
+    problems += unknown_keys(table, KEYS, path)
     column, values, cuts = (table.get(key) for key in ("column", "values", "cuts"))
     closed = table.get("closed")
     if not isinstance(column, str):

@@ -1,7 +1,7 @@
 """TOML, YAML and JSON read into plain values: every format strictly, and all alike.
 
 YAML is read by the rules of YAML 1.2, so that ``positive: yes`` is the text "yes" and ``01`` the
-text "01": only true and false are booleans, only plain numbers are numbers, the rest is text as it
+text "01": only true and false are booleans, only plain numbers are numbers, all else is text as it
 is written. Dates of TOML become text in ISO form. A key that stands twice is an error everywhere.
 """
 
@@ -31,7 +31,7 @@ def parse(path: Path) -> object:
     Raises
     ------
     SpecError
-        The file cannot be read, or is not what its suffix says.
+        The file cannot be read, or is not what its suffix names.
     """
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
@@ -51,7 +51,7 @@ def parse(path: Path) -> object:
 
 
 class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to the file's name
-    """A text is not in its format; the message says why, as the predicate of a sentence."""
+    """A text is not in its format; the message gives the reason, as the predicate of a sentence."""
 
 
 def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,13 @@ from fairgauge.errors import Problem, nearest, shown
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, read_document
 from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.presets import preset_names
 from fairgauge.spec.readers import (
     Problems,
     Reader,
     is_finite,
     items,
+    one_name,
     one_of,
     read_column,
     read_names,
@@ -272,13 +274,12 @@ COLUMNS = OptionType(
     metavar="COL,...",
     repeatable=True,
 )
-NAMES = OptionType(
-    read=read_names,
-    schema=_NAMES,
-    parse=syntax.parse_names,
-    write=syntax.write_names,
-    metavar="NAME,...",
-    repeatable=True,
+NAMES = replace(COLUMNS, metavar="NAME,...")
+PRESET = OptionType(
+    read=one_name(preset_names()),
+    schema={"enum": list(preset_names())},
+    metavar="NAME",
+    words=preset_names(),
 )
 VALUE = OptionType(read=read_value, schema=_SCALAR, metavar="VALUE")
 VALUES = OptionType(

@@ -15,7 +15,7 @@ the table.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
@@ -32,6 +32,7 @@ from fairgauge.spec.option_types import (
     NAMES,
     POPULATION,
     POSITIVE,
+    PRESET,
     RANGE,
     REFERENCE,
     RULES,
@@ -46,7 +47,7 @@ from fairgauge.spec.option_types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.lookup import Catalogue
@@ -199,11 +200,15 @@ class Spec:
         (), VALUES, "Values of sensitive features that mean that the group is missing (for example Unknown)",
         effect="rows without a group are treated differently")
     exclude_groups: tuple[str, ...] = option(
-        (), NAMES, "Groups whose rows are left out of their feature, the other side of comparisons included",
+        (), NAMES, "Groups whose rows are excluded from their feature, the other side of comparisons included",
         effect="other groups are compared")
     metrics: tuple[str | Statistic | Metric, ...] = option(
         ("standard",), METRICS, "Metrics, rates or sets of metrics: standard, clarify, vertex, native, all",
         syntax="See: fairgauge metrics.")
+    preset: str | None = option(
+        None, PRESET, "Preset of a regulation, whose options hold unless they are given",
+        syntax="See: fairgauge presets.",
+        described=True)
     features: tuple[str, ...] = option(
         (), COLUMNS, "Columns for the metrics that compare rows")
     task: Task | None = option(
@@ -238,6 +243,8 @@ class Spec:
         flag="--rule", syntax="'DI >= 0.8' or '-0.1 <= RD <= 0.1'. Repeatable.")
     max_groups: int = option(
         1_000, number(1, whole=True), "Largest number of values of a column")
+    max_classes: int = option(
+        100, number(1, whole=True), "Largest number of classes of a multiclass audit")
     document: Document = option(
         Document(), DOCUMENT, "Title, author and other descriptions of the audit",
         flags={f"--{key}": text for key, text in DESCRIPTIONS.items()}, described=True)
@@ -282,31 +289,40 @@ class Spec:
         return values | ({} if self.prediction is None else {"threshold": None})
 
 
+class Array(Protocol):
+    """Values of rows: a Series of pandas or polars, a numpy or Arrow array, or a list."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
 class Options(TypedDict, total=False):
     """The options of `fairgauge.audit`, as they may be written; `Spec` holds what they mean."""
 
-    label: str | None
-    prediction: str | None
-    score: str | None
+    label: str | Array | None
+    prediction: str | Array | None
+    score: str | Array | None
     candidate: str | Sequence[str]
     margins: Mapping[str, float]
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
     positive: Value | Sequence[Value] | Above | Mapping[str, float]
-    sensitive: str | Feature | Mapping[str, object] | Sequence[str | Feature | Mapping[str, object]]
+    sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
-    strata: str | None
-    count: str | None
-    weight: str | None
-    cluster: str | None
+    strata: str | Array | None
+    count: str | Array | None
+    weight: str | Array | None
+    cluster: str | Array | None
     reference: str | Mapping[str, Value]
     min_n: int | None
     min_share: float | None
     unknown: Value | Sequence[Value]
     exclude_groups: str | Sequence[str]
     metrics: str | Statistic | Metric | Sequence[str | Statistic | Metric]
-    features: Sequence[str] | None
+    preset: str | None
+    features: Sequence[str] | Array | None
     task: str | None
     confidence: float
     method: str
@@ -318,6 +334,7 @@ class Options(TypedDict, total=False):
     population: Mapping[str, Mapping[Any, float]]
     rules: str | Rule | Mapping[str, object] | Sequence[str | Rule | Mapping[str, object]]
     max_groups: int
+    max_classes: int
     document: Document | Mapping[str, str]
 
 

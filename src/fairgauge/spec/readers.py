@@ -111,6 +111,19 @@ def read_word(words: type[Word]) -> Callable[[object, str, Problems], Word]:
     return read
 
 
+def one_name(names: Sequence[str]) -> Callable[[object, str, Problems], str | None]:
+    """Return the reader of one of some names."""
+
+    def read(value: object, path: str, problems: Problems) -> str | None:
+        if isinstance(value, str) and value in names:
+            return value
+        close = nearest(value, names)
+        problems.append(Problem(path, f"{shown(value)} is not allowed.{close} {one_of(names)}"))
+        return None
+
+    return read
+
+
 def one_of(words: Sequence[str] | type[StrEnum]) -> str:
     """Return what is allowed, in words.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
 
@@ -87,7 +87,7 @@ class Rule:
         return f"{low} <= {self.metric} <= {high}"
 
     def allows(self, value: float) -> bool:
-        """Tell whether a value lies inside the limits."""
+        """Return whether a value lies inside the limits."""
         return self.low <= value <= self.high
 
     def to_dict(self) -> RuleKeys:
@@ -245,7 +245,29 @@ def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list
         given("insufficient", read_word(Insufficient), Insufficient.REPORT),
         own,
     )
+    if metric:
+        problems += _too_narrow(rule, path)
     return (None if problems else rule), problems
+
+
+def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:
+    """Yield the groups of a number that all groups have together, and the features of all rows'."""
+    from fairgauge.catalogue.row_metrics import RowMetric  # not for --help
+
+    metric = rule.definition
+    if metric is None:
+        return
+    of = metric.facts.of if isinstance(metric, RowMetric) else metric.scope
+    if of == "table":
+        for key in ("features", "groups"):
+            if getattr(rule, key):
+                message = f"{metric.name} is one number of the whole table; remove {key}"
+                yield Problem(f"{path}.{key}", message)
+    elif of == "feature" and rule.groups:
+        rates = [rate.name for rate in metric.statistics]
+        others = f", or set a rule on {rates[0]} or {rates[0]}.difference" if rates else ""
+        message = f"{metric.name} is one number of all groups of a feature; remove groups{others}"
+        yield Problem(f"{path}.groups", message)
 
 
 def _metric(

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 from fairgauge.errors import Problem, SpecError, shown
 from fairgauge.spec.file_formats import parse
 from fairgauge.spec.options import OPTIONS, Spec
-from fairgauge.spec.specification import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairgauge.values import Json
 
 
@@ -52,24 +49,6 @@ def schema() -> dict[str, Json]:
             for key, listed in names.items()
         },
     }
-
-
-def load_spec(path: str | Path, columns: Sequence[str] | None = None) -> Spec:
-    """Read a specification file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A .toml, .yaml, .yml or .json file.
-    columns : list of str, optional
-        The columns that the data have.
-
-    Raises
-    ------
-    SpecError
-        The file cannot be read, or something in it is wrong; every mistake is listed.
-    """
-    return ask(columns, None, **read_options(path))
 
 
 def read_options(path: str | Path) -> dict[str, object]:

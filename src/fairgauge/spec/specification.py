@@ -8,11 +8,42 @@ from typing import TYPE_CHECKING, Any
 from fairgauge.enums import Better, Method, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.options import BY_NAME, Spec
+from fairgauge.spec.presets import preset, preset_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-__all__ = ["Spec", "ask"]
+__all__ = ["Spec", "ask", "check_names"]
+
+OTHER_NAMES = {
+    "y_true": "label",
+    "labels": "label",
+    "target": "label",
+    "y_pred": "prediction",
+    "predictions": "prediction",
+    "y_score": "score",
+    "y_prob": "score",
+    "scores": "score",
+    "sensitive_features": "sensitive",
+    "sensitive_attributes": "sensitive",
+    "protected_attributes": "sensitive",
+    "prot_attr": "sensitive",
+    "facet": "sensitive",
+    "control_features": "strata",
+    "sample_weight": "weight",
+    "weights": "weight",
+    "pos_label": "positive",
+}
+"""What scikit-learn, fairlearn, AIF360 and Clarify call an option."""
+
+_AS_HERE = """\
+Write: fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})
+or:    fg.audit(frame, label="y", prediction="p", sensitive="sex")"""
+
+_NEEDED = (
+    "label", "prediction", "score", "score_range", "strata", "population", "features", "weight",
+)  # fmt: skip
+"""The options that a metric may need, or not allow."""
 
 
 def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **options: object) -> Spec:
@@ -34,21 +65,65 @@ def ask(columns: Sequence[str] | None = None, base: Spec | None = None, **option
     """
     problems: list[Problem] = []
     given: dict[str, Any] = {}  # every reader returns the type of its field
-    for name, value in options.items():
+    for name, value in _with_preset(options).items():
         if name not in BY_NAME:
-            message = f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}"
-            problems.append(Problem(name, message))
+            problems.append(_unknown_option(name))
         elif value is not None:
             given[name] = BY_NAME[name].type.read(value, name, problems)
-    misread = {problem.path.split(".")[0].split("[")[0] for problem in problems}
+    misread = {_option(problem) for problem in problems}
     spec = replace(base or Spec(), **given)
     if spec.prediction is not None and "threshold" not in given:
         spec = replace(spec, threshold=Spec().threshold)  # the base's decides nothing
-    problems += [p for p in _contradictions(spec, given) if p.path.split(".")[0] not in misread]
+    problems += [p for p in _contradictions(spec, given) if _option(p) not in misread]
+    problems += _unmet_needs(spec, misread)
     problems += _unknown_columns(spec, columns)
     if problems:
         raise SpecError(problems)
     return spec
+
+
+def _option(problem: Problem) -> str:
+    """Return the option that a problem is of: ``rules`` of ``rules[0].metric``."""
+    return problem.path.split(".")[0].split("[")[0]
+
+
+def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
+    """Yield what lacks a column or another option, unless that may have been given and misread."""
+    if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
+        return
+    from fairgauge.spec.needs import unmet_needs  # not for --help
+
+    yield from unmet_needs(spec)
+
+
+def check_names(options: Mapping[str, object], positional: Sequence[object]) -> None:
+    """Check that all options are named, by their names here.
+
+    Raises
+    ------
+    SpecError
+        Arrays are given by position, or an option has the name that it has in another tool.
+    """
+    problems = [_unknown_option(name) for name in options if name in OTHER_NAMES]
+    if positional:
+        message = "takes the data alone by position; arrays are given by name"
+        problems.insert(0, Problem("audit", message))
+    if problems:
+        raise SpecError([*problems, Problem("", _AS_HERE)])
+
+
+def _unknown_option(name: str) -> Problem:
+    if name in OTHER_NAMES:
+        return Problem(name, f"is called {quote(OTHER_NAMES[name])} here")
+    return Problem(name, f"unknown option.{nearest(name, BY_NAME)} Allowed: {', '.join(BY_NAME)}")
+
+
+def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the options with those of a preset that are not given themselves."""
+    name = options.get("preset")
+    if not isinstance(name, str) or name not in preset_names():
+        return options
+    return {**options, **preset(name).options_for(options)}
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:

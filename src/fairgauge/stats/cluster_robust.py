@@ -42,7 +42,7 @@ class ClusterInterval(NamedTuple):
     degrees : array
         Degrees of freedom of the variance, at most the clusters less one.
     clusters : array
-        Effective clusters: as many equal ones as the sizes are worth (Kish).
+        Effective clusters: the number of equal ones with the same precision (Kish).
     """
 
     estimate: Array
@@ -84,7 +84,7 @@ class ShareVariance(NamedTuple):
     degrees : array
         Its degrees of freedom, by Satterthwaite; 0 with fewer than two clusters.
     clusters : array
-        Effective clusters: as many equal ones as the sizes are worth (Kish).
+        Effective clusters: the number of equal ones with the same precision (Kish).
     """
 
     rate: Array

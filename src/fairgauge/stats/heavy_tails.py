@@ -1,10 +1,10 @@
 """Mean errors with heavy tails: their shape is borrowed from all rows.
 
 A sample without its rare large errors shows too small a mean, too small a variance and too small a
-kurtosis, so that no rule on the sample's own moments can tell it from a harmless one: those that
-look harmless are the ones that mislead. The rows of all groups together show more of the tail. An
-interval here is made with the heavier of the two shapes, the group's and everybody's (each in units
-of its own standard deviation), and adequacy depends on numbers of rows alone.
+kurtosis, so that no rule on the sample's own moments can distinguish it from a harmless one:
+those that look harmless are the ones that mislead. The rows of all groups together show more of the
+tail. An interval here is made with the heavier of the two shapes, the group's and that of all rows
+(each in units of its own standard deviation), and adequacy depends on numbers of rows alone.
 
 Values that are larger than any that was seen cannot be ruled out by any method (Bahadur and Savage,
 1956): the measured coverage holds for tails that all rows together have shown.
@@ -18,10 +18,12 @@ import numpy as np
 
 from fairgauge.stats.arrays import Limits, floats, quiet
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
-from fairgauge.stats.weighted import skewed_limits
+from fairgauge.stats.weighted import mean_limits
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from fairgauge.stats.weighted import MeanMoments
 
 FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL = 100, 200
 """Rows of a group, and of all together, for an adequate interval of a mean absolute error."""
@@ -30,29 +32,22 @@ FEWEST_SQUARED, FEWEST_SQUARED_ALL = 200, 1000
 
 
 @quiet
-def absolute_error_limits(
-    own: tuple[ArrayLike, ArrayLike, ArrayLike],
-    n: ArrayLike,
-    every: tuple[ArrayLike, ArrayLike],
-    z: ArrayLike,
-) -> Limits:
+def absolute_error_limits(own: MeanMoments, every: MeanMoments, z: ArrayLike) -> Limits:
     """Limits of a mean absolute error.
 
-    Those of `weighted.skewed_limits`, with the larger of the group's skewness and everybody's.
+    Those of `weighted.mean_limits`, with the larger of the group's skewness and that of all rows,
+    each that of a single row.
 
     Parameters
     ----------
-    own : three array-likes
-        Mean, and second and third central moments (divisor n), of the group's absolute errors.
-    n : array-like
-        Rows of the group; fewer than two give [0, inf].
-    every : two array-likes
-        Second and third central moments of the absolute errors of all rows.
+    own, every : MeanMoments
+        Of the mean absolute error of the group, and of all rows.
     z : array-like, >= 0
 
     Returns
     -------
     low, high : array in [0, inf]
+        [0, inf] where there are fewer than two effective rows.
 
     References
     ----------
@@ -61,17 +56,18 @@ def absolute_error_limits(
 
     Examples
     --------
-    >>> alone = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 16.0), 1.959964)
-    >>> [round(float(end), 3) for end in alone]
-    [1.601, 2.484]
-    >>> shared = absolute_error_limits((2.0, 4.0, 16.0), 100, (4.0, 80.0), 1.959964)
-    >>> [round(float(end), 3) for end in shared]
-    [1.601, 2.947]
+    >>> from fairgauge.stats.weighted import MeanMoments
+    >>> own, alike = MeanMoments(2.0, 0.04, 0.0016, 100), MeanMoments(2.0, 0.004, 1.6e-5, 1000)
+    >>> [round(float(end), 3) for end in absolute_error_limits(own, alike, 1.959964)]
+    [1.603, 2.483]
+    >>> heavier = MeanMoments(2.0, 0.004, 8e-5, 1000)
+    >>> [round(float(end), 3) for end in absolute_error_limits(own, heavier, 1.959964)]
+    [1.603, 2.953]
     """
-    mean, second, third, rows, all_second, all_third = floats(*own, n, *every)
-    borrowed = np.where(all_second > 0, all_third * (second / all_second) ** 1.5, 0.0)
-    moment = np.maximum(np.fmax(third, borrowed), 0.0) / rows**2
-    low, high = skewed_limits(mean, second / (rows - 1), moment, rows - 1, z)
+    variance, third, rows, all_variance, all_third, all_rows = floats(*own[1:], *every[1:])
+    borrowed = all_third * np.sqrt(all_rows / rows) * (variance / all_variance) ** 1.5
+    heavier = np.maximum(np.fmax(third, np.where(all_variance > 0, borrowed, 0.0)), 0.0)
+    low, high = mean_limits(own._replace(third=heavier), z)
     return np.maximum(low, 0.0), high
 
 
@@ -85,7 +81,7 @@ def squared_error_limits(
 ) -> Limits:
     """Limits of a mean squared error.
 
-    Those of `squares.square_limits`, with the larger of the group's kurtosis and everybody's.
+    Those of `squares.square_limits`, with the larger of the group's kurtosis and that of all rows.
 
     Parameters
     ----------
@@ -121,7 +117,7 @@ def unexplained_error_limits(
 ) -> Limits:
     """Limits of a mean squared error over the variance of the labels, 1 - R^2.
 
-    Those of `squares.unexplained_limits`, with the larger of the group's spread and everybody's.
+    Those of `squares.unexplained_limits`, with the larger spread, of the group or of all rows.
 
     Parameters
     ----------
@@ -142,25 +138,3 @@ def unexplained_error_limits(
     [0.21, 0.76]
     """
     return unexplained_limits(share, np.fmax(*floats(spread, all_spread)), normal, n, z)
-
-
-def errors_adequate(n: ArrayLike, all_rows: ArrayLike, *, squared: bool) -> NDArray[np.bool_]:
-    """Tell where the interval of a mean error may be called adequate, by rows alone.
-
-    Parameters
-    ----------
-    n, all_rows : array-like
-        Rows of the group, and of all groups together.
-    squared : bool
-        Of squared errors (MSE, RMSE, R^2), else of absolute ones.
-
-    Examples
-    --------
-    >>> errors_adequate([40, 150, 250], 1200, squared=True).tolist()
-    [False, False, True]
-    """
-    rows, every = floats(n, all_rows)
-    fewest = (
-        (FEWEST_SQUARED, FEWEST_SQUARED_ALL) if squared else (FEWEST_ABSOLUTE, FEWEST_ABSOLUTE_ALL)
-    )
-    return np.asarray((rows >= fewest[0]) & (every >= fewest[1]))

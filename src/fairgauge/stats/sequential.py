@@ -1,9 +1,9 @@
 """Sequential monitoring with controlled false alarms: e-values from counts, and a detector.
 
-A batch e-value tests "the two rates lie in the tolerated set" and has expectation at most 1
-anywhere in that set, whatever the batch sizes and however the rates drift inside it.  The
-Shiryaev-Roberts detector sums the e-values over all possible change points.  Its state is a few
-numbers per monitor, no data.
+A batch e-value tests "the rates lie in the tolerated set" and has expectation at most 1 anywhere in
+that set, whatever the batch sizes and however the rates drift inside it.  The Shiryaev-Roberts
+detector sums the e-values over all possible change points.  Its state is a few numbers per
+monitored comparison, no data.
 """
 
 from __future__ import annotations
@@ -22,16 +22,27 @@ if TYPE_CHECKING:
 HALF_LIFE = 5.0
 """Batches after which the weight of a past batch is halved in the alternative of recent rates."""
 
+SHIFTS = (1.0, 2.0)
+"""Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
+change is found without first having been learnt from the batches after it."""
 
-@dataclass(frozen=True, slots=True)
+_LARGEST = 1e300
+"""Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
+
+Contrasted = Literal["difference", "ratio", "rate"]
+"""What is limited: the difference d - a, the ratio d / a, or the rate d alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tolerated:
-    """The tolerated set: ``low <= contrast <= high`` for a difference d - a or a ratio d / a.
+    """The tolerated set: ``low <= contrast <= high`` for d - a, d / a, or d alone.
 
     Parameters
     ----------
-    low, high : float
-        Bounds, possibly infinite (the lower one of a ratio may be 0).  For equality both agree.
-    comparison : {"difference", "ratio"}
+    low, high : array-like
+        Bounds, possibly infinite (the lower one of a ratio may be 0).  For equality both
+        agree.  Arrays hold a set per comparison.
+    comparison : {"difference", "ratio", "rate"}
 
     Raises
     ------
@@ -44,40 +55,43 @@ class Tolerated:
     True
     """
 
-    low: float
-    high: float
-    comparison: Literal["difference", "ratio"] = "difference"
+    low: ArrayLike
+    high: ArrayLike
+    comparison: Contrasted = "difference"
 
     def __post_init__(self) -> None:
         """Raise ValueError for an empty set."""
-        if not self.low <= self.high or (self.comparison == "ratio" and self.low < 0):
-            raise ValueError(f"no {self.comparison} lies between {self.low} and {self.high}")
+        low, high = floats(self.low, self.high)
+        if not (low <= high).all() or (self.comparison == "ratio" and (low < 0).any()):
+            raise ValueError(f"no {self.comparison} lies between {low} and {high}")
 
     def contains(self, a: ArrayLike, d: ArrayLike) -> NDArray[np.bool_]:
         """Return whether the rates `a` and `d` are tolerated, bounds included."""
         return ~(self._beyond(a, d, self.low, -1) | self._beyond(a, d, self.high, 1))
 
+    @quiet
     def project(self, a: ArrayLike, d: ArrayLike, n_a: ArrayLike, n_d: ArrayLike) -> Limits:
         """Return the tolerated rates nearest to (`a`, `d`) in n_a KL(a, a0) + n_d KL(d, d0).
 
         They are the restricted maximum likelihood rates of n_a a and n_d d successes.
         """
-        a, d, n_a, n_d = floats(a, d, n_a, n_d)
+        a, d, n_a, n_d, low, high = floats(a, d, n_a, n_d, self.low, self.high)
+        if self.comparison == "rate":
+            return a, np.clip(d, low, high)
         near = under_difference if self.comparison == "difference" else under_ratio
         near_a, near_d = a, d
-        for bound, side in ((self.low, -1), (self.high, 1)):
-            if np.isfinite(bound):
+        for bound, side in ((low, -1), (high, 1)):
+            beyond = self._beyond(a, d, bound, side)
+            if beyond.any():
                 edge_d, edge_a = near(d * n_d, n_d, a * n_a, n_a, bound)
-                beyond = self._beyond(a, d, bound, side)
                 near_a, near_d = np.where(beyond, edge_a, near_a), np.where(beyond, edge_d, near_d)
         return near_a, near_d
 
-    def _beyond(self, a: ArrayLike, d: ArrayLike, bound: float, side: int) -> NDArray[np.bool_]:
-        a, d = floats(a, d)
-        if np.isinf(bound):
-            return np.zeros(a.shape, dtype=bool)
-        excess = d - a - bound if self.comparison == "difference" else d - bound * a
-        return np.asarray(side * excess > 0)
+    @quiet
+    def _beyond(self, a: ArrayLike, d: ArrayLike, bound: ArrayLike, side: int) -> NDArray[np.bool_]:
+        a, d, bound = floats(a, d, bound)
+        limit = {"difference": a + bound, "ratio": a * bound, "rate": bound}[self.comparison]
+        return np.asarray(side * (d - limit) > 0)  # never beyond an infinite bound
 
 
 @quiet
@@ -125,29 +139,36 @@ def e_value(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Monitor:
+class EDetector:
     """An e-detector: its settings and its state, replaced after each batch.
 
-    Counts may be arrays, one entry per monitor; the state then has that shape.
+    Counts may be arrays, one entry per monitored comparison; the state then has that shape.
+
+    With T the horizon, R_t = (1 + R_{t-1}) e_t and E[e_t | past] <= 1 wherever the rates are
+    tolerated, R_t - t is a supermartingale that starts at 0; so R_t + N - t is a nonnegative one
+    over N batches, and by Ville's inequality P(R_t >= T / alpha for some t <= N) is at most
+    alpha N / T: `alpha` within the horizon, twice that within two.  The average over the
+    alternatives is such a sum too.
 
     Parameters
     ----------
     tolerated : Tolerated
-    alpha : float in (0, 1)
-        Largest probability of a false alarm within `horizon` batches; alpha / M for M monitors.
+    alpha : array-like in (0, 1)
+        Largest probability of a false alarm within `horizon` batches; alpha / M for M comparisons.
     horizon : float
         Batches that `alpha` refers to (365 for a year of daily ones); inf for all time.
     shift : float, > 0
         Distance beyond the bound at which a change should be detected early, in units of the
         contrast.
-    evidence : array of shape (3, ...)
-        Shiryaev-Roberts statistics of the alternatives: recent rates, too high, too low.
+    evidence : array of shape (5, ...)
+        Shiryaev-Roberts statistics of the alternatives: recent rates, and by each of `SHIFTS` too
+        high and too low.
     recent : array of shape (4, ...)
         Discounted x_a, n_a, x_d, n_d.
     total : array of shape (2, ...)
         Successes and rows of both groups so far.
     batches : int
-        Batches seen since the start or the last restart.
+        Batches seen since the start.
 
     References
     ----------
@@ -155,26 +176,27 @@ class Monitor:
 
     Examples
     --------
-    >>> monitor = Monitor(Tolerated(-0.05, 0.05))
+    >>> detector = EDetector(Tolerated(-0.05, 0.05))
     >>> for day in range(40):
-    ...     monitor = monitor.observe(60, 200, 30 if day < 20 else 50, 100)
-    >>> bool(monitor.alarm), float(monitor.threshold)
+    ...     detector = detector.observe(60, 200, 30 if day < 20 else 50, 100)
+    >>> bool(detector.alarm), float(detector.threshold)
     (True, 7300.0)
     """
 
     tolerated: Tolerated
-    alpha: float = 0.05
+    alpha: ArrayLike = 0.05
     horizon: float = 365.0
     shift: float = 0.05
-    evidence: Array = field(default_factory=lambda: np.zeros(3))
+    evidence: Array = field(default_factory=lambda: np.zeros(1 + 2 * len(SHIFTS)))
     recent: Array = field(default_factory=lambda: np.zeros(4))
     total: Array = field(default_factory=lambda: np.zeros(2))
     batches: int = 0
 
     @property
-    def threshold(self) -> float:
+    def threshold(self) -> Array:
         """Evidence that triggers the alarm."""
-        return (self.horizon if np.isfinite(self.horizon) else 1.0) / self.alpha
+        bound = self.horizon if np.isfinite(self.horizon) else 1.0
+        return np.asarray(bound / np.asarray(self.alpha))
 
     @property
     def statistic(self) -> Array:
@@ -187,8 +209,9 @@ class Monitor:
         """Whether the evidence has reached the threshold."""
         return np.asarray(self.statistic >= self.threshold)
 
-    def observe(self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike) -> Monitor:
-        """Return the monitor after one more batch of successes and rows."""
+    @quiet
+    def observe(self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike) -> EDetector:
+        """Return the detector after one more batch of successes and rows."""
         x_a, n_a, x_d, n_d = batch = floats(x_a, n_a, x_d, n_d)
         shape = x_a.shape
         recent, total, evidence = (
@@ -201,37 +224,74 @@ class Monitor:
         e = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
         return replace(
             self,
-            evidence=(evidence + start) * e,
+            evidence=np.minimum((evidence + start) * e, _LARGEST),
             recent=recent * 0.5 ** (1 / HALF_LIFE) + np.stack(batch),
             total=total + np.stack([x_a + x_d, n_a + n_d]),
             batches=step,
         )
 
-    def restarted(self) -> Monitor:
-        """Return the monitor with its evidence at zero, as after an alarm; the rates are kept."""
-        return replace(self, evidence=np.zeros_like(self.evidence), batches=0)
-
     @quiet
     def _alternatives(self, recent: Array, total: Array, n_a: Array, n_d: Array) -> Limits:
-        """Return alternative rates of shape (3, ...), from past batches and this one's sizes."""
+        """Return alternative rates of shape (5, ...), from past batches and this one's sizes.
+
+        Where a bound is infinite there is no such alternative: it is of tolerated rates, whose
+        e-value is 1.
+        """
         smoothed_a = (recent[0] + 0.5) / (recent[1] + 1)
         smoothed_d = (recent[2] + 0.5) / (recent[3] + 1)
-        pooled = (total[0] + 0.5) / (total[1] + 1)
+        pooled = (total[0] + 0.5) / (total[1] + 1) + 0 * n_a
         share_d = np.where(n_a + n_d > 0, n_d / (n_a + n_d), 0.5)
         first, second = [smoothed_a + 0 * n_a], [smoothed_d + 0 * n_d]
-        for bound, shift in ((self.tolerated.high, self.shift), (self.tolerated.low, -self.shift)):
-            if np.isinf(bound):  # no such alternative: tolerated rates, with an e-value of 1
-                a = d = pooled + 0 * n_a
-            elif self.tolerated.comparison == "difference":
-                a = pooled - (bound + shift) * share_d
-                d = a + bound + shift
-            else:
-                ratio = max(bound + shift, bound / 2)
+        beyond = [(self.tolerated.high, times * self.shift) for times in SHIFTS]
+        beyond += [(self.tolerated.low, -times * self.shift) for times in SHIFTS]
+        for bound, shift in beyond:
+            edge = np.asarray(bound, dtype=np.float64)
+            if self.tolerated.comparison == "difference":
+                a = pooled - (edge + shift) * share_d
+                d = a + edge + shift
+            elif self.tolerated.comparison == "ratio":
+                ratio = np.maximum(edge + shift, edge / 2)
                 a = pooled / (1 - share_d + ratio * share_d)
                 d = ratio * a
-            first.append(a)
-            second.append(d)
+            else:
+                a, d = pooled, edge + shift + 0 * n_d
+            first.append(np.where(np.isfinite(edge), a, pooled))
+            second.append(np.where(np.isfinite(edge), d, pooled))
         return np.clip(np.stack(first), 0.001, 0.999), np.clip(np.stack(second), 0.001, 0.999)
+
+
+@quiet
+def likeliest_start(
+    tolerated: Tolerated, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike
+) -> int:
+    """Return the batch since which the rates most likely are outside the tolerated set.
+
+    It maximises the likelihood ratio of constant rates since then against tolerated ones.
+
+    Parameters
+    ----------
+    tolerated : Tolerated
+        Of one comparison.
+    x_a, n_a, x_d, n_d : array-like of shape (batches,)
+        Successes and rows of both groups, up to the alarm.
+
+    Returns
+    -------
+    start : int
+        Counted from 0.
+
+    Examples
+    --------
+    >>> x_d = [30] * 20 + [50] * 8
+    >>> likeliest_start(Tolerated(-0.05, 0.05), [60] * 28, [200] * 28, x_d, [100] * 28)
+    20
+    """
+    x_a, n_a, x_d, n_d = (each[::-1].cumsum()[::-1] for each in floats(x_a, n_a, x_d, n_d))
+    a, d = x_a / n_a, x_d / n_d
+    near_a, near_d = tolerated.project(a, d, n_a, n_d)
+    gain = _log_likelihood(x_a, n_a, a) + _log_likelihood(x_d, n_d, d)
+    null = _log_likelihood(x_a, n_a, near_a) + _log_likelihood(x_d, n_d, near_d)
+    return int(np.argmax(np.nan_to_num(gain - null, nan=0.0)))
 
 
 @quiet

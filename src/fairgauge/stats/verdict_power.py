@@ -296,7 +296,7 @@ def _sampled_power(
 def _possible(
     p1: float, p2: float, lower: float, upper: float, goal: Goal, comparison: Comparison
 ) -> bool:
-    """Tell whether the truth lies strictly where the verdict says."""
+    """Return whether the truth lies strictly where the verdict puts it."""
     if comparison == "ratio" and not p2 > 0:
         return False
     truth = p1 - p2 if comparison == "difference" else p1 / p2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
-from fairgauge.stats.intervals import as_critical_t, wilson
+from fairgauge.stats.intervals import as_critical_t
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _SQUARED = 4.0
 """Relative variance of squared weights over that of weights, where it is small (delta method)."""
 _ROUNDING = 1e-9
+_DIGITS = 1e-12
+"""The relative error of a sum."""
+_NEGLIGIBLE = 0.02
+"""Largest rounding error of a third moment, in units of the standard error cubed."""
 
 
 class EffectiveShare(NamedTuple):
@@ -37,6 +41,18 @@ class PowerSums(NamedTuple):
     first: ArrayLike
     second: ArrayLike = 0.0
     third: ArrayLike = 0.0
+
+
+class MeanMoments(NamedTuple):
+    """A mean, and the variance and third central moment of its estimate.
+
+    ``rows`` are the effective ones (Kish).
+    """
+
+    mean: ArrayLike
+    variance: ArrayLike
+    third: ArrayLike
+    rows: ArrayLike
 
 
 @quiet
@@ -87,42 +103,6 @@ def effective_share(
     known = (w1 > 0) & (w0 > 0)
     rows = np.where(linearised > kish, np.sqrt(linearised * kish), linearised)
     return EffectiveShare(np.where(known, rows, kish), np.where(known, degrees, np.inf))
-
-
-@quiet
-def weighted_share(
-    sum_w: tuple[ArrayLike, ArrayLike],
-    sum_w2: tuple[ArrayLike, ArrayLike],
-    n: tuple[ArrayLike, ArrayLike],
-    z: ArrayLike,
-) -> tuple[Array, Array, Array]:
-    """Return a weighted share with its confidence interval: Wilson's of the effective rows.
-
-    Parameters
-    ----------
-    sum_w, sum_w2, n
-        As for `effective_share`.
-    z : array-like, >= 0
-
-    Returns
-    -------
-    share, low, high : array in [0, 1]
-
-    Examples
-    --------
-    With equal weights, whatever they are, the interval is that of the rows:
-
-    >>> share, low, high = weighted_share((3.0, 7.0), (0.3, 0.7), (30, 70), 1.959964)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.2189, 0.3958)
-    >>> [round(float(end), 4) for end in wilson(30, 100, 1.959964)]
-    [0.2189, 0.3958]
-    """
-    w1, w0 = floats(*sum_w)
-    found = effective_share(sum_w, sum_w2, n)
-    share = w1 / (w1 + w0)
-    low, high = wilson(np.nan_to_num(share) * found.n, found.n, as_critical_t(z, found.degrees))
-    return share, low, high
 
 
 @quiet
@@ -181,10 +161,11 @@ def skewed_limits(
 
 
 @quiet
-def weighted_mean(
-    weights: PowerSums, squared: PowerSums, cubed: PowerSums | None, z: ArrayLike
-) -> tuple[Array, Array, Array]:
-    """Return a weighted mean with its confidence interval, from merged sums.
+def mean_moments(weights: PowerSums, squared: PowerSums, cubed: PowerSums | None) -> MeanMoments:
+    """Return a weighted mean with the moments of its estimate, from merged sums.
+
+    Those of the rows' influences ``w (y - mean) / sum w``. Without weights all three sums are the
+    same, and the variance is the sample variance over the number of rows.
 
     Parameters
     ----------
@@ -193,14 +174,13 @@ def weighted_mean(
     squared : PowerSums
         Sums of w^2, w^2 y and w^2 y^2.
     cubed : PowerSums, optional
-        Sums of w^3, w^3 y, w^3 y^2 and w^3 y^3, for `skewed_limits`; without them both ends are
-        Student's, which covers less where weights follow the values.
-    z : array-like, >= 0
+        Sums of w^3, w^3 y, w^3 y^2 and w^3 y^3; without them the third moment is 0.
 
     Returns
     -------
-    mean, low, high : array
-        [-inf, inf] where the weights are worth a single row.
+    moments : MeanMoments
+        The variance is nan where the effective sample size is one row; the third moment 0 where
+        rounding errors dominate it.
 
     References
     ----------
@@ -211,19 +191,60 @@ def weighted_mean(
     --------
     >>> w, y = np.array([1.0, 1, 2, 4, 0.5, 3]), np.array([2.0, 3, 5, 4, 1, 6])
     >>> sums = [PowerSums(*(float((w**p * y**k).sum()) for k in range(4))) for p in (1, 2, 3)]
-    >>> mean, low, high = weighted_mean(*sums, 1.959964)
-    >>> round(float(mean), 3), round(float(low), 3), round(float(high), 3)
-    (4.304, 2.404, 7.311)
+    >>> found = mean_moments(*sums)
+    >>> [round(float(moment), 4) for moment in found]
+    [4.3043, 0.3865, 0.0747, 4.232]
     """
     w, wy = floats(weights.zeroth, weights.first)
     q, qy, qyy = floats(squared.zeroth, squared.first, squared.second)
     mean = wy / w
     kish = w**2 / q
     spread = np.maximum(qyy - 2 * mean * qy + mean**2 * q, 0.0) / w**2
-    variance = spread * kish / (kish - 1)
+    variance = np.where(kish > 1 + _ROUNDING, spread * kish / (kish - 1), np.nan)
     third = np.zeros_like(mean)
     if cubed is not None:
         c, cy, cyy, cyyy = floats(*cubed)
-        third = (cyyy - 3 * mean * cyy + 3 * mean**2 * cy - mean**3 * c) / w**3
-    low, high = skewed_limits(mean, variance, third, kish - 1, z)
-    return mean, low, high
+        terms = np.stack([cyyy, -3 * mean * cyy, 3 * mean**2 * cy, -(mean**3) * c]) / w**3
+        error = _DIGITS * np.abs(terms).sum(axis=0)
+        third = np.where(error < _NEGLIGIBLE * variance**1.5, terms.sum(axis=0), 0.0)
+    return MeanMoments(mean, variance, third, kish)
+
+
+def mean_limits(of: MeanMoments, z: ArrayLike) -> Limits:
+    """Limits of a mean from its moments: `skewed_limits` at the degrees of its effective rows.
+
+    Examples
+    --------
+    >>> low, high = mean_limits(MeanMoments(2.0, 0.04, 0.008, 100), 1.959964)
+    >>> round(float(low), 3), round(float(high), 3)
+    (1.603, 2.953)
+    """
+    (rows,) = floats(of.rows)
+    return skewed_limits(of.mean, of.variance, of.third, rows - 1, z)
+
+
+@quiet
+def effective_rows(
+    spread: ArrayLike, linearised: ArrayLike, total: ArrayLike, kish: ArrayLike
+) -> Array:
+    """Return the rows that a weighted statistic rests on, from the squares of its influences.
+
+    The linearised number; where Kish's is smaller, the geometric mean of both, as for shares.
+
+    Parameters
+    ----------
+    spread, linearised : array-like
+        Sums of w d^2 and of w^2 d^2, d being what a row moves the statistic by.
+    total, kish : array-like
+        Sum of the weights, and Kish's number of rows, which is returned where the first two are
+        not positive numbers.
+
+    Examples
+    --------
+    >>> effective_rows([8.0, 8.0, 0.0], [16.0, 4.0, 0.0], 16.0, 12.0).round(2).tolist()
+    [8.0, 19.6, 12.0]
+    """
+    s, q, total, kish = floats(spread, linearised, total, kish)
+    rows = s * total / q
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    return np.where((s > 0) & (q > 0) & np.isfinite(rows), rows, kish)

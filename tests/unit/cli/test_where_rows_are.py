@@ -37,17 +37,17 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["sqlite:///people.db"], "rows of a sqlite:// database: say either --table or --query"),
+        (["sqlite:///people.db"], "rows of a sqlite:// database: give either --table or --query"),
         (
             ["sqlite:///people.db", "--table", "a", "--query", "b"],
-            "rows of a sqlite:// database: say either --table or --query",
+            "rows of a sqlite:// database: give either --table or --query",
         ),
         (["rows.csv", "--table", "a"], "--table and --query want one DATA, the URL of a database"),
         (
             ["s3://bucket/rows.csv"],
             (
                 "cannot read s3:// addresses; copy the files here and name them, or pipe their "
-                "rows in as CSV and say -"
+                "rows in as CSV and name it -"
             ),
         ),
     ],

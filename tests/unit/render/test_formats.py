@@ -35,9 +35,10 @@ def choices(command):
 
 
 def test_the_formats():
-    assert names() == ("text", "json", "csv", "markdown", "html", "junit", "notebook")
-    assert set(names("comparison")) == set(names()) - {"junit"}
-    assert set(suffixes().values()) <= set(names())
+    texts = ("text", "json", "csv", "markdown", "html", "junit", "cyclonedx", "model-card")
+    assert names() == (*texts, "notebook")
+    assert set(names("comparison")) == set(names()) - {"junit", "cyclonedx", "model-card"}
+    assert set(suffixes().values()) - set(names()) == {"pdf", "xlsx"}
 
 
 def test_the_command_line_offers_the_formats_of_the_registry():
@@ -98,11 +99,13 @@ def test_an_option_of_another_format_is_refused(small):
         render(small, "json", width=80)
 
 
-@pytest.mark.parametrize("suffix", suffixes())
+@pytest.mark.parametrize("suffix", [s for s, name in suffixes().items() if name in names()])
 def test_the_suffix_of_a_file_chooses_its_format(small, tmp_path, suffix):
     path = tmp_path / f"report{suffix.upper()}"
     save(small, path)
-    assert path.read_text(encoding="utf-8") == render(small, suffixes()[suffix])
+    (found,) = (each for each in formats.FORMATS if suffix in each.suffixes)
+    whole = {"full": True} if "full" in found.options else {}
+    assert path.read_text(encoding="utf-8") == render(small, found.name, **whole)
 
 
 def test_an_unknown_suffix_is_refused_and_nothing_written(small, tmp_path):
@@ -214,3 +217,20 @@ def test_frames_need_their_library(small, monkeypatch):
         data_frames.to_pandas(small)
     with pytest.raises(MissingExtra, match=r"pip install 'fairgauge\[polars\]'"):
         data_frames.to_polars(small)
+
+
+@pytest.mark.parametrize(
+    "each",
+    [f for f in formats.FORMATS if f.suffixes and "report" in f.of and not f.binary],
+    ids=lambda f: f.name,
+)
+def test_a_file_holds_the_whole_report(tmp_path, each):
+    report = sample_reports.several()
+    path = tmp_path / f"report{each.suffixes[0]}"
+    report.save(path)
+    whole = {"full": True} if "full" in each.options else {}
+    assert path.read_text(encoding="utf-8") == render(report, each.name, **whole)
+    if whole:
+        assert path.read_text(encoding="utf-8") != render(report, each.name)
+        save(report, path, full=False)
+        assert path.read_text(encoding="utf-8") == render(report, each.name)

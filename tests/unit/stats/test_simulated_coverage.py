@@ -15,7 +15,7 @@ import pytest
 from fairgauge.catalogue.distances import DISTANCES
 from fairgauge.stats import contrasts, divergences, intervals, many, resampling
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval
-from fairgauge.stats.weighted import weighted_share
+from fairgauge.stats.weighted import effective_share
 
 Z = intervals.critical(0.95)
 
@@ -193,7 +193,10 @@ def weighted_rates(rng, size):
         w = np.exp(rng.normal(0, 0.7, (size, n)) + related * y)
         truth = rate * np.exp(related) / (rate * np.exp(related) + 1 - rate)
         sums = [((w**k * y).sum(1), (w**k * ~y).sum(1)) for k in (1, 2, 0)]
-        yield covered(weighted_share(*sums, Z)[1:], truth)
+        found = effective_share(*sums)
+        share = sums[0][0] / (sums[0][0] + sums[0][1])
+        t = intervals.as_critical_t(Z, found.degrees)
+        yield covered(intervals.wilson(share * found.n, found.n, t), truth)
 
 
 def welch_gaps(rng, size):

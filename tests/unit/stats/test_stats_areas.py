@@ -11,14 +11,13 @@ from hypothesis.extra.numpy import arrays
 from fairgauge.stats.auc_interval import area_from_counts, area_score_interval, area_variance
 from fairgauge.stats.heavy_tails import (
     absolute_error_limits,
-    errors_adequate,
     squared_error_limits,
     unexplained_error_limits,
 )
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.norm_ball import ball, norm_errors
 from fairgauge.stats.squares import square_limits, tail_weight, unexplained_limits
-from fairgauge.stats.weighted import skewed_limits
+from fairgauge.stats.weighted import MeanMoments, skewed_limits
 
 Z = critical(0.95)
 bins = arrays(np.int64, (2, 6), elements=st.integers(0, 12))
@@ -111,16 +110,21 @@ def test_the_radius_of_a_sparse_distance():
 
 
 def test_a_heavier_tail_of_all_rows_is_borrowed():
-    own, lighter, heavier = (2.0, 4.0, 16.0), (9.0, 54.0), (9.0, 540.0)
-    alone = absolute_error_limits(own, 100, (4.0, 16.0), Z)
+    def estimated(n, mean, second, third):
+        return MeanMoments(mean, second / (n - 1), third / n**2, n)
+
+    own, lighter, heavier = (2.0, 4.0, 16.0), (2.0, 9.0, 54.0), (2.0, 9.0, 540.0)
+    mine = estimated(100, *own)
+    alone = absolute_error_limits(mine, mine, Z)
     np.testing.assert_allclose(alone, skewed_limits(2.0, 4 / 99, 16 / 100**2, 99, Z))
-    np.testing.assert_allclose(absolute_error_limits(own, 100, lighter, Z), alone)
-    wider = absolute_error_limits(own, 100, heavier, Z)
+    np.testing.assert_allclose(absolute_error_limits(mine, estimated(900, *lighter), Z), alone)
+    wider = absolute_error_limits(mine, estimated(900, *heavier), Z)
     assert wider[0] == alone[0]
     assert wider[1] > alone[1] + 0.1
-    unit = absolute_error_limits((2e3, 4e6, 16e9), 100, (9e6, 540e9), Z)
-    np.testing.assert_allclose(unit, 1e3 * np.array(wider))
-    assert absolute_error_limits((1.0, 0.0, 0.0), 1, heavier, Z) == (0, np.inf)
+    thousands = estimated(100, 2e3, 4e6, 16e9), estimated(900, 2e3, 9e6, 540e9)
+    np.testing.assert_allclose(absolute_error_limits(*thousands, Z), 1e3 * np.array(wider))
+    none = MeanMoments(1.0, np.nan, 0.0, 1)
+    assert absolute_error_limits(none, mine, Z) == (0, np.inf)
 
 
 def test_squares_with_the_kurtosis_of_all_rows():
@@ -137,9 +141,3 @@ def test_unexplained_shares_with_the_spread_of_all_rows():
     np.testing.assert_allclose(unexplained_error_limits(0.4, 3.0, 2.0, 300, 1.0, Z), plain)
     wider = unexplained_error_limits(0.4, 3.0, 2.0, 300, 5.0, Z)
     np.testing.assert_allclose(wider, unexplained_limits(0.4, 5.0, 2.0, 300, Z))
-
-
-def test_adequacy_of_errors_is_by_rows():
-    assert errors_adequate(100, 200, squared=False)
-    assert not errors_adequate(99, 2000, squared=False)
-    assert not errors_adequate(500, 999, squared=True)

@@ -22,7 +22,8 @@ def command(root: str) -> None:
     """Run the bias part of a processing job, from the folders that the service mounts.
 
     Reads processing/input/config/analysis_config.json and processing/input/data below the root, and
-    writes analysis.json, fairgauge.json and the report into processing/output. With the environment
+    writes analysis.json, fairgauge.json and the report (HTML, a notebook, and PDF where there is a
+    Chromium) into processing/output. With the environment
     variable baseline_constraints the job is one of a monitor, and constraint_violations.json is
     written too. The exit code is 0 unless the job failed; output/message holds the reason.
     """
@@ -34,7 +35,10 @@ def command(root: str) -> None:
     try:
         found, drift = run_job(folders)
     except FairgaugeError as error:
-        write_message(folders, str(error))
+        try:
+            write_message(folders, str(error))
+        except FairgaugeError as unwritten:
+            complain(str(unwritten))
         raise
     for notice in found.notices:
         complain(notice, prefix="Note: ")

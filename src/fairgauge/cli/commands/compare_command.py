@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
 
-WORSE = 1
+WORSE, INCOMPLETE = 1, 3
 _REPORTS = 2
 _EXIT_CODES = {
     CandidateVerdict.WORSE: 1,
@@ -44,7 +44,8 @@ _EXIT_CODES = {
     "--fail-on",
     type=click.Choice(("worse",)),
     help="Of two reports: exit with 1 if a disparity or a verdict got statistically significantly "
-    "worse; without any change, at most 5% of comparisons do.",
+    "worse; without any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of the "
+    "first has no counterpart in the second because its group is gone.",
 )
 def command(
     data: tuple[str, ...],
@@ -65,7 +66,7 @@ def command(
     fairgauge compare january.json february.json -o diff.html
 
     Of DATA with --candidate: whether each candidate dominates the model in use (fairer, and not
-    worse by more than the margin), is a trade-off, is worse or cannot be told. Exit codes: 0 a
+    worse by more than the margin), is a trade-off, is worse or undecided. Exit codes: 0 a
     candidate dominates, or no margin is given; 1 every candidate is worse; 3 otherwise.
 
     \b
@@ -77,7 +78,9 @@ def command(
     if not given.options and not given.problems and len(data) == _REPORTS:
         reports = _of_reports(data, same_rows)
         _show(reports, format_, outputs)
-        return WORSE if fail_on and reports.worse else 0
+        if not fail_on:
+            return 0
+        return WORSE if reports.worse else INCOMPLETE if reports.incomplete else 0
     if same_rows is not None or fail_on:
         raise DataError("--same-rows, --different-rows and --fail-on belong to two reports")
     models = _of_models(data, at, given)

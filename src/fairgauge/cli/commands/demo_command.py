@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from fairgauge.cli.demo_data import Example
 
 _RULE = "=" * 80
+_NAME = "fairgauge"
 _SUFFIXES = (".html", ".json", ".md")
 
 
@@ -56,18 +59,36 @@ def _made(output: str) -> Path:
 
 
 def _next(folder: Path, examples: tuple[Example, ...]) -> str:
-    """Say where the reports are, and how to go on."""
+    """Describe where the reports are, and how to go on."""
     loans = examples[-1]
+    program = _program()
     lines = [
         _RULE,
         "How to go on",
         _RULE,
         "",
-        *(f"  read    {folder / example.name}.html" for example in examples),
-        f"  again   fairgauge audit {shlex.quote(str(folder / loans.name))}.csv \\",
-        *(f"            {part} \\" for part in loans.command[:-1]),
-        f"            {loans.command[-1]}",
-        "  yours   the same with your own file; fairgauge audit --help",
-        "  learn   fairgauge metrics, and fairgauge metrics DI",
+        "Open in a browser:",
+        *(f"  {(folder / example.name).resolve().as_uri()}.html" for example in examples),
+        "The audit of the loans again:",
+        f"  {program} audit {shlex.quote(str(folder / loans.name))}.csv \\",
+        *(f"    {part} \\" for part in loans.command[:-1]),
+        f"    {loans.command[-1]}",
+        "An audit of your own table, from a few questions:",
+        f"  {program} choose --output audit.toml",
+        f"  {program} audit YOUR.csv --config audit.toml --output report.html",
+        "The metrics, and one of them explained:",
+        f"  {program} metrics",
+        f"  {program} metrics DI",
     ]
     return "\n".join(lines)
+
+
+def _program() -> str:
+    """Return how the program is called where it runs: its path, if its folder is not searched."""
+    called = Path(sys.argv[0])
+    if called.name != _NAME:
+        return _NAME  # run by something else, such as a test or python -c
+    searched = shutil.which(_NAME)
+    if searched is not None and Path(searched).resolve() == called.resolve():
+        return _NAME
+    return shlex.quote(sys.argv[0])

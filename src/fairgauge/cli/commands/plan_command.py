@@ -40,10 +40,10 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--json", "as_json", is_flag=True, help="Output as strict JSON.")
 @question
 def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
-    """Say how many rows an audit needs, or the smallest disparity that DATA can show.
+    """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate or --paired is required; with it, the flags of "fairgauge audit" say what
-    is compared.
+    Without DATA, --rate or --paired is required; with it, the flags of "fairgauge audit" name
+    what is compared.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05

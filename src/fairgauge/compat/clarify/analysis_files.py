@@ -43,7 +43,7 @@ class MetricValue:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Return what tells it from the others of a file."""
+        """Return what distinguishes it from the others of a file."""
         return (self.stage, self.facet, self.facet_value, self.metric)
 
 

@@ -170,7 +170,7 @@ def _segments(config: AnalysisConfig) -> Iterator[Problem]:
             yield Problem(f"{path}.segments", "must be a list of lists of values or intervals")
         aliases, count = each.display_aliases, len(each.segments)
         if aliases is not None and len(aliases) not in (count, count + 1):
-            message = f"must name {count} segments, or {count + 1} with the rest"
+            message = f"must name {count} segments, or {count + 1} with the remaining rows"
             yield Problem(f"{path}.display_aliases", message)
 
 
@@ -178,7 +178,7 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
     predictor = config.predictor
     if predictor is None:
         return
-    if predictor.content_type in ("image/jpeg", "image/png", "application/x-npy"):
+    if predictor.content_type in ("image/jpeg", "image/jpg", "image/png", "application/x-npy"):
         yield Problem("predictor.content_type", "is for images, which have no bias metrics")
     template = predictor.content_template
     if isinstance(template, str) and not any(f"${k}" in template for k in _PLACES):

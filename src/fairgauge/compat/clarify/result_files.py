@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fairgauge.atomic_files import write_whole
+from fairgauge.atomic_files import write_all
 from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
-from fairgauge.render import names, render
+from fairgauge.errors import DataError
+from fairgauge.render import render
+from fairgauge.render.pdf import print_page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from fairgauge.compat.clarify.analysis import Analysis
@@ -28,9 +30,9 @@ def result_paths(folder: Path, name: str, formats: Sequence[str] = REPORT) -> li
 
 
 def write_results(
-    found: Analysis, folder: Path, name: str, formats: Sequence[str] = REPORT, title: str = ""
+    found: Analysis, folder: Path, name: str, formats: Sequence[str] = REPORT
 ) -> list[str]:
-    """Write results and report into a folder; return notices of what could not be written.
+    """Write results and report into a folder, all or none; return why the PDF file is missing.
 
     Parameters
     ----------
@@ -39,44 +41,51 @@ def write_results(
     name : str
         The name of the report, without a suffix.
     formats : sequence of str
-        Of the report: ``html``, ``ipynb``, ``pdf``.
-    title : str
-        The title of the notebook.
+        Of the report: ``html``, ``ipynb``, ``pdf``. A PDF file needs a browser: without one, or
+        where it fails, the other files are written, and a notice is returned.
+
+    Raises
+    ------
+    DataError
+        A file cannot be written.
     """
-    write_whole(folder / ANALYSIS, found.to_json())
-    write_whole(folder / ADDITIONS, found.additions_to_json())
+    contents: dict[str | Path, str | bytes] = {
+        folder / ANALYSIS: found.to_json(),
+        folder / ADDITIONS: found.additions_to_json(),
+    }
     notices = []
     for suffix in formats if found.report is not None else ():
         assert found.report is not None
-        if suffix == "ipynb":
-            text = notebook(found.report, title)
-        elif suffix in names("report"):
-            text = render(found.report, suffix)
-        else:
-            notices.append(f"{name}.{suffix}: not written, {suffix} is not among the formats here")
-            continue
-        write_whole(folder / f"{name}.{suffix}", text)
+        try:
+            contents[folder / f"{name}.{suffix}"] = _WRITERS[suffix](found.report)
+        except DataError as error:
+            notices.append(f"{name}.{suffix} is not written: {error}")
+    write_all(contents)
     return notices
 
 
-def notebook(report: Report, title: str = "") -> str:
+def _page(report: Report) -> str:
+    return render(report, "html")
+
+
+def _printed(report: Report) -> bytes:
+    return print_page(_page(report))
+
+
+def _notebook(report: Report) -> str:
     """Return a Jupyter notebook (nbformat 4.5) that holds the report as text."""
-    texts = [f"# {title}"] if title else []
-    texts.append(render(report, "markdown"))
-    cells = [
-        {
-            "cell_type": "markdown",
-            "id": f"part-{i}",
-            "metadata": {},
-            "source": text.splitlines(keepends=True),
-        }
-        for i, text in enumerate(texts)
-    ]
-    return (
-        json.dumps(
-            {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5},
-            indent=1,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+    cell = {
+        "cell_type": "markdown",
+        "id": "report",
+        "metadata": {},
+        "source": render(report, "markdown", full=True).splitlines(keepends=True),
+    }
+    made = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
+_WRITERS: dict[str, Callable[[Report], str | bytes]] = {
+    "html": _page,
+    "ipynb": _notebook,
+    "pdf": _printed,
+}

@@ -22,7 +22,7 @@ _INTERVAL = re.compile(r"\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*")
 
 
 def segments_of(job: Job) -> list[dict[str, object]]:
-    """Measure every segment, and the rest, as the whole is measured.
+    """Measure every segment, and the remaining rows, as all rows are measured.
 
     Raises
     ------

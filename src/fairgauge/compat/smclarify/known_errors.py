@@ -40,12 +40,12 @@ def of_results(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if isinstance(value.get("KL"), float) and value["KL"] < 0:
             yield (
                 f"KL of {block['value_or_threshold']!r} is negative, because a category that one "
-                "side lacks was dropped (also from JS, LP, TVD and KS)"
+                "side lacks was omitted (also from JS, LP, TVD and KS)"
             )
         elif value.get("TVD") is not None and _too_small(value):
             yield (
                 f"TVD and KS of {block['value_or_threshold']!r} are less than |DPL|, because a "
-                "category that one side lacks was dropped (also from KL, JS and LP)"
+                "category that one side lacks was omitted (also from KL, JS and LP)"
             )
 
 

@@ -144,7 +144,7 @@ def _contradictions(asked: Parameters) -> list[Problem]:
         if getattr(asked, key) == []
     ]
     if asked.dataset is not None:
-        message = "names a data set of Vertex AI; export it, and say dataset_storage_source_uris"
+        message = "names a data set of Vertex AI; export it, and give dataset_storage_source_uris"
         found.append(Problem("dataset", message))
     predictions = (asked.predictions_gcs_source, asked.predictions_bigquery_source)
     if asked.dataset_storage_source_uris is None and predictions == (None, None):
@@ -155,7 +155,7 @@ def _contradictions(asked: Parameters) -> list[Problem]:
             )
             found.append(Problem("", message))
     elif None not in predictions:
-        message = "say either predictions_gcs_source or predictions_bigquery_source"
+        message = "give either predictions_gcs_source or predictions_bigquery_source"
         found.append(Problem("predictions_bigquery_source", message))
     if not asked.thresholds:
         found.append(Problem("thresholds", "name at least one, or leave it out for 0.5"))

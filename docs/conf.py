@@ -1,0 +1,87 @@
+"""Sphinx reads this file to build the documentation site: `make site`, or `make check`.
+
+Every warning is an error: a dead link, an anchor that is not there, a page outside the navigation.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "fairgauge"
+author = "the fairgauge contributors"
+project_copyright = "the fairgauge contributors, Apache-2.0"
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_click",
+    "schema_tables",
+]
+exclude_patterns = ["*.py"]
+smartquotes = False  # would make a dash of the hyphens of flags
+default_role = "py:obj"
+
+# Markdown
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+highlight_language = "text"
+
+# signatures and docstrings
+autodoc_member_order = "groupwise"
+autodoc_typehints = "signature"
+autodoc_type_aliases = {"Value": "Value", "Json": "Json", "Plain": "Plain", "Saved": "Saved"}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+python_maximum_signature_line_length = 88
+
+# appearance
+html_theme = "pydata_sphinx_theme"
+html_title = "fairgauge"
+html_baseurl = "https://fairgauge.github.io/fairgauge/"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {"getting-started": [], "choose": []}  # pages without pages beside them
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "github_url": "https://github.com/fairgauge/fairgauge",
+    "navbar_persistent": ["search-button"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_nav_level": 1,
+    "show_toc_level": 2,
+    "back_to_top_button": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+_NAMED_FILE = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
+
+
+def _caption_files(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Give a block with the content of a file its name as a caption."""
+    del app, docname
+    source[0] = _NAMED_FILE.sub(r"```{code-block} \1\n:caption: \2", source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Register what this project adds to Sphinx."""
+    app.connect("source-read", _caption_files)

@@ -1,0 +1,346 @@
+"""Checking published audits: arithmetic, reference, intervals, verdicts, and what is not stated."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.cube.build import Counted, build
+from fairgauge.cube.plan import plan
+from fairgauge.enums import Outcome, ReferenceRule
+from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.pipeline import audit
+from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, printed_reference
+from fairgauge.published.columns import table_of
+from fairgauge.published.margins import check_margins
+from fairgauge.published.printed_numbers import is_whole
+from fairgauge.published.results import Check, CheckedGroup, CheckedTable
+from fairgauge.published.table_files import SUFFIXES, grids_of_text, read_grids
+from fairgauge.published.tables import Role, RowKind
+from fairgauge.spec.features import Feature
+from fairgauge.spec.specification import Spec
+from fairgauge.stats.fisher import fisher
+from fairgauge.stats.unknown_people import ratio_bounds
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.published.faults import Fault
+    from fairgauge.published.table_files import Grid
+    from fairgauge.published.tables import PublishedRow, PublishedTable
+    from fairgauge.report.report import Report
+
+_METRIC = "selection_rate.ratio"
+_PASTED = "pasted text"
+
+
+def check(
+    source: str | Path | Iterable[str | Path],
+    *,
+    limit: float | None = None,
+    columns: Mapping[str, str] | None = None,
+    min_share: float = MIN_SHARE,
+    confidence: float = 0.95,
+) -> Check:
+    r"""Check published tables of selection rates: what is wrong in them, and what they show.
+
+    Every printed number is held against the numbers it is made of. Ratios are computed again from
+    the counts, with confidence intervals and, where a limit is given, a verdict of three values.
+
+    Parameters
+    ----------
+    source : path, several paths, a folder, or the text of a table
+        CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it. A text of
+        several lines is a table that was pasted.
+    limit : number in (0, 1], optional
+        The smallest ratio that is allowed, such as 0.8. New York's Local Law 144 has none.
+    columns : mapping of roles to headers, optional
+        What the columns hold, where headers do not show it: ``category`` (several separated by
+        commas), ``n``, ``selected``, ``rate``, ``ratio``.
+    min_share : share in [0, 1), default 0.02
+        A category of a smaller share of the people is never the reference that ratios are computed
+        to, and need not have a ratio.
+    confidence : share in (0, 1), default 0.95
+
+    Returns
+    -------
+    Check
+        The tables with their faults, groups and verdicts.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read, or its columns cannot be distinguished.
+    SpecError
+        An option is out of its range, or names a column that a table does not have.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> found = fg.check("sex  applicants  hired  ratio\nMale  80  48  1\nFemale  40  12  0.55")
+    >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
+    (1, 0.5)
+    """
+    _check_options(limit, min_share, confidence, columns or {})
+    tables, sources = [], []
+    for name, grids in _grids(source):
+        for grid in grids:
+            tables.append(table_of(grid, _roles(columns or {}, grid)))
+            sources.append(name)
+    between = _between(tables, sources)
+    checked = tuple(
+        _checked(table, name, between, limit, min_share, confidence)
+        for table, name in zip(tables, sources, strict=True)
+    )
+    return Check(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        limit=limit,
+        level=confidence,
+        min_share=min_share,
+        tables=checked,
+    )
+
+
+def _check_options(
+    limit: float | None, min_share: float, confidence: float, columns: Mapping[str, str]
+) -> None:
+    problems = []
+    if limit is not None and not 0 < limit <= 1:
+        problems.append(Problem("limit", f"must be above 0 and at most 1, not {quote(limit)}"))
+    if not 0 <= min_share < 1:
+        problems.append(Problem("min_share", f"must be in [0, 1), not {quote(min_share)}"))
+    if not 0 < confidence < 1:
+        problems.append(Problem("confidence", f"must be in (0, 1), not {quote(confidence)}"))
+    for role in columns:
+        if role not in list(Role):
+            allowed = ", ".join(Role)
+            problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
+    if problems:
+        raise SpecError(problems)
+
+
+def _grids(source: str | Path | Iterable[str | Path]) -> list[tuple[str, list[Grid]]]:
+    """Return the grids of every file, or of pasted text."""
+    if isinstance(source, str) and "\n" in source.strip():
+        found = grids_of_text(source)
+        if not found:
+            raise DataError("the text holds no table of at least two columns and two rows")
+        return [(_PASTED, found)]
+    paths = [source] if isinstance(source, (str, Path)) else list(source)
+    files: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(each for each in path.iterdir() if each.suffix.casefold() in SUFFIXES)
+            if not inside:
+                raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
+            files += inside
+        else:
+            files.append(path)
+    if not files:
+        raise DataError("no file to check; give at least one")
+    return [(path.name, read_grids(path)) for path in files]
+
+
+def _roles(columns: Mapping[str, str], grid: Grid) -> dict[str, Role]:
+    """Return what the named columns of a grid hold; several categories stand between commas."""
+    found: dict[str, Role] = {}
+    for role, names in columns.items():
+        split = names.split(",") if role == Role.CATEGORY and names not in grid.header else [names]
+        found |= {name.strip(): Role(role) for name in split}
+    return found
+
+
+def _between(
+    tables: list[PublishedTable], sources: list[str]
+) -> dict[tuple[str, str], list[Fault]]:
+    """Return the faults between the tables of each source, by source and table."""
+    found: dict[tuple[str, str], list[Fault]] = {}
+    for name in dict.fromkeys(sources):
+        own = [table for table, source in zip(tables, sources, strict=True) if source == name]
+        for fault in check_margins(own):
+            found.setdefault((name, fault.table), []).append(fault)
+    return found
+
+
+def _checked(
+    table: PublishedTable,
+    source: str,
+    between: Mapping[tuple[str, str], list[Fault]],
+    limit: float | None,
+    min_share: float,
+    confidence: float,
+) -> CheckedTable:
+    faults = (*check_arithmetic(table, min_share), *between.get((source, table.name), ()))
+    counted = _distinct(table)
+    printed = printed_reference(table)
+    unknown = _unknown(table)
+    reference = intervals = verdicts = other = None
+    if len(counted) > 1:
+        ask = partial(_audit, _cube(table, counted), limit, min_share, confidence)
+        verdicts = ask(ReferenceRule.BEST)
+        named = next((each.reference.group for each in verdicts.estimates if each.reference), None)
+        reference = next((row for row in counted if row.name == named), None)
+    if reference is not None and verdicts is not None:
+        intervals = ask(reference.name)
+        other = _other_reference(ask, intervals, counted, printed, reference)
+    possible = _possible(counted, table) if unknown else {}
+    return CheckedTable(
+        source=source,
+        name=table.name,
+        columns=tuple((str(role), header) for role, header in table.columns.items()),
+        reference=None if reference is None else reference.name,
+        printed_reference=None if printed is None else printed.name,
+        other_reference=other,
+        unknown=unknown,
+        groups=tuple(_group(row, intervals, verdicts, reference, possible) for row in table.groups),
+        faults=faults,
+    )
+
+
+def _distinct(table: PublishedTable) -> list[PublishedRow]:
+    """Return the groups with counts that can be counted, the first of each name."""
+    found: dict[str, PublishedRow] = {}
+    for row in table.groups:
+        n, selected = row.n, row.selected
+        if n is None or selected is None or not (is_whole(n.value) and is_whole(selected.value)):
+            continue
+        if 0 <= selected.value <= n.value and n.value > 0:
+            found.setdefault(row.name, row)
+    return list(found.values())
+
+
+def _counts(row: PublishedRow) -> tuple[int, int]:
+    assert row.n is not None
+    assert row.selected is not None
+    return int(row.n.value), int(row.selected.value)
+
+
+def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
+    feature = " × ".join(table.dimensions)
+    asked = Spec(prediction="selected", positive=(1,), sensitive=(Feature(feature),))
+    cells = [
+        (row.name, outcome, float(count))
+        for row in rows
+        for (n, selected) in [_counts(row)]
+        for outcome, count in ((1, selected), (0, n - selected))
+    ]
+    keys = [[cell[i] for cell in cells] for i in range(2)]
+    counts = [cell[2] for cell in cells]
+    return build(
+        plan(asked),
+        [Counted(keys, {"rows": counts})],
+        rows=int(sum(counts)),
+        known={feature: [row.name for row in rows], "selected": [0, 1]},
+    )
+
+
+def _audit(
+    cube: Cube, limit: float | None, min_share: float, confidence: float, reference: str
+) -> Report:
+    """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
+    feature = cube.plan.axes[0].column
+    return audit(
+        cube,
+        metrics=[_METRIC],
+        reference=reference if reference is ReferenceRule.BEST else {feature: reference},
+        min_share=min_share or None,
+        rules=[] if limit is None else [f"{_METRIC} >= {limit!r}"],
+        confidence=confidence,
+    )
+
+
+def _other_reference(
+    ask: Callable[[str], Report],
+    report: Report,
+    rows: list[PublishedRow],
+    printed: PublishedRow | None,
+    reference: PublishedRow,
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return another reference in use: the printed one, else the best of all, however small."""
+    best = max(rows, key=lambda row: row.share or 0.0)
+    other = printed if printed in rows and printed is not reference else best
+    if other is None or other is reference:
+        return None
+    before = {each.group: each.outcome for each in report.verdicts}
+    changed = [
+        each.group
+        for each in ask(other.name).verdicts
+        if each.group in before and each.outcome is not before[each.group]
+    ]
+    return other.name, tuple(str(group) for group in changed)
+
+
+def _unknown(table: PublishedTable) -> int | None:
+    numbers = [row.n.value for row in table.of(RowKind.UNKNOWN) if row.n is not None]
+    return int(sum(numbers)) if numbers else None
+
+
+def _possible(rows: list[PublishedRow], table: PublishedTable) -> dict[str, tuple[float, float]]:
+    """Return the ratios that are possible when unknown people are in any category."""
+    if len(rows) < 2:
+        return {}
+    unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
+    selected = [row.selected.value for row in unknown if row.selected is not None]
+    low, high = ratio_bounds(
+        [_counts(row)[1] for row in rows],
+        [_counts(row)[0] for row in rows],
+        float(_unknown(table) or 0),
+        sum(selected) if len(selected) == len(unknown) else None,
+    )
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return {row.name: pair for row, pair in zip(rows, ends, strict=True) if pair[0] == pair[0]}
+
+
+def _group(
+    row: PublishedRow,
+    intervals: Report | None,
+    verdicts: Report | None,
+    reference: PublishedRow | None,
+    possible: Mapping[str, tuple[float, float]],
+) -> CheckedGroup:
+    range_ = row.rate_range
+    plain = CheckedGroup(
+        name=row.name,
+        n=None if row.n is None or not is_whole(row.n.value) else int(row.n.value),
+        selected=(
+            None
+            if row.selected is None or not is_whole(row.selected.value)
+            else int(row.selected.value)
+        ),
+        rate=row.share if row.share is not None else (None if range_ is None else sum(range_) / 2),
+        printed=None if row.ratio is None else row.ratio.text,
+        possible=possible.get(row.name),
+    )
+    if intervals is None or verdicts is None or reference is None:
+        return plain
+    if row is reference:
+        return replace(plain, ratio=1.0)
+    estimate = next((each for each in intervals.estimates if each.group == row.name), None)
+    if estimate is None:
+        return plain
+    verdict = next((each for each in verdicts.verdicts if each.group == row.name), None)
+    (n, selected), (other_n, other_selected) = _counts(row), _counts(reference)
+    flips = None
+    if selected * other_n < other_selected * n:
+        flips = (selected + 1) * other_n > (other_selected - 1) * n
+    return replace(
+        plain,
+        ratio=estimate.value,
+        interval=estimate.interval,
+        p_value=float(fisher(selected, n, other_selected, other_n)),
+        flips=flips,
+        verdict=verdict,
+    )
+
+
+def exit_code(found: Check) -> int:
+    """Return 1 for an error in a table or a failed limit, 3 for an undecided one, else 0."""
+    if found.errors or found.verdict is Outcome.FAIL:
+        return 1
+    return 3 if found.verdict is Outcome.INCONCLUSIVE else 0

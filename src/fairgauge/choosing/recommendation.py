@@ -1,0 +1,246 @@
+"""What is recommended for a set of answers: metrics, rules, the rows they need, and cautions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from fairgauge.choosing.questions import check
+from fairgauge.errors import Problem, SpecError
+from fairgauge.stats.verdict_power import rows_for_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.stats.power import Comparison
+
+RATIO = 0.8
+TOLERANCE = 0.1
+_ERRORS = 1.25
+
+Denominator = Literal["all", "positive", "negative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of the data, for the rows needed.
+
+    Attributes
+    ----------
+    rate : the rate that the rules compare, of both sides, in (0, 1).
+    share : the share of the rows that the smallest group has, in (0, 1).
+    base_rate : the share of rows whose outcome is favourable, in (0, 1).
+    """
+
+    rate: float = 0.5
+    share: float = 0.1
+    base_rate: float = 0.5
+
+    def __post_init__(self) -> None:
+        problems = [
+            Problem(name, f"must be a number between 0 and 1, not {value!r}")
+            for name in ("rate", "share", "base_rate")
+            if not 0 < (value := getattr(self, name)) < 1
+        ]
+        if problems:
+            raise SpecError(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric to report, and why."""
+
+    metric: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A rule to start from.
+
+    Attributes
+    ----------
+    rule : the rule as it is written in a specification.
+    because : where the limit comes from.
+    rows : rows of the table with which equal rates pass with a power of 80%; None where that
+        cannot be computed without a first table, infinite where no number of rows suffices.
+    """
+
+    rule: str
+    because: str
+    rows: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What suits the answers.
+
+    Attributes
+    ----------
+    answers : the answer to each question that was asked.
+    columns : the columns that the specification needs: of label, prediction, score.
+    measures, limits : metrics to report, and rules to start from.
+    cautions : what the numbers will not show.
+    expected : what the rows needed were computed for.
+    """
+
+    answers: Mapping[str, str]
+    columns: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    limits: tuple[Limit, ...]
+    cautions: tuple[str, ...]
+    expected: Expected
+
+    @property
+    def binary(self) -> bool:
+        """Return whether the audit needs to know which outcome is favourable."""
+        return self.answers["model"] not in ("class", "number")
+
+    @property
+    def rows(self) -> float | None:
+        """Return the rows with which every rule that can be planned passes; None if none can."""
+        known = [limit.rows for limit in self.limits if limit.rows is not None]
+        return max(known, default=None)
+
+
+def recommend(answers: Mapping[str, str], expected: Expected | None = None) -> Recommendation:
+    """Recommend metrics, rules and the rows they need.
+
+    Parameters
+    ----------
+    answers : mapping
+        The answer to each question of `QUESTIONS` that applies.
+    expected : Expected, optional
+        What is expected of the data.
+
+    Raises
+    ------
+    SpecError
+        An answer is missing, unknown, or to a question that is not asked.
+
+    Examples
+    --------
+    >>> found = recommend({"model": "decision", "outcomes": "none"})
+    >>> [limit.rule for limit in found.limits], found.rows
+    (['selection_rate.ratio >= 0.8'], 2057.0)
+    """
+    check(answers)
+    expected = expected or Expected()
+    chosen = [*_chosen(answers, expected)]
+    return Recommendation(
+        answers=dict(answers),
+        columns=_columns(answers),
+        measures=tuple(each for each in chosen if isinstance(each, Measure)),
+        limits=tuple(each for each in chosen if isinstance(each, Limit)),
+        cautions=tuple(_cautions(answers)),
+        expected=expected,
+    )
+
+
+def _chosen(answers: Mapping[str, str], expected: Expected) -> Iterator[Measure | Limit]:
+    """Yield metrics and rules in the order of importance."""
+    model, outcomes = answers["model"], answers.get("outcomes")
+    if model == "none":
+        yield Measure("base_rate", "how often each group has the favourable outcome")
+        yield _within("base_rate", "all", expected)
+    elif model == "class":
+        yield Measure("accuracy", "the share of correct classes in each group")
+        yield Measure("true_positive_rate", "the recall of each class; the worst class decides")
+        yield _within("accuracy", "all", expected)
+        yield _within("true_positive_rate", "positive", expected)
+    elif model == "number":
+        yield Measure("mean_error", "whether predictions are too high or too low for a group")
+        yield Measure("mean_absolute_error", "how far off predictions are, in the label's unit")
+        because = f"errors at most {_ERRORS:g} times those of all others; has no unit"
+        yield Limit(f"mean_absolute_error.ratio <= {_ERRORS:g}", because, None)
+    elif model == "ranking":
+        yield Measure("top_selection_ratio", "how often each group is in the top 100")
+        yield Measure("exposure_ratio", "whether the groups are seen at similar places of the list")
+        if outcomes == "all":
+            yield Measure("precision_at_k", "whether the top of each group is as good")
+        because = "the four-fifths rule of thumb, at the top of the list"
+        yield Limit(f"top_selection_ratio >= {RATIO:g}", because, None)
+    else:
+        yield from _of_decisions(answers, expected)
+
+
+def _of_decisions(answers: Mapping[str, str], expected: Expected) -> Iterator[Measure | Limit]:
+    known = answers["outcomes"] == "all"
+    yield Measure("selection_rate", "how often each group gets the favourable decision")
+    if answers["outcomes"] in ("all", "selected"):
+        yield Measure("positive_predictive_value", "how many of those selected had the outcome")
+    if not known or answers["parity"] == "yes":
+        yield _at_least("selection_rate", expected)
+    if not known:
+        return
+    yield Measure("true_positive_rate", "of those who should be selected, how many are")
+    yield Measure("false_positive_rate", "of those who should not be selected, how many are")
+    if answers["error"] in ("refused", "both"):
+        yield _within("true_positive_rate", "positive", expected)
+    if answers["error"] in ("granted", "both"):
+        yield _within("false_positive_rate", "negative", expected)
+    if answers.get("probability") == "yes":
+        yield Measure("calibration_gap", "whether scores are too high or too low in a group")
+        yield Measure("expected_calibration_error", "the same over ten ranges of the score")
+        because = "mean score and observed share at most 5 percentage points apart in every group"
+        yield Limit("-0.05 <= calibration_gap <= 0.05", because, None)
+
+
+def _at_least(rate: str, expected: Expected) -> Limit:
+    rows = _rows(RATIO, math.inf, "ratio", "all", expected)
+    return Limit(f"{rate}.ratio >= {RATIO:g}", "the four-fifths rule of thumb", rows)
+
+
+def _within(rate: str, among: Denominator, expected: Expected) -> Limit:
+    rows = _rows(-TOLERANCE, TOLERANCE, "difference", among, expected)
+    rule = f"-{TOLERANCE:g} <= {rate}.difference <= {TOLERANCE:g}"
+    return Limit(
+        rule, "at most 10 percentage points apart: set your own limit, and state why", rows
+    )
+
+
+@cache
+def _rows(
+    lower: float, upper: float, by: Comparison, among: Denominator, expected: Expected
+) -> float:
+    part = {"all": 1.0, "positive": expected.base_rate, "negative": 1 - expected.base_rate}[among]
+    rate = expected.rate
+    return rows_for_verdict(
+        rate, rate, lower, upper, "pass", by, share=expected.share, among=part
+    )  # fmt: skip
+
+
+def _columns(answers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the roles whose columns the specification must name."""
+    model, outcomes = answers["model"], answers.get("outcomes")
+    label = () if outcomes in ("biased", "none") else ("label",)
+    if model == "none":
+        return ("label",)
+    return (*label, "score" if model in ("score", "ranking") else "prediction")
+
+
+def _cautions(answers: Mapping[str, str]) -> Iterator[str]:
+    outcomes = answers.get("outcomes")
+    if answers["model"] == "none":
+        yield "Past outcomes show who had the favourable one, not who deserved it."
+    if outcomes == "selected":
+        yield (
+            "Outcomes of people who were not selected are unknown, so recall and false positive "
+            "rates are not computed. A group selected by a stricter standard shows a higher "
+            "positive predictive value."
+        )
+    if outcomes == "biased":
+        yield (
+            "Error rates against biased records repeat the bias of the records, so the "
+            "specification leaves the label out."
+        )
+    if outcomes == "none":
+        yield "Without outcomes the audit cannot show whether the right people are selected."
+    if answers.get("parity") == "yes" or answers.get("probability") == "yes":
+        yield (
+            "Where groups have different base rates, equal selection rates, equal error rates and "
+            "calibrated scores cannot in general hold together."
+        )
+    yield "A limit is a decision of policy or law: those below are starting points."

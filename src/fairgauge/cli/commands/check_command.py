@@ -1,0 +1,111 @@
+"""``fairgauge check``: published tables of selection rates, and what is wrong in them."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from fairgauge.cli.output import check_outputs, format_option, output_option
+from fairgauge.cli.streams import looks, say
+
+
+@click.command("check", short_help="Check published tables of selection rates.")
+@click.argument("tables", nargs=-1, required=True)
+@format_option("check")
+@output_option("check")
+@click.option(
+    "--limit",
+    type=float,
+    metavar="RATIO",
+    help="Smallest impact ratio allowed, such as 0.8: every ratio gets a verdict. There is no "
+    "default; New York's Local Law 144 has no limit.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="ROLE=HEADER",
+    help="What a column holds, where its header does not show it: category (several separated by "
+    "commas), n, selected, rate or ratio. Repeatable.",
+)
+@click.option(
+    "--min-share",
+    type=float,
+    default=0.02,
+    show_default=True,
+    metavar="SHARE",
+    help="A category of a smaller share of the people is never the reference, and need not have a "
+    "ratio.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
+def command(
+    tables: tuple[str, ...],
+    format_: str,
+    outputs: tuple[str, ...],
+    limit: float | None,
+    columns: tuple[str, ...],
+    min_share: float,
+    confidence: float,
+) -> int:
+    """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
+    standard input.
+
+    Holds rates, ratios, totals and references against the printed counts, computes every ratio
+    again with its confidence interval, and reports what the tables do not state. Exit code 1: a
+    table has an error, or a ratio fails the limit; 3: the limit decides nothing.
+
+    \b
+    fairgauge check audit.xlsx
+    fairgauge check published/ --limit 0.8 -o check.html
+    fairgauge check table.csv --column n=Screened --column selected=Invited
+    """  # noqa: D205, D301 - the paragraph mark of click
+    check_outputs(outputs, [table for table in tables if table != "-"])
+
+    from fairgauge.checking import check, exit_code
+    from fairgauge.render.formats import render, save_all
+
+    found = check(
+        _sources(tables),
+        limit=limit,
+        columns=_roles(columns),
+        min_share=min_share,
+        confidence=confidence,
+    )
+    text = render(found, format_, **looks(format_))
+    save_all(found, outputs)
+    say(text)
+    return exit_code(found)
+
+
+def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the paths, or the text of standard input."""
+    if "-" not in tables:
+        return tables
+    from fairgauge.errors import DataError
+
+    if len(tables) > 1:
+        raise DataError("standard input (-) is read alone, without other tables")
+    text = "" if sys.stdin is None else sys.stdin.read()
+    if not text.strip():
+        raise DataError("standard input holds no table")
+    return f"{text}\n\n"
+
+
+def _roles(columns: tuple[str, ...]) -> dict[str, str]:
+    """Return the headers that roles are given to.
+
+    Raises
+    ------
+    SpecError
+        A text is not of the form ROLE=HEADER.
+    """
+    from fairgauge.errors import Problem, SpecError, quote
+
+    found = {}
+    for text in columns:
+        role, equals, header = text.partition("=")
+        if not equals or not header.strip():
+            raise SpecError(Problem("--column", f"must be ROLE=HEADER, not {quote(text)}"))
+        found[role.strip()] = header.strip()
+    return found

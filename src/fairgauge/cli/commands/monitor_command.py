@@ -1,0 +1,242 @@
+"""``fairgauge monitor``: a history of counts, and alarms with a stated false alarm probability."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairgauge.cli.data_arguments import Where, read_data, where
+from fairgauge.cli.output import check_outputs, format_option, output_option
+from fairgauge.cli.streams import complain, looks, say
+from fairgauge.enums import Outcome
+from fairgauge.errors import CubeError, DataError, FairgaugeError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor_spec import MonitorSpec
+    from fairgauge.report.monitor_results import ImportedValue, MonitorReport
+
+_EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
+
+
+@click.group("monitor", short_help="Follow a model over time, with a stated false alarm rate.")
+def command() -> None:
+    """Follow a model over time: counts of every period, and alarms where a limit was left.
+
+    The probability of any false alarm within the horizon (a year of days) is at most alpha (5%),
+    over all rules and groups. Exit code: 0 no alarm, 1 an alarm, 2 an error, 3 insufficient data.
+    """
+
+
+def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of its output."""
+    quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
+    shown: Callable[..., Any] = format_option("monitor")(output_option("monitor")(quiet(to)))
+    return shown
+
+
+@command.command("run", short_help="Add a period, and decide.")
+@click.argument("history")
+@click.argument("data", nargs=-1, required=True)
+@click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
+@click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
+@click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")
+@where
+@_shown
+def run(
+    history: str,
+    data: tuple[str, ...],
+    period: str,
+    config: str | None,
+    replace: bool,
+    at: Where,
+    format_: str,
+    outputs: tuple[str, ...],
+    quiet: bool,
+) -> int:
+    """Count DATA as one period of HISTORY, a folder or URL, and decide over all periods.
+
+    The same period with the same counts is added once, so that a run may be repeated.
+
+    \b
+    fairgauge monitor run history today.parquet --period 2026-11-20 -c monitor.toml
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs(outputs, [*data, *([config] if config else [])])
+
+    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.monitor import monitor
+    from fairgauge.monitoring.monitor_spec import read_monitor_spec
+    from fairgauge.monitoring.periods import parse_period
+
+    named = parse_period(period)
+    held = History(history)
+    spec = read_monitor_spec(config) if config else _kept(held)
+    added = held.add(named, _counted(data, at, spec, config), replace=replace)
+    if not added:
+        complain(f"{named} holds these counts already", prefix="Note: ")
+    if config:
+        _keep(held, spec)
+    return _show(monitor(held, spec), format_, outputs, quiet=quiet)
+
+
+@command.command("status", short_help="Show what a history comes to.")
+@click.argument("history")
+@click.option("-c", "--config", metavar="FILE", help="Another specification than the last used.")
+@click.option("--at", metavar="P", help="The last period to consider.")
+@click.option(
+    "--table", metavar="FILE", help="Write every period of every comparison (.parquet, .csv)."
+)
+@_shown
+def status(
+    history: str,
+    config: str | None,
+    at: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    table: str | None,
+    quiet: bool,
+) -> int:
+    """Show what the periods of HISTORY come to; nothing is changed.
+
+    \b
+    fairgauge monitor status history -o dashboard.html -o metrics.prom
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs(outputs, [config] if config else [])
+
+    from fairgauge.monitoring.monitor import monitor
+
+    report = monitor(history, config, at=at)
+    if table is not None:
+        _write_table(report, table)
+    return _show(report, format_, outputs, quiet=quiet)
+
+
+@command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
+@click.argument("history")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
+def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
+    """Add the values of analysis.json FILES to the time line of HISTORY, without counts.
+
+    They are shown beside the periods and raise no alarm. The date is that in the path of a file
+    (2026-11-20 or 2026/11/20), or --period.
+    """
+    from fairgauge.cli.data_arguments import files as expanded
+    from fairgauge.monitoring.history import History
+
+    values = [value for path in expanded(files) for value in _values(path, period)]
+    new = History(history).import_values(values)
+    say(f"{new:,} values added, {len(values) - new:,} known already")
+
+
+def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
+    from fairgauge.compat.clarify.analysis_files import read_results, values_of
+    from fairgauge.monitoring.periods import parse_period
+    from fairgauge.report.monitor_results import ImportedValue
+
+    dated = _DATE.search(path.as_posix())
+    if period is None and dated is None:
+        raise DataError(f"the path of {quote(path)} has no date; give --period")
+    named = str(parse_period(period or (dated[0].replace("/", "-") if dated else "")))
+    for each in values_of(read_results(path), str(path)).values():
+        if each.value is not None:
+            yield ImportedValue(
+                period=named,
+                metric=each.metric,
+                feature=each.facet,
+                group=each.facet_value,
+                value=each.value,
+                source=path.name,
+            )
+
+
+def _kept(held: History) -> MonitorSpec:
+    kept = held.spec
+    if kept is None:
+        message = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+        raise DataError(message)
+    return kept
+
+
+def _keep(held: History, spec: MonitorSpec) -> None:
+    """Keep the specification, and warn where it differs from the one before."""
+    from fairgauge.monitoring.monitor_spec import changed_settings
+
+    try:
+        before = held.spec
+    except FairgaugeError:
+        before = None  # damaged: it is replaced
+    changed = changed_settings(before, spec) if before is not None else []
+    if changed:
+        names = ", ".join(changed)
+        complain(
+            f"the specification changed ({names}); all periods are decided anew by it",
+            prefix="Warning: ",
+        )
+    held.keep_spec(spec)
+
+
+def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None) -> Cube:
+    """Count the rows, or take counts as they are."""
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import plan
+    from fairgauge.pipeline import count
+    from fairgauge.scan.scan_progress import progress
+
+    rows = read_data(data, at)
+    if isinstance(rows, Cube):
+        difference = plan(spec.question).difference(rows.plan)
+        if difference:
+            raise CubeError(
+                f"the counts in {quote(data[0])} answer another question: {difference} "
+                "(the specification first)"
+            )
+        return rows
+    with progress("Counting rows"):
+        return count(rows, **_options(spec, config))
+
+
+def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
+    """Return the question as the options of an audit."""
+    if config is not None:
+        from fairgauge.spec.spec_file import read_options
+
+        return {key: value for key, value in read_options(config).items() if key != "monitor"}
+    return {k: v for k, v in spec.question.to_dict().items() if v not in ([], {}, None)}
+
+
+def _show(
+    report: MonitorReport,
+    format_: str,
+    outputs: tuple[str, ...],
+    *,
+    quiet: bool,
+) -> int:
+    from fairgauge.render.formats import render, save_all
+
+    if quiet and format_ != "text":
+        raise DataError(f"--quiet is an option of text, not of {format_}")
+    text = render(report, format_, **looks(format_), **({"quiet": True} if quiet else {}))
+    save_all(report, outputs)
+    say(text)
+    return _EXIT_CODES.get(report.verdict, 0)
+
+
+def _write_table(report: MonitorReport, path: str) -> None:
+    from fairgauge.render.flat_rows import PERIOD_TYPES, periods_of
+
+    if Path(path).suffix.lower() == ".csv":
+        report.save(path)
+        return
+    if Path(path).suffix.lower() != ".parquet":
+        raise DataError(f"the table {quote(path)} is neither .parquet nor .csv")
+    from fairgauge.scan.parquet_output import write_parquet
+
+    write_parquet(path, PERIOD_TYPES, periods_of(report).rows)

@@ -1,0 +1,80 @@
+"""``fairgauge presets``: what regulations ask for, with status, date and source."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from fairgauge.cli.streams import say
+
+if TYPE_CHECKING:
+    from fairgauge.spec.presets import Preset
+
+_WIDTH = 80
+
+
+@click.command("presets", short_help="List the presets, or describe one.")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As strict JSON.")
+def command(name: str | None, as_json: bool) -> None:
+    """List the presets of regulations, or describe the one called NAME.
+
+    A preset sets the metrics, the reference and the tables that a text calls for; it quotes that
+    text with its date, and does not state that an audit meets a law.
+
+    \b
+    fairgauge presets nyc-ll144
+    fairgauge audit applicants.csv --preset nyc-ll144 --prediction hired --sensitive sex --sensitive race
+    """  # noqa: D301, E501 - the paragraph mark of click
+    from fairgauge.spec.presets import preset, presets
+
+    found = presets() if name is None else (preset(name),)
+    if as_json:
+        plain = [each.to_dict() for each in found]
+        shown = plain if name is None else plain[0]
+        say(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+    elif name is None:
+        say("\n".join(f"{each.name:<32}{_short(each)}" for each in found))
+    else:
+        say(_described(found[0]))
+
+
+def _short(preset: Preset) -> str:
+    return textwrap.shorten(f"{preset.jurisdiction}: {preset.status}", _WIDTH - 32)
+
+
+def _described(preset: Preset) -> str:
+    lines = [
+        f"{preset.name}: {preset.title}",
+        "",
+        *_field("jurisdiction", preset.jurisdiction),
+        *_field("status", f"{preset.status} (as of {preset.as_of.isoformat()})"),
+        *(_field("superseded by", preset.superseded_by) if preset.superseded_by else ()),
+        *(line for each in preset.sources for line in _field("source", each)),
+        "",
+        *(line for each in preset.statements for line in _item(each)),
+        "",
+        "A published report holds:",
+        *(line for each in preset.publishes for line in _item(each)),
+        "",
+        "It sets:",
+        *_settings(preset),
+    ]
+    return "\n".join(lines)
+
+
+def _settings(preset: Preset) -> list[str]:
+    shown = {**preset.options, **{f"{k} (with a score)": v for k, v in preset.with_score.items()}}
+    lines = [f"  {name} = {json.dumps(value)}" for name, value in shown.items()]
+    return [*lines, *(["  intersections: all features together"] if preset.intersect else [])]
+
+
+def _field(name: str, text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=f"  {name:<15}", subsequent_indent=" " * 17)
+
+
+def _item(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  - ", subsequent_indent="    ")

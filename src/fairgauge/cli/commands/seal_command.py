@@ -1,0 +1,39 @@
+"""``fairgauge seal``: a report and its counts in one file that others can verify."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli.output import check_outputs
+from fairgauge.cli.streams import say
+
+
+@click.command("seal", short_help="Put a report and its counts into one verifiable file.")
+@click.argument("report")
+@click.argument("counts")
+@click.option(
+    "-o", "--output", metavar="FILE", required=True, help="The bundle, a .fairgauge file."
+)
+@click.option(
+    "--key",
+    metavar="PEM",
+    default="",
+    help="Ed25519 private key that signs the bundle (extra seal).",
+)
+def command(report: str, counts: str, output: str, key: str) -> int:
+    """Seal REPORT, a JSON report, with COUNTS, the .cube.json that it was made of.
+
+    The report is computed again from the counts first; a report that does not follow from them is
+    refused. The bundle holds no rows.
+
+    \b
+    fairgauge count people.csv -c audit.toml -o people.cube.json
+    fairgauge audit people.cube.json -o report.json
+    fairgauge seal report.json people.cube.json -o audit.fairgauge
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs([output], [report, counts])
+
+    from fairgauge.evidence.sealing import seal
+
+    say(str(seal(report, counts, output, key)))
+    return 0

@@ -1,0 +1,164 @@
+"""MLflow: a report in a run, as metrics, tags and artifacts; and an evaluator of models."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.enums import Outcome, ScopeKind
+from fairgauge.errors import MissingExtra, Problem, SpecError
+from fairgauge.pipeline import audit
+
+try:
+    import mlflow
+    from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
+except ImportError as error:
+    raise MissingExtra("logging to MLflow", "mlflow", error) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.report import Report
+
+__all__ = ["FairgaugeEvaluator", "log_report"]
+
+_ILLEGAL = re.compile(r"[^\w\- .]")
+_LONGEST_NAME = 250
+_MOST_AT_ONCE = 1_000
+_FORMATS = {"html": "html", "json": "json", "md": "markdown"}
+
+
+def log_report(
+    report: Report, name: str = "fairgauge", *, run_id: str | None = None
+) -> dict[str, float]:
+    """Log a report to an MLflow run.
+
+    Logged are the report as HTML, JSON and Markdown (artifacts ``NAME/report.html`` ...), every
+    finite estimate of all rows (metrics ``NAME/METRIC/FEATURE/GROUP``), the numbers of verdicts
+    (``NAME/rules/fail`` ...) and the overall verdict (tag ``NAME.verdict``). MLflow allows few
+    characters in names of metrics: others are written as ``_``.
+
+    Parameters
+    ----------
+    report : Report
+        What `fairgauge.audit` returned.
+    name : str
+        What all names begin with, where a run holds several reports.
+    run_id : str, optional
+        The run; otherwise the active run, or a new one.
+
+    Returns
+    -------
+    dict
+        The metrics as they are logged.
+
+    Raises
+    ------
+    MissingExtra
+        MLflow is not installed.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> with mlflow.start_run():                                     # doctest: +SKIP
+    ...     fg.mlflow.log_report(fg.audit("loans.csv", sensitive="sex", label="paid"))
+    """
+    from fairgauge.render.formats import render
+
+    run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
+    client = mlflow.MlflowClient()
+    metrics = dict(_metrics(report, name))
+    items = list(metrics.items())
+    for start in range(0, len(items), _MOST_AT_ONCE):
+        mlflow.log_metrics(dict(items[start : start + _MOST_AT_ONCE]), run_id=run)
+    client.set_tag(run, f"{name}.verdict", str(report.verdict))
+    for suffix, format_ in _FORMATS.items():
+        client.log_text(run, render(report, format_), f"{name}/report.{suffix}")
+    return metrics
+
+
+def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a report under different names that MLflow allows."""
+    taken: set[str] = set()
+    for each in report.estimates:
+        if each.value is None or not math.isfinite(each.value):
+            continue
+        if each.scope.kind is not ScopeKind.STRATUM:
+            yield _free(_key(each, name), taken), each.value
+    for outcome in (Outcome.PASS, Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED):
+        if report.verdicts:
+            count = sum(verdict.outcome is outcome for verdict in report.verdicts)
+            yield _free(f"{name}/rules/{outcome}", taken), float(count)
+
+
+def _key(each: Estimate, name: str) -> str:
+    threshold = None if each.threshold is None else f"threshold {each.threshold:g}"
+    scope = None if each.scope.kind is ScopeKind.OVERALL else str(each.scope.kind)
+    of_class = " ".join(filter(None, (each.class_scope.average, each.class_scope.name)))
+    parts = (each.metric, each.feature, each.group, scope, of_class, threshold)
+    return "/".join([name, *(_allowed(str(part)) for part in parts if part)])[:_LONGEST_NAME]
+
+
+def _allowed(part: str) -> str:
+    """Return a part of a name in the characters that MLflow allows.
+
+    >>> _allowed("(40, inf)"), _allowed("..")
+    ('_40_ inf_', '_')
+    """
+    return _ILLEGAL.sub("_", part).strip(" .") or "_"
+
+
+def _free(key: str, taken: set[str]) -> str:
+    """Return a name, numbered where another has it already."""
+    numbered, number = key, 2
+    while numbered in taken:
+        numbered = f"{key[: _LONGEST_NAME - 8]} {number}"
+        number += 1
+    taken.add(numbered)
+    return numbered
+
+
+class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
+    """The evaluator "fairgauge" of ``mlflow.models.evaluate``.
+
+    ``evaluator_config`` holds options of `fairgauge.audit`, of which ``sensitive`` is required; its
+    columns are columns of the evaluated data. Label and prediction are those of the evaluation.
+    """
+
+    @classmethod
+    def can_evaluate(cls, *, model_type: str, evaluator_config: Any, **kwargs: Any) -> bool:
+        """Return whether there is a sensitive feature to audit."""
+        del model_type, kwargs
+        return "sensitive" in (evaluator_config or {})
+
+    def evaluate(
+        self,
+        *,
+        model_type: str,
+        dataset: Any,
+        run_id: str,
+        evaluator_config: Mapping[str, Any],
+        model: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Audit the predictions, and log the report to the run.
+
+        Raises
+        ------
+        SpecError
+            The options are wrong, or there are neither predictions nor a model.
+        """
+        del model_type, kwargs
+        rows, prediction = dataset.features_data, dataset.predictions_data
+        if prediction is None:
+            if model is None:
+                message = "give a model, or the column of predictions"
+                raise SpecError(Problem("predictions", message))
+            prediction = model.predict(rows)
+        options = dict(evaluator_config)
+        name = options.pop("name", "fairgauge")
+        report = audit(rows, label=dataset.labels_data, prediction=prediction, **options)
+        metrics = log_report(report, name, run_id=run_id)
+        return EvaluationResult(metrics=metrics, artifacts={}, run_id=run_id)

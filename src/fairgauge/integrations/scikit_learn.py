@@ -1,0 +1,222 @@
+"""Scorers for scikit-learn: one number for how alike a model treats groups; greater is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.enums import Better, ClassKind, ScopeKind
+from fairgauge.errors import DataError, Problem, SpecError, quote
+from fairgauge.pipeline import audit
+from fairgauge.spec.features import Above
+from fairgauge.spec.specification import ask
+from fairgauge.values import canonical, matches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.report.report import Report
+    from fairgauge.spec.options import Spec
+
+_GIVEN = ("label", "prediction", "score")
+
+
+def scorer(
+    metric: str | Metric | Statistic, *, sensitive: Any, worst: bool = True, **options: Any
+) -> Scorer:
+    """Make a scorer for ``cross_validate``, ``GridSearchCV`` and their like.
+
+    Sensitive features are columns of ``X``, or metadata of their names, which the model need not
+    see. Greater is better, as of every scorer. Each group of each feature has a score:
+
+    - of a difference or distance, its size with a minus sign: 0 is best;
+    - of a ratio, the smaller of itself and its inverse: 1 is best;
+    - of a rate such as accuracy, the rate itself, with a minus sign where lower is better.
+
+    Parameters
+    ----------
+    metric : str, Metric or Statistic
+        A metric, or a rate of groups.
+    sensitive : str, list of str, or any form that `fairgauge.audit` takes
+        The sensitive features, by name.
+    worst : bool
+        Whether the score is the worst of the groups' scores, and not their mean.
+    **options
+        Further options of `fairgauge.audit`, such as ``positive`` and ``reference``.
+
+    Returns
+    -------
+    Scorer
+        A callable ``scorer(estimator, X, y, **metadata)``. It raises `DataError` where a group has
+        no value of the metric; scikit-learn then warns, and takes its ``error_score``, NaN.
+
+    Raises
+    ------
+    SpecError
+        An unknown metric or option, several metrics, or one without a better and a worse.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.scorer("selection_rate.ratio", sensitive="sex")
+    <Scorer of selection_rate.ratio for sex: worst group>
+    """
+    given = [Problem(name, "is given by scikit-learn") for name in _GIVEN if name in options]
+    if given:
+        raise SpecError(given)
+    asked = {"sensitive": sensitive, "metrics": [metric], **options}
+    # a score makes predictions: so whatever the metric needs is there when it is read
+    measured = _measured(ask(label="label", score="answer", **asked))
+    answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
+    return Scorer(measured, worst, asked, ask(label="label", **answer, **asked))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scorer:
+    """A scorer for scikit-learn, made by `fairgauge.scorer`.
+
+    Attributes
+    ----------
+    measured : the metric, or the rate of groups.
+    worst : whether the worst of the groups' scores is returned, and not their mean.
+    options : the options of the audit, but for the columns that scikit-learn gives.
+    spec : what the options mean.
+    """
+
+    measured: Metric | Statistic
+    worst: bool
+    options: Mapping[str, Any]
+    spec: Spec
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Return the names of the sensitive features."""
+        features = ("sensitive", "intersections")
+        columns = (name for path, name in self.spec.columns() if path.startswith(features))
+        return tuple(dict.fromkeys(columns))
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:  # noqa: N803
+        """Return the score of an estimator on rows.
+
+        Parameters
+        ----------
+        estimator : object
+            With ``predict``, or ``predict_proba`` and ``classes_`` where the metric is of scores.
+        X, y : frame or array, array of shape (n,)
+            The rows, and their labels.
+        **metadata
+            The sensitive features that are no columns of ``X``; arrays of shape (n,).
+
+        Raises
+        ------
+        DataError
+            A feature is not given, a group has no value, or the estimator no probabilities.
+        """
+        features = {name: _feature(name, X, metadata) for name in self.sensitive}
+        if self.spec.score is None:
+            answer = {"prediction": estimator.predict(X)}
+        else:
+            answer = {"score": self._probability(estimator, X)}
+        report = audit(features, label=y, **answer, **self.options)
+        scores = [self._score(name, value) for name, value in self._values(report)]
+        if not scores:
+            raise DataError(f"no group has {quote(self.measured.name)}")
+        return min(scores) if self.worst else float(np.mean(scores))
+
+    def get_metadata_routing(self) -> Any:
+        """Return the metadata that scikit-learn passes on where it is given: the features."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        request = MetadataRequest(owner=repr(self))
+        for name in self.sensitive:
+            request.score.add_request(param=name, alias=True)
+        return request
+
+    def __repr__(self) -> str:
+        groups = "worst group" if self.worst else "mean of groups"
+        return f"<Scorer of {self.measured.name} for {', '.join(self.sensitive)}: {groups}>"
+
+    def _probability(self, estimator: Any, X: Any) -> Any:  # noqa: N803
+        """Return the probability of the positive classes."""
+        if not hasattr(estimator, "predict_proba"):
+            raise DataError(
+                f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
+                "metric of scores"
+            )
+        positive = (1,) if isinstance(self.spec.positive, Above) else self.spec.positive or (1,)
+        classes = [canonical(each) for each in estimator.classes_]
+        chosen = [any(matches(value, each) for value in positive) for each in classes]
+        return np.asarray(estimator.predict_proba(X))[:, chosen].sum(axis=1)
+
+    def _values(self, report: Report) -> Iterator[tuple[str, float | None]]:
+        """Yield what the metric, or the rate, is of each group, with the group's name."""
+        if isinstance(self.measured, Statistic):
+            for group in report.groups:
+                if group.scope.kind is ScopeKind.OVERALL and group.reference_kind is None:
+                    rate = group.rates[self.measured.name]
+                    yield f"{group.feature}: {group.group}", rate.value
+            return
+        for each in report.estimates:
+            wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
+            if wanted and each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS):
+                yield f"{each.feature}: {each.group}", each.value
+
+    def _score(self, group: str, value: float | None) -> float:
+        if value is None:
+            raise DataError(f"{self.measured.name} is undefined for {group}")
+        if isinstance(self.measured, Statistic):
+            return value if self.measured.better is Better.HIGHER else -value
+        if self.measured.neutral == 1:
+            return min(value, 1 / value) if value > 0 else 0.0
+        return -abs(value - self.measured.neutral)
+
+
+def _measured(spec: Spec) -> Metric | Statistic:
+    """Return the one metric, or the rate, that is asked for.
+
+    Raises
+    ------
+    SpecError
+        Several are, or none of its values is better than another.
+    """
+    (asked,) = spec.metrics
+    rate = _rate(spec, asked)
+    if rate is not None:
+        if rate.better is Better.NEITHER:
+            message = f"no {rate.title} is better than another; score {rate.name}.ratio"
+            raise SpecError(Problem("metric", message))
+        return rate
+    metrics = spec.catalogue.expand([asked])
+    if len(metrics) > 1:
+        message = f"{quote(asked)} are {len(metrics)} metrics; name one, or a rate"
+        raise SpecError(Problem("metric", message))
+    if np.isnan(metrics[0].neutral):
+        message = f"{metrics[0].name} has no value that means no difference, so none is best"
+        raise SpecError(Problem("metric", message))
+    return metrics[0]
+
+
+def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
+    if not isinstance(asked, str):
+        return asked if isinstance(asked, Statistic) else None
+    try:
+        return spec.catalogue.rate(asked)
+    except LookupError:
+        return None
+
+
+def _feature(name: str, X: Any, metadata: Mapping[str, Any]) -> Any:  # noqa: N803
+    """Return a feature: metadata of its name, or a column of ``X``."""
+    if metadata.get(name) is not None:
+        return metadata[name]
+    if name in getattr(X, "columns", ()):
+        return X[name]
+    raise DataError(
+        f"the sensitive feature {quote(name)} is neither metadata nor a column of X; write "
+        "sklearn.set_config(enable_metadata_routing=True) and pass it on, "
+        f"cross_validate(..., params={{{quote(name)}: values}})"
+    )

@@ -1,0 +1,226 @@
+"""A history: the counts of many periods, one cube each, as the only state of a monitor.
+
+Layout: ``period=2026-11-20/counts.cube.json``, which DuckDB, Spark and Athena list as a table
+partitioned by period. Names that begin with an underscore, which they ignore, hold the question
+(``_monitor.json``), the baselines (``_baseline=DIGEST``) and imported values.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from fairgauge.cube.cube import Cube, read_cube
+from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.periods import Period, parse_period
+from fairgauge.monitoring.store import open_store
+from fairgauge.report.monitor_results import ImportedValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from fairgauge.monitoring.store import Store
+
+COUNTS = "counts.cube.json"
+_PARTITION = "period="
+_SPEC = "_monitor.json"
+_IMPORTED = "_imported.json"
+_SPEC_SCHEMA = "fairgauge.monitor/1"
+_SHOWN_DIGEST = 19
+
+
+class History:
+    """The counts of many periods, in a folder or under an fsspec URL.
+
+    Parameters
+    ----------
+    where : str or Path
+        The folder, which need not exist yet, or a URL such as ``s3://bucket/monitors/loans``.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, tempfile
+    >>> day = fg.confusion("sex", {"F": {"tp": 20, "fn": 7}, "M": {"tp": 65, "fn": 5}})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     history = fg.History(folder)
+    ...     history.add("2026-11-20", day), history.add("2026-11-20", day), len(history.periods)
+    (True, False, 1)
+    """
+
+    def __init__(self, where: str | Path) -> None:
+        self._store: Store = open_store(where)
+
+    @property
+    def name(self) -> str:
+        """Return where the history is."""
+        return self._store.name
+
+    @property
+    def periods(self) -> list[Period]:
+        """Return the periods that it holds, in order.
+
+        Raises
+        ------
+        DataError
+            A folder names no period, or periods of different lengths are mixed.
+        """
+        folders = self._store.names(COUNTS)
+        found = sorted(
+            parse_period(folder.removeprefix(_PARTITION))
+            for folder in folders
+            if folder.startswith(_PARTITION)
+        )
+        lengths = {each.length for each in found}
+        if len(lengths) > 1:
+            raise DataError(
+                f"the history {quote(self.name)} mixes periods of different lengths: "
+                f"{', '.join(sorted(lengths))}; keep a history for each"
+            )
+        return found
+
+    def cube(self, period: Period) -> Cube:
+        """Return the counts of a period.
+
+        Raises
+        ------
+        CubeError
+            They are cut off or were changed; the message names the file, and no other is touched.
+        DataError
+            The period is absent, or cannot be read.
+        """
+        name = _file(period)
+        text = self._store.read(name)
+        if text is None:
+            raise DataError(f"the history {quote(self.name)} has no period {period}")
+        try:
+            return read_cube(text, f"{self.name}/{name}")
+        except CubeError as error:
+            message = f"{error}. Restore it, or remove it and count the period {period} again"
+            raise CubeError(message) from None
+
+    def add(self, period: str | Period, cube: Cube, *, replace: bool = False) -> bool:
+        """Add the counts of a period; the same counts twice are one.
+
+        Parameters
+        ----------
+        period : str or Period
+        cube : Cube
+        replace : bool
+            Whether other counts of the same period give way, as when labels were corrected.
+
+        Returns
+        -------
+        bool
+            False where the history holds these counts already.
+
+        Raises
+        ------
+        CubeError
+            The history holds other counts of the period, or counts of something else.
+        DataError
+            The period is of another length, or the history cannot be written.
+        SpecError
+            ``period`` names no period.
+        """
+        period = period if isinstance(period, Period) else parse_period(period)
+        self._check_fits(period, cube)
+        name = _file(period)
+        if self._store.create(name, cube.to_json()):
+            return True
+        held = self.cube(period) if not replace else None
+        if held is not None and held.digest == cube.digest:
+            return False
+        if replace:
+            self._store.replace(name, cube.to_json())
+            return True
+        assert held is not None
+        raise CubeError(
+            f"the history {quote(self.name)} holds other counts of {period}: {_short(held)} of "
+            f"{held.rows:,} rows, not {_short(cube)} of {cube.rows:,} rows. Where labels or "
+            "rows were corrected, replace them (--replace)"
+        )
+
+    def _check_fits(self, period: Period, cube: Cube) -> None:
+        """Refuse counts of another length or another question than those that are held."""
+        periods = self.periods
+        if periods and periods[0].length is not period.length:
+            raise DataError(
+                f"{period} is a {period.length}, and the history {quote(self.name)} holds periods "
+                f"of a {periods[0].length}; keep a history for each"
+            )
+        others = [each for each in periods if each != period]
+        if others:
+            self.check_plan(period, cube, others[-1], self.cube(others[-1]))
+
+    def check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
+        """Refuse the counts of a period that count something else than those of another."""
+        difference = held.plan.difference(cube.plan)
+        if difference:
+            raise CubeError(
+                f"the counts of {period} and those of {other} in the history {quote(self.name)} "
+                f"answer different questions: {difference} ({other} first)"
+            )
+
+    @property
+    def spec(self) -> MonitorSpec | None:
+        """Return what the monitor was last asked; None where nothing was.
+
+        Raises
+        ------
+        DataError
+            It is cut off or was changed.
+        """
+        text = self._store.read(_SPEC)
+        if text is None:
+            return None
+        try:
+            found = json.loads(text)
+            return read_monitor_spec(found[_SPEC_SCHEMA], self._baseline)
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{quote(f'{self.name}/{_SPEC}')} cannot be read ({error}); "
+                "run the monitor with its specification again (-c)"
+            ) from None
+
+    def keep_spec(self, spec: MonitorSpec) -> None:
+        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it."""
+        for rule in spec.rules:
+            if rule.baseline is not None:
+                digest = rule.baseline.cube.digest
+                self._store.create(_baseline_file(digest), rule.baseline.cube.to_json())
+        text = json.dumps({_SPEC_SCHEMA: spec.to_dict()}, indent=2)
+        if self._store.read(_SPEC) != text:
+            self._store.replace(_SPEC, text)
+
+    def _baseline(self, digest: str) -> Cube | None:
+        text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
+        return None if text is None else read_cube(text, _baseline_file(digest))
+
+    @property
+    def imported(self) -> tuple[ImportedValue, ...]:
+        """Return the values of earlier systems."""
+        text = self._store.read(_IMPORTED)
+        return () if text is None else tuple(ImportedValue(**each) for each in json.loads(text))
+
+    def import_values(self, values: Iterable[ImportedValue]) -> int:
+        """Add values of an earlier system, each once; return how many are new."""
+        held = dict.fromkeys(self.imported)
+        new = [each for each in dict.fromkeys(values) if each not in held]
+        every = sorted([*held, *new], key=lambda each: (each.period, each.metric, each.group))
+        self._store.replace(_IMPORTED, json.dumps([asdict(each) for each in every], indent=1))
+        return len(new)
+
+
+def _file(period: Period) -> str:
+    return f"{_PARTITION}{period}/{COUNTS}"
+
+
+def _baseline_file(digest: str) -> str:
+    return f"_baseline={digest.removeprefix('sha256:')[:32]}/{COUNTS}"
+
+
+def _short(cube: Cube) -> str:
+    return cube.digest[:_SHOWN_DIGEST]

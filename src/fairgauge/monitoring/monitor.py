@@ -1,0 +1,507 @@
+"""`monitor`: what the counts of many periods come to."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
+from fairgauge.monitoring.attribution import (
+    attribute,
+    estimates,
+    known,
+    rates_of,
+    sizes_of,
+)
+from fairgauge.monitoring.comparison_counts import Collector, SideCounts, exact_rates, rule_counts
+from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
+from fairgauge.monitoring.history import History
+from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.periods import Period, gaps, parse_period
+from fairgauge.monitoring.spending import outside, period_estimates
+from fairgauge.report.monitor_results import (
+    Alarm,
+    Detector,
+    MonitoredComparison,
+    MonitorReport,
+    MonitorState,
+    Point,
+    Pooled,
+    Unmatched,
+)
+from fairgauge.resolve.group_counts import count_groups
+from fairgauge.stats.sequential import Tolerated, likeliest_start
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
+    from fairgauge.monitoring.detection import Detected
+    from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.report.estimates import Estimate
+    from fairgauge.report.monitor_results import Baseline
+    from fairgauge.stats.arrays import Array
+
+
+def monitor(
+    history: History | str | Path | Mapping[str, Cube],
+    spec: MonitorSpec | Mapping[str, Any] | str | Path | None = None,
+    *,
+    at: str | None = None,
+) -> MonitorReport:
+    """Follow a model over time, with a stated probability of a false alarm.
+
+    The counts of all periods are folded into evidence that a difference or ratio has left its
+    tolerated range. The probability that any rule for any group raises an alarm within the
+    horizon, where all of them keep within it, is at most ``alpha``, whatever the sizes of the
+    batches and however the rates drift inside the range.
+
+    Parameters
+    ----------
+    history : History, str, Path or mapping
+        A folder or URL, or the cubes themselves by the names of their periods.
+    spec : str, Path or mapping, optional
+        A specification file with a table ``[monitor]``, or its keys; the default is what the
+        history was last asked. See docs/monitoring.md.
+    at : str, optional
+        The last period to consider; the default is all.
+
+    Returns
+    -------
+    MonitorReport
+        The comparisons with their periods and alarms; ``.alarms`` are those that alarmed.
+
+    Raises
+    ------
+    SpecError
+        The specification is wrong.
+    DataError, CubeError
+        The history cannot be read or has no specification, or its cubes count different things.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> def day(selected):
+    ...     women = {"tp": selected, "fn": 100 - selected}
+    ...     return fg.confusion("sex", {"F": women, "M": {"tp": 80, "fn": 120}})
+    >>> days = {f"2026-11-{d:02d}": day(40 if d < 12 else 15) for d in range(1, 25)}
+    >>> rule = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "F"}
+    >>> question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+    >>> report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    >>> [(each.group, each.alarm.since, each.alarm.period) for each in report.alarms]
+    [('F', '2026-11-12', '2026-11-16')]
+    """
+    held = _held(history)
+    asked = _asked(held, spec)
+    every = [p for p in held.periods if at is None or p <= parse_period(at)]
+    periods = [p for p in every if asked.start is None or p >= asked.start]
+    cubes = [held.cube(period) for period in periods]
+    if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
+        asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
+    _check_alike(held, periods, cubes, asked)
+    names = [str(period) for period in periods]
+    comparisons, waiting, late = _follow(names, cubes, asked)
+    return MonitorReport(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        history=held.name,
+        model=asked.question.document.title or _last_part(held.name),
+        spec=asked.to_dict(),
+        periods=tuple(names),
+        absent=tuple(str(each) for each in gaps(periods)),
+        waiting=waiting,
+        late_groups=late,
+        horizon=asked.horizon,
+        alpha=asked.alpha,
+        length=str(periods[0].length) if periods else "period",
+        comparisons=comparisons,
+        catalogue=asked.question.catalogue,
+        unmatched=_unmatched(asked, comparisons, cubes),
+        imported=held.imported,
+    )
+
+
+class _Cubes:
+    """Cubes at hand, as a history."""
+
+    name = "counts"
+    imported = ()
+    spec = None
+
+    def __init__(self, cubes: Mapping[str, Cube]) -> None:
+        self._cubes = {parse_period(name): cube for name, cube in cubes.items()}
+        if len({each.length for each in self._cubes}) > 1:
+            raise DataError("the periods are of different lengths; monitor each length alone")
+        self.periods = sorted(self._cubes)
+
+    def cube(self, period: Period) -> Cube:
+        """Return the counts of a period."""
+        return self._cubes[period]
+
+
+def _held(history: History | str | Path | Mapping[str, Cube]) -> History | _Cubes:
+    if isinstance(history, Mapping):
+        return _Cubes(history)
+    return history if isinstance(history, History) else History(history)
+
+
+def _asked(
+    held: History | _Cubes, spec: MonitorSpec | Mapping[str, Any] | str | Path | None
+) -> MonitorSpec:
+    if spec is not None:
+        return read_monitor_spec(spec)
+    kept = held.spec
+    if kept is None:
+        raise DataError(
+            f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+        )
+    return kept
+
+
+def _last_part(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2] or name
+
+
+def _check_alike(
+    held: History | _Cubes, periods: Sequence[Period], cubes: Sequence[Cube], asked: MonitorSpec
+) -> None:
+    """Refuse cubes that count different things, or not what is asked, or that are a baseline."""
+    from fairgauge.cube.plan import plan
+
+    for period, cube in zip(periods, cubes, strict=True):
+        if cubes[0].plan != cube.plan:
+            difference = cubes[0].plan.difference(cube.plan)
+            raise CubeError(
+                f"the counts of {period} and those of {periods[0]} in {quote(held.name)} answer "
+                f"different questions: {difference} ({periods[0]} first)"
+            )
+    if cubes:
+        difference = plan(asked.question).difference(cubes[0].plan)
+        if difference:
+            raise CubeError(
+                f"the specification and the counts in {quote(held.name)} are of different "
+                f"questions: {difference} (the specification first)"
+            )
+    if all(rule.baseline is None for rule in asked.rules):
+        return
+    digests = {cube.digest: period for period, cube in zip(periods, cubes, strict=True)}
+    for i, rule in enumerate(asked.rules):
+        if rule.baseline is not None and rule.baseline.cube.digest in digests:
+            message = (
+                f"the baseline holds the counts of {digests[rule.baseline.cube.digest]}; it must "
+                "be of other rows than those that are monitored (start leaves periods out)"
+            )
+            raise SpecError(Problem(f"monitor.rules[{i}].of", message))
+
+
+def _unmatched(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
+) -> tuple[Unmatched, ...]:
+    """Return the groups that rules name and no period has: nothing passes by absence."""
+    if not cubes:
+        return ()
+    groups = [name for each in count_groups(cubes[-1], asked.question) for name in each.groups]
+    followed = {(each.rule, each.group) for each in comparisons}
+    return tuple(
+        Unmatched(rule=str(rule), group=name, nearest=closest(name, groups))
+        for rule in asked.rules
+        for name in rule.groups
+        if (str(rule), name) not in followed
+    )
+
+
+class _Followed(NamedTuple):
+    comparisons: tuple[MonitoredComparison, ...]
+    waiting: tuple[str, ...]
+    late: tuple[tuple[str, str, str], ...]
+
+
+def _follow(names: Sequence[str], cubes: Sequence[Cube], asked: MonitorSpec) -> _Followed:
+    """Follow every comparison over the periods."""
+    if not cubes:
+        return _Followed((), (), ())
+    rates = exact_rates(asked, cubes[0])
+    others = [i for i in range(len(asked.rules)) if i not in rates]
+    collector = Collector(asked, rates)
+    for rule in asked.rules:
+        if rule.baseline is not None:
+            collector.expect(rule.baseline.cube)
+    for name, cube in zip(names, cubes, strict=True):
+        collector.add(cube, name)
+    counts = collector.collected()
+    spent = _spending(cubes, asked, others)
+    arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
+    alphas = divide_alpha(asked.alpha, arrivals)
+    exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
+    last = _last_complete(counts, asked)
+    found = [
+        *_counted(names, cubes, counts, exact, asked, rates, last),
+        *_estimated(names, cubes, spent, approximate, asked),
+    ]
+    ids = [*counts.ids, *spent]
+    order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
+    late = dict.fromkeys(
+        (each.feature, each.group, names[first])
+        for each, first in zip(ids, arrivals, strict=True)
+        if first > 0
+    )
+    waiting = tuple(names[last:]) if any(map(_needs_label, rates.values())) else ()
+    return _Followed(tuple(found[i] for i in order), waiting, tuple(late))
+
+
+def _needs_label(rate: MonitoredRate) -> bool:
+    return "label" in rate.rate.needs
+
+
+def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
+    """Return the number of periods before the first whose labels are incomplete.
+
+    Periods enter in order, so that one that completes later changes no evidence before it.
+    """
+    if asked.labels is Labels.LATER and counts.incomplete.any():
+        return int(np.argmax(counts.incomplete))
+    return len(counts.incomplete)
+
+
+def _counted(
+    names: Sequence[str],
+    cubes: Sequence[Cube],
+    counts: ComparisonCounts,
+    alphas: Array,
+    asked: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    complete: int,
+) -> list[MonitoredComparison]:
+    """Return the comparisons that counts decide exactly."""
+    held = _baseline_counts(asked, counts, rates)
+    baselines = {
+        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
+        for each, alpha in zip(counts.ids, alphas.tolist(), strict=True)
+        if each in held
+    }
+    detected = detect(counts, alphas, asked, rates, baselines)
+    found = []
+    for i, each in enumerate(counts.ids):
+        rate, rule = rates[each.rule], asked.rules[each.rule]
+        entered = complete if _needs_label(rate) else len(names)
+        crossed = np.flatnonzero(detected.evidence[:entered, i] >= detected.threshold[i])
+        alarm: Alarm | None = None
+        if crossed.size:
+            baseline = rule.baseline
+            alarm = attribute(
+                each,
+                rate,
+                counts.counts[:entered, i],
+                names[:entered],
+                int(crossed[0]),
+                _start(counts.counts[: crossed[0] + 1, i], rate, detected, i),
+                cubes[:entered],
+                asked.question,
+                (held[each], baseline.cube) if baseline is not None and each in held else None,
+            )
+        found.append(
+            MonitoredComparison(
+                rule=str(rule),
+                metric=rule.metric,
+                feature=each.feature,
+                group=each.group,
+                reference=counts.references[i],
+                detector=Detector.E_DETECTOR,
+                alpha=float(alphas[i]),
+                threshold=float(detected.threshold[i]),
+                low=float(detected.low[i]),
+                high=float(detected.high[i]),
+                baseline=baselines.get(each),
+                points=_points(names, counts.counts[:, i], rate, detected, i, entered, asked),
+                state=_state(alarm, counts.counts[:entered, i], rate, baselines.get(each), asked),
+                alarm=alarm,
+            )
+        )
+    return found
+
+
+def _start(counts: Array, rate: MonitoredRate, detected: Detected, i: int) -> int:
+    """Return the number of the period with which the change of an alarm most likely began."""
+    x_d, n_d, x_a, n_a = counts.T
+    if rate.by == "rate":
+        x_a = n_a = np.zeros_like(n_d)
+    tolerated = Tolerated(detected.low[i], detected.high[i], rate.by)
+    return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+
+
+def _baseline_counts(
+    asked: MonitorSpec, counts: ComparisonCounts, rates: Mapping[int, MonitoredRate]
+) -> dict[ComparisonId, SideCounts]:
+    """Return the counts of baselines, of each rule those of its own baseline."""
+    found: dict[ComparisonId, SideCounts] = {}
+    for i, rule in enumerate(asked.rules):
+        if rule.baseline is not None:
+            for held in rule_counts(rule.baseline.cube, asked, rates):
+                if held.rule == i:
+                    rows = (SideCounts(*row) for row in held.counts.tolist())
+                    found |= dict(zip(held.ids, rows, strict=True))
+    return {each: found[each] for each in counts.ids if each in found}
+
+
+def _points(
+    names: Sequence[str],
+    counts: Array,
+    rate: MonitoredRate,
+    detected: Detected,
+    i: int,
+    entered: int,
+    asked: MonitorSpec,
+) -> tuple[Point, ...]:
+    columns = (*estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate))
+    every = [each.tolist() for each in columns]
+    evidence = detected.evidence[:, i].tolist()
+    points = []
+    for t, row in enumerate(zip(*every, strict=True)):
+        value, low, high, group, reference, n_group, n_reference = row
+        fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
+        points.append(
+            Point(
+                period=names[t],
+                value=known(value),
+                low=known(low),
+                high=known(high),
+                rate_group=known(group),
+                rate_reference=known(reference),
+                n_group=int(n_group),
+                n_reference=int(n_reference),
+                evidence=evidence[t] if t < entered else None,
+                sparse=fewest < asked.min_group,
+            )
+        )
+    return tuple(points)
+
+
+def _state(
+    alarm: Alarm | None,
+    counts: Array,
+    rate: MonitoredRate,
+    baseline: Baseline | None,
+    asked: MonitorSpec,
+) -> MonitorState:
+    if alarm is not None:
+        return MonitorState.ALARM
+    sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
+    if baseline is not None:
+        sizes += [baseline.n_group, baseline.n_reference]
+    held = sizes[::2] if rate.by == "rate" else sizes
+    enough = min(held) >= asked.min_group
+    return MonitorState.NO_ALARM if enough else MonitorState.INSUFFICIENT
+
+
+_Spent = dict["ComparisonId", dict[int, "Estimate"]]
+
+
+def _spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> _Spent:
+    """Return the estimates of the comparisons that need intervals, by the number of the period."""
+    found: _Spent = {}
+    if rules:
+        for t, cube in enumerate(cubes):
+            for each, estimate in period_estimates(cube, asked, rules).items():
+                found.setdefault(each, {})[t] = estimate
+    return found
+
+
+def _estimated(
+    names: Sequence[str],
+    cubes: Sequence[Cube],
+    spent: _Spent,
+    alphas: Array,
+    asked: MonitorSpec,
+) -> list[MonitoredComparison]:
+    """Return the comparisons that intervals decide approximately."""
+    decided: dict[float, dict[ComparisonId, int]] = {}
+    for alpha in dict.fromkeys(alphas.tolist()):
+        held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
+        decided[alpha] = _first_outside(cubes, held, alpha, asked)
+    return [
+        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked)
+        for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
+    ]
+
+
+def _first_outside(
+    cubes: Sequence[Cube], held: Sequence[ComparisonId], alpha: float, asked: MonitorSpec
+) -> dict[ComparisonId, int]:
+    """Return the first period of every comparison whose whole interval is not tolerated."""
+    confidence = 1 - alpha / asked.horizon
+    rules = list(dict.fromkeys(each.rule for each in held))
+    first: dict[ComparisonId, int] = {}
+    for t, cube in enumerate(cubes):
+        for each, estimate in period_estimates(cube, asked, rules, confidence).items():
+            rule = asked.rules[each.rule]
+            if each in held and each not in first and outside(estimate, rule.low, rule.high):
+                first[each] = t
+    return first
+
+
+def _of_estimates(
+    each: ComparisonId,
+    names: Sequence[str],
+    periods: Mapping[int, Estimate],
+    alpha: float,
+    first: int | None,
+    asked: MonitorSpec,
+) -> MonitoredComparison:
+    rule = asked.rules[each.rule]
+    points = tuple(_point(names[t], periods.get(t), asked) for t in range(len(names)))
+    alarm = None
+    if first is not None:
+        at = points[first]
+        after = Pooled(
+            first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
+            rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
+            n_reference=at.n_reference,
+        )  # fmt: skip
+        alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
+    sparse = all(point.sparse or point.value is None for point in points)
+    state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
+    any_estimate = next(iter(periods.values()))
+    return MonitoredComparison(
+        rule=str(rule),
+        metric=rule.metric,
+        feature=each.feature,
+        group=each.group,
+        reference="" if any_estimate.reference is None else str(any_estimate.reference),
+        detector=Detector.ALPHA_SPENDING,
+        alpha=alpha,
+        threshold=None,
+        low=rule.low,
+        high=rule.high,
+        baseline=None,
+        points=points,
+        state=MonitorState.ALARM if alarm else state,
+        alarm=alarm,
+    )
+
+
+def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
+    if estimate is None or estimate.value is None:
+        return Point(
+            period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
+            n_group=0, n_reference=0, evidence=None, sparse=True,
+        )  # fmt: skip
+    sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
+    return Point(
+        period=name,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        rate_group=estimate.rate_group,
+        rate_reference=estimate.rate_reference,
+        n_group=int(estimate.n_group or 0),
+        n_reference=int(estimate.n_reference or 0),
+        evidence=None,
+        sparse=min(sizes, default=asked.min_group) < asked.min_group,
+    )

@@ -1,0 +1,353 @@
+"""What a monitor is asked: an audit's specification, and what is tolerated for how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.cube.cube import Cube
+from fairgauge.cube.plan import plan, read_question
+from fairgauge.enums import ReferenceRule, Threshold
+from fairgauge.errors import Problem, SpecError, quote, shown
+from fairgauge.monitoring.periods import Period, parse_period
+from fairgauge.report.loading import load
+from fairgauge.spec.readers import items, read_names, read_number, read_word, unknown_keys
+from fairgauge.spec.rules import Rule, check_rule, parse_rule
+from fairgauge.spec.spec_file import read_options
+from fairgauge.spec.specification import Spec, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.stats.sequential import Contrasted
+    from fairgauge.values import Json
+
+_RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
+_MONITOR = "monitor"
+
+
+class Labels(StrEnum):
+    """When a period enters the rules that need labels."""
+
+    NOW = "now"
+    LATER = "later"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaselineCounts:
+    """Counts that rules hold the periods against, and the name of their file."""
+
+    source: str
+    cube: Cube
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MonitorRule:
+    """A contrast or rate that must stay within limits, or near its value in a baseline.
+
+    Attributes
+    ----------
+    metric : catalogue name of a metric, or of a rate of the groups themselves.
+    low, high : the limits; with a baseline, how far below and above it a value may be.
+    features, groups : the sensitive features and the groups that the rule is for; empty for all.
+    baseline : the counts that the limits are around, if they are.
+    """
+
+    metric: str
+    low: float
+    high: float
+    features: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    baseline: BaselineCounts | None = None
+
+    def __str__(self) -> str:
+        """Return the rule as it is written: ``DI >= 0.8``, ``DI within 0.05 of FILE``."""
+        if self.baseline is not None:
+            return f"{self.metric} within {self.high:g} of {self.baseline.source}"
+        return str(Rule(self.metric, self.low, self.high))
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the rule with the keys of a specification file."""
+        found: dict[str, Json] = {"metric": self.metric}
+        if self.baseline is not None:
+            found |= {"within": self.high, "of": self.baseline.cube.digest}
+            found["source"] = self.baseline.source
+        else:
+            found |= {} if math.isinf(self.low) else {"at_least": self.low}
+            found |= {} if math.isinf(self.high) else {"at_most": self.high}
+        found |= {"features": list(self.features)} if self.features else {}
+        return found | ({"groups": list(self.groups)} if self.groups else {})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MonitorSpec:
+    """The question of a monitor.
+
+    Attributes
+    ----------
+    question : the specification of an audit of one period.
+    rules : what is tolerated.
+    horizon : the periods that ``alpha`` is for.
+    alpha : the largest probability of at least one false alarm within the horizon, over all rules
+        and groups together.
+    worth_catching : the distance beyond a limit at which a shift should be found early.
+    labels : whether a period enters the rules that need labels at once, or once no row lacks one.
+    min_group : rows below which a group's data are insufficient.
+    start : the first period that counts: a new start after an alarm was looked into.
+    """
+
+    question: Spec
+    rules: tuple[MonitorRule, ...]
+    horizon: int = 365
+    alpha: float = 0.05
+    worth_catching: float = 0.05
+    labels: Labels = Labels.NOW
+    min_group: int = 20
+    start: Period | None = None
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return the specification with the keys and values of a specification file."""
+        settings: dict[str, Json] = {
+            name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None
+        }
+        settings["labels"] = str(self.labels)
+        if self.start is not None:
+            settings["start"] = str(self.start)
+        settings["rules"] = [rule.to_dict() for rule in self.rules]
+        return self.question.to_dict() | {_MONITOR: settings}
+
+
+def _start(value: object, path: str, problems: list[Problem]) -> Period | None:
+    try:
+        return parse_period(value)
+    except SpecError as error:
+        problems += [Problem(path, each.message) for each in error.problems]
+        return None
+
+
+_SETTINGS: dict[str, Callable[[object, str, list[Problem]], Any]] = {
+    "horizon": read_number(1, 1e9, whole=True),
+    "alpha": read_number(0, 1, inside=True),
+    "worth_catching": read_number(0, inside=True),
+    "labels": read_word(Labels),
+    "min_group": read_number(1, whole=True),
+    "start": _start,
+}
+"""The settings of ``[monitor]`` beside its rules, each with its reader."""
+
+
+def read_monitor_spec(
+    asked: MonitorSpec | Mapping[str, object] | str | Path,
+    baselines: Callable[[str], Cube | None] | None = None,
+) -> MonitorSpec:
+    """Read what a monitor is asked: a file, or its keys.
+
+    Parameters
+    ----------
+    asked : MonitorSpec, mapping, str or Path
+        A specification of an audit with a table ``monitor``. Paths of baselines are relative to
+        the file, or to the working directory.
+    baselines : callable, optional
+        From the digest of a baseline to its counts, for specifications that a history keeps.
+
+    Raises
+    ------
+    SpecError
+        Everything that is wrong, each with its path.
+    DataError, CubeError
+        A baseline cannot be read.
+    """
+    if isinstance(asked, MonitorSpec):
+        return asked
+    folder = Path()
+    if not isinstance(asked, Mapping):
+        folder = Path(asked).parent
+        asked = read_options(asked)
+    options = dict(asked)
+    settings = options.pop(_MONITOR, None)
+    settings = {} if settings is None else settings
+    problems: list[Problem] = []
+    if not isinstance(settings, Mapping):
+        problems.append(Problem(_MONITOR, f"must be a table, not {shown(settings)}"))
+        settings = {}
+    question = _question(options, problems)
+    problems += unknown_keys(settings, (*_SETTINGS, "rules"), _MONITOR)
+    values = {
+        name: read(settings[name], f"{_MONITOR}.{name}", problems)
+        for name, read in _SETTINGS.items()
+        if settings.get(name) is not None
+    }
+
+    def load_baseline(of: object) -> BaselineCounts:
+        source = str(of)
+        kept = baselines(source) if baselines is not None else None
+        beside = folder / source
+        cube = kept if kept is not None else load(beside if beside.exists() else source)
+        if not isinstance(cube, Cube):
+            raise SpecError(Problem("of", f"{quote(of)} is a report; fairgauge count makes a cube"))
+        return BaselineCounts(Path(source).name, cube)
+
+    rules = _rules(settings.get("rules"), question, load_baseline, problems)
+    if problems or question is None:
+        raise SpecError(problems)
+    return MonitorSpec(question, rules, **values)
+
+
+def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | None:
+    try:
+        if "threshold" in options and options["threshold"] is None:  # as `to_dict` wrote it
+            question = read_question(options)
+        else:
+            question = ask(None, None, **options)
+    except SpecError as error:
+        problems += error.problems
+        return None
+    if question.reference in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        message = (
+            f"{question.reference} may be another group in every period; name the reference "
+            "(reference = {COLUMN = GROUP}) or compare with others"
+        )
+        problems.append(Problem("reference", message))
+    if isinstance(question.threshold, Threshold):
+        message = "the median of every period is another threshold; give a number"
+        problems.append(Problem("threshold", message))
+    elif question.score is not None and question.prediction is None and len(question.threshold) > 1:
+        problems.append(Problem("threshold", "a monitor takes one threshold; monitor each alone"))
+    return question
+
+
+def _rules(
+    asked: object,
+    question: Spec | None,
+    load_baseline: Callable[[object], BaselineCounts],
+    problems: list[Problem],
+) -> tuple[MonitorRule, ...]:
+    """Read the rules of the monitor; without any, the rules of the audit are monitored."""
+    if asked is None and question is not None and question.rules:
+        return tuple(
+            MonitorRule(each.metric, each.low, each.high, each.features, each.groups)
+            for each in question.rules
+        )
+    found = []
+    for i, keys in enumerate(items(asked) if asked is not None else []):
+        path = f"{_MONITOR}.rules[{i}]"
+        rule = _rule(keys, path, load_baseline, problems)
+        if rule is not None:
+            found.append(rule)
+            problems += _misplaced(rule, path, question)
+    if not found and not problems:
+        message = (
+            "has no rule; write [[monitor.rules]] with a metric and at_least, at_most or within"
+        )
+        problems.append(Problem(_MONITOR, message))
+    return tuple(found)
+
+
+def _rule(
+    keys: object,
+    path: str,
+    load_baseline: Callable[[object], BaselineCounts],
+    problems: list[Problem],
+) -> MonitorRule | None:
+    if isinstance(keys, str):
+        try:
+            parsed = parse_rule(keys)
+        except SpecError as error:
+            problems += [Problem(path, each.message) for each in error.problems]
+            return None
+        return MonitorRule(parsed.metric, parsed.low, parsed.high)
+    if not isinstance(keys, Mapping):
+        problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
+        return None
+    wrong = unknown_keys({key: keys[key] for key in keys if key != "source"}, _RULE_KEYS, path)
+    if "within" not in keys and "of" not in keys:
+        rule, more = check_rule(keys, path)
+        problems += wrong + more
+        if rule is None:
+            return None
+        return MonitorRule(rule.metric, rule.low, rule.high, rule.features, rule.groups)
+    for needed in ("within", "of"):
+        if needed not in keys:
+            message = "within and of go together: how far, and the cube of the baseline"
+            wrong.append(Problem(f"{path}.{needed}", f"is missing; {message}"))
+    for limit in ("at_least", "at_most", "between"):
+        if limit in keys:
+            wrong.append(Problem(f"{path}.{limit}", "a rule has limits, or a baseline, not both"))
+    limits = {"metric": keys.get("metric"), "at_least": 0.0}
+    rule, more = check_rule(limits, path)
+    wrong += more
+    within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
+    features = read_names(keys.get("features", ()), f"{path}.features", wrong)
+    groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
+    problems += wrong
+    if wrong or rule is None:
+        return None
+    baseline = load_baseline(keys["of"])
+    if "source" in keys:
+        baseline = BaselineCounts(str(keys["source"]), baseline.cube)
+    return MonitorRule(rule.metric, -within, within, features, groups, baseline)
+
+
+def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:
+    """Return what is wrong between a rule and the question."""
+    if question is None:
+        return []
+    audited = {feature.column for feature in question.sensitive}
+    audited |= {"*".join(parts) for parts in question.intersections}
+    problems = [
+        Problem(f"{path}.features", f"{quote(name)} is not a sensitive feature")
+        for name in rule.features
+        if name not in audited
+    ]
+    if rule.baseline is not None:
+        difference = plan(question).difference(rule.baseline.cube.plan)
+        if difference:
+            message = f"the baseline counts something else: {difference} (the question first)"
+            problems.append(Problem(f"{path}.of", message))
+        if monitored_rate(rule.metric, question) is None:
+            message = f"{rule.metric} compares no rate of rows; a baseline needs one that does"
+            problems.append(Problem(f"{path}.metric", message))
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredRate:
+    """What a metric contrasts: a rate of rows, how, and which way round."""
+
+    rate: Rate
+    by: Contrasted
+    turned: bool = False
+
+
+def monitored_rate(name: str, question: Spec) -> MonitoredRate | None:
+    """Return the rate of rows that a metric contrasts; None of metrics of other kinds."""
+    catalogue = question.catalogue
+    try:
+        metric = catalogue.metric(name)
+    except LookupError:
+        rate = catalogue.rate(name)
+        return MonitoredRate(rate, "rate") if isinstance(rate, Rate) else None
+    if not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+        return None
+    by: Contrasted = "difference" if metric.by == "difference" else "ratio"
+    return MonitoredRate(metric.of, by, metric.order == "reference - group")
+
+
+def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:
+    """Return which keys differ between two specifications of a monitor."""
+    before, after = (flat(each.to_dict()) for each in (old, new))
+    return [key for key in before | after if before.get(key) != after.get(key)]
+
+
+def flat(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification with the settings of the monitor as keys of their own."""
+    settings = found.get(_MONITOR, {})
+    return {k: v for k, v in found.items() if k != _MONITOR} | {
+        f"{_MONITOR}.{key}": value for key, value in settings.items()
+    }

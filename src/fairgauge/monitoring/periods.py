@@ -1,0 +1,120 @@
+"""Periods: hours, days, weeks, months, each named by the caller and never by a clock."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from fairgauge.errors import Problem, SpecError, quote
+
+_HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d)(?::00(?::00)?)?(Z|[+-]\d\d:?\d\d)?")
+_SHAPES = "2026-11-20 (a day), 2026-W47 (a week), 2026-11 (a month) or 2026-11-20T14Z (an hour)"
+
+
+class Length(StrEnum):
+    """How long a period is."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+_CALENDAR = (
+    (r"\d{4}-W\d\d", "-1", Length.WEEK),
+    (r"\d{4}-\d\d", "-01", Length.MONTH),
+    (r"\d{4}-\d\d-\d\d", "", Length.DAY),
+)
+"""How a period is written, what makes it its first day, and how long it is."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Period:
+    """A period of a history; periods sort by time.
+
+    Attributes
+    ----------
+    start : the first moment, in UTC.
+    length : how long it is.
+    """
+
+    start: dt.datetime
+    length: Length
+
+    def __str__(self) -> str:
+        """Return the name, which is that of its folder: ``2026-11-20``, ``2026-11-20T14Z``."""
+        if self.length is Length.HOUR:
+            return f"{self.start:%Y-%m-%dT%H}Z"
+        if self.length is Length.WEEK:
+            year, week, _ = self.start.isocalendar()
+            return f"{year:04d}-W{week:02d}"
+        return f"{self.start:%Y-%m}" if self.length is Length.MONTH else f"{self.start:%Y-%m-%d}"
+
+    def following(self) -> Period:
+        """Return the next period of the same length."""
+        if self.length is Length.MONTH:
+            month = self.start.year * 12 + self.start.month
+            return Period(self.start.replace(year=month // 12, month=month % 12 + 1), self.length)
+        steps = {Length.HOUR: dt.timedelta(hours=1), Length.DAY: dt.timedelta(days=1)}
+        return Period(self.start + steps.get(self.length, dt.timedelta(weeks=1)), self.length)
+
+
+def parse_period(text: object) -> Period:
+    """Read the name of a period.
+
+    Hours are those of UTC; a stated offset is converted, and an hour without ``Z`` or an offset is
+    refused, because the time zone of the machine must not decide.
+
+    Raises
+    ------
+    SpecError
+        The text names no period.
+
+    Examples
+    --------
+    >>> str(parse_period("2026-11-20")), str(parse_period("2026-11-20T14+02:00"))
+    ('2026-11-20', '2026-11-20T12Z')
+    >>> str(parse_period("2026-W47").following())
+    '2026-W48'
+    """
+    name = text.isoformat() if type(text) is dt.date else str(text)
+    wrong = Problem("period", f"{quote(name)} is no period; write {_SHAPES}")
+    try:
+        hour = _HOUR.fullmatch(name)
+        if hour:
+            return _hour(hour, name)
+        for pattern, rest, length in _CALENDAR:
+            if re.fullmatch(pattern, name):
+                start = dt.datetime.fromisoformat(name + rest)
+                return Period(start.replace(tzinfo=dt.UTC), length)
+    except SpecError:
+        raise
+    except ValueError:
+        raise SpecError(wrong) from None
+    raise SpecError(wrong)
+
+
+def _hour(found: re.Match[str], name: str) -> Period:
+    date, hour, offset = found.groups()
+    if offset is None:
+        message = f"{quote(name)} has no time zone; write {date}T{hour}Z for UTC, or an offset"
+        raise SpecError(Problem("period", message))
+    moment = dt.datetime.fromisoformat(f"{date}T{hour}:00:00{offset}").astimezone(dt.UTC)
+    if moment.minute:
+        message = f"{quote(name)} is no whole hour of UTC"
+        raise SpecError(Problem("period", message))
+    return Period(moment, Length.HOUR)
+
+
+def gaps(periods: list[Period], most: int = 1_000) -> list[Period]:
+    """Return the periods between the first and the last that are absent, at most ``most``."""
+    absent: list[Period] = []
+    for one, other in pairwise(periods):
+        step = one.following()
+        while step < other and len(absent) < most:
+            absent.append(step)
+            step = step.following()
+    return absent

@@ -1,0 +1,204 @@
+"""Where a history is kept: a folder, or a prefix of an object store (any fsspec URL).
+
+A store does three things: it lists names, reads a text, and creates a text under a name that no
+text has. Creation is atomic and exclusive, so that no lock is needed: of two runs that add the same
+period one wins, a run that is killed leaves nothing that is read, and readers see whole texts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fairgauge.errors import DataError, MissingExtra, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LONGEST_CAUSE = 300
+_OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
+_URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
+
+
+class Store(Protocol):
+    """Texts under names such as ``period=2026-11-20/counts.cube.json``."""
+
+    name: str
+
+    def names(self, file: str) -> list[str]:
+        """Return the folders of the store that hold a text of a name, sorted."""
+
+    def read(self, name: str) -> str | None:
+        """Return a text, None where there is none."""
+
+    def create(self, name: str, text: str) -> bool:
+        """Write a text that is not there yet, whole or not at all; False where one is there."""
+
+    def replace(self, name: str, text: str) -> None:
+        """Write a text in the place of any other, whole or not at all."""
+
+
+def open_store(where: str | Path) -> Store:
+    """Return the store of a folder or of an fsspec URL (``s3://bucket/model``).
+
+    Raises
+    ------
+    DataError
+        It is a file, or a URL of no known kind.
+    MissingExtra
+        The library of an object store is not installed.
+    """
+    if isinstance(where, str) and _URL.match(where):
+        return FsspecStore(where)
+    return FolderStore(Path(where))
+
+
+class FolderStore:
+    """A folder of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise DataError(f"the history {quote(folder)} is a file, not a folder")
+        self.folder = folder
+        self.name = str(folder)
+
+    def names(self, file: str) -> list[str]:
+        with _explained(self.name, "read"):
+            if not self.folder.is_dir():
+                return []
+            with os.scandir(self.folder) as entries:
+                folders = [entry.name for entry in entries if entry.is_dir()]
+            return sorted(each for each in folders if (self.folder / each / file).is_file())
+
+    def read(self, name: str) -> str | None:
+        with _explained(f"{self.name}/{name}", "read"):
+            try:
+                return (self.folder / name).read_text(encoding="utf-8", errors="replace")
+            except FileNotFoundError:
+                return None
+
+    def create(self, name: str, text: str) -> bool:
+        target = self.folder / name
+        with _explained(str(target), "write"), _beside(target, text) as temporary:
+            try:
+                os.link(temporary, target)
+            except FileExistsError:
+                return False
+            except OSError:  # a file system without links
+                if target.exists():
+                    return False
+                temporary.replace(target)
+            _flush(target.parent)
+            return True
+
+    def replace(self, name: str, text: str) -> None:
+        target = self.folder / name
+        with _explained(str(target), "write"), _beside(target, text) as temporary:
+            temporary.replace(target)
+            _flush(target.parent)
+
+
+@contextlib.contextmanager
+def _beside(target: Path, text: str) -> Iterator[Path]:
+    """Write a text to a hidden file beside the target, and remove that file in the end."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=".writing-", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.chmod(0o644)
+        yield temporary
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _flush(folder: Path) -> None:
+    """Make the name of a new file last, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _explained(what: str, doing: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"cannot {doing} {quote(what)}: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def _answered(what: str, doing: str) -> Iterator[None]:
+    """Explain what an object store answers: its clients raise errors of many libraries."""
+    try:
+        yield
+    except Exception as error:
+        text = " ".join(str(error).split())[:_LONGEST_CAUSE] or type(error).__name__
+        raise DataError(f"cannot {doing} {quote(what)}: {text}") from None
+
+
+class FsspecStore:
+    """A prefix of an object store, by fsspec: objects appear whole, and are created exclusively."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+        except ImportError as error:
+            raise MissingExtra(f"the history {quote(url)}", "cloud", error) from None
+        try:
+            files, root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            raise MissingExtra(f"the history {quote(url)}", "cloud", error) from None
+        except ValueError as error:
+            raise DataError(f"cannot use the history {quote(url)}: {error}") from None
+        self._files: Any = files
+        self._root = str(root).rstrip("/")
+        self.name = url
+
+    def names(self, file: str) -> list[str]:
+        with _answered(self.name, "read"):
+            self._files.invalidate_cache()
+            found = self._files.glob(f"{self._root}/*/{file}")
+            return sorted(str(path).split("/")[-2] for path in found)
+
+    def read(self, name: str) -> str | None:
+        with _answered(f"{self.name}/{name}", "read"):
+            try:
+                data: bytes = self._files.cat_file(f"{self._root}/{name}")
+            except FileNotFoundError:
+                return None
+            return data.decode("utf-8", errors="replace")
+
+    def create(self, name: str, text: str) -> bool:
+        path = f"{self._root}/{name}"
+        with _answered(f"{self.name}/{name}", "write"):
+            try:
+                self._make_folder(path)
+                self._files.pipe_file(path, text.encode(), mode="create")
+            except FileExistsError:
+                return False
+            return True
+
+    def replace(self, name: str, text: str) -> None:
+        with _answered(f"{self.name}/{name}", "write"):
+            path = f"{self._root}/{name}"
+            self._make_folder(path)
+            self._files.pipe_file(path, text.encode())
+
+    def _make_folder(self, path: str) -> None:
+        """Make the folder of a file; an object store has none, and would make a bucket."""
+        protocol = self._files.protocol
+        spoken = {protocol} if isinstance(protocol, str) else set(protocol)
+        if not spoken & _OBJECT_STORES:
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)

@@ -1,0 +1,357 @@
+"""The arithmetic of one published table: counts, rates, ratios, totals and its reference."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.printed_numbers import is_whole
+from fairgauge.published.tables import Role, RowKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.published.printed_numbers import Printed
+    from fairgauge.published.tables import PublishedRow, PublishedTable
+    from fairgauge.reasons import Parameter
+
+MIN_SHARE = 0.02
+"""The share of people below which a category need not have a ratio, nor be the reference."""
+_LARGE = 50
+"""People from which two rows of the same numbers are more likely a copy than a coincidence."""
+
+
+def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> list[Fault]:
+    r"""Return every fault of one table.
+
+    Printed numbers are held against what they are made of, with the precision that their last
+    printed place allows. Where rows have no counts, ratios are held against printed rates.
+
+    Parameters
+    ----------
+    table : PublishedTable
+    min_share : float, default 0.02
+        The share of people below which a category need not have a ratio.
+
+    Examples
+    --------
+    >>> from fairgauge.published.columns import table_of
+    >>> from fairgauge.published.table_files import grids_of_text
+    >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
+    >>> [str(fault.code) for fault in check_arithmetic(table_of(grids_of_text(text)[0]))]
+    ['rate_mismatch', 'unknown_not_stated']
+    """
+    return [
+        *(fault for row in table.rows for fault in _counts(table, row)),
+        *(fault for row in table.rows for fault in _rate(table, row)),
+        *_repeated(table),
+        *_totals(table),
+        *_reference(table, min_share),
+        *_ratios(table),
+        *_omitted(table, min_share),
+    ]
+
+
+def printed_reference(table: PublishedTable) -> PublishedRow | None:
+    """Return the row that the printed ratios compare with; None without ratios.
+
+    It is the row whose printed ratio is 1; of several, the one with the highest rate.
+    """
+    found = _references(table)
+    return max(found, key=lambda row: (row.rate_range or (-1.0,))[0], default=None)
+
+
+def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
+    """Return the row of the highest selection rate among categories of a share of the people."""
+    admitted = [row for row in table.groups if row.rate_range and _large(table, row, min_share)]
+    return max(admitted, key=lambda row: (row.rate_range or (-1.0,))[0], default=None)
+
+
+def _references(table: PublishedTable) -> list[PublishedRow]:
+    ones = [row for row in table.groups if row.ratio is not None and row.ratio.value == 1]
+    ranges = {row.number: row.rate_range for row in ones}
+    best = max((found[0] for found in ranges.values() if found), default=None)
+    if best is None:
+        return ones
+    # a ratio of .998 is printed as 1.00 too: those rows are no references
+    alike = [r for r in ones if (of := ranges[r.number]) and of[1] >= best and r.ratio is not None]
+    close = [
+        row
+        for row in ones
+        if row not in alike and row.ratio and not _rounds_to_one(row, best, row.ratio)
+    ]
+    return alike + close
+
+
+def _rounds_to_one(row: PublishedRow, best: float, printed: Printed) -> bool:
+    of = row.rate_range
+    return of is not None and best > 0 and printed.agrees(of[0] / best, of[1] / best)
+
+
+def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
+    people = table.people
+    return row.n is None or not people or row.n.value >= min_share * people
+
+
+def _fault(
+    code: FaultCode, table: PublishedTable, row: PublishedRow | None, **parameters: Parameter
+) -> Fault:
+    where = None if row is None else (row.number, row.name)
+    return Fault.of(code, table.name, where, **parameters)
+
+
+def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
+    for role, printed in ((Role.N, row.n), (Role.SELECTED, row.selected)):
+        if printed is None:
+            continue
+        if printed.value < 0:
+            yield _fault(FaultCode.NEGATIVE, table, row, column=str(role), printed=printed.text)
+        elif not is_whole(printed.value) or printed.percent:
+            yield _fault(FaultCode.NOT_WHOLE, table, row, column=str(role), printed=printed.text)
+    if row.n and row.selected and row.selected.value > row.n.value:
+        yield _fault(
+            FaultCode.SELECTED_EXCEEDS_N, table, row, selected=row.selected.text, n=row.n.text
+        )
+
+
+def _rate(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
+    printed, share = row.rate, row.share
+    if printed is None:
+        return
+    if share is None or share > 1:
+        if not 0 <= printed.value <= 1:
+            yield _fault(FaultCode.RATE_OUT_OF_RANGE, table, row, printed=printed.text)
+        return
+    if printed.agrees(share):
+        return
+    units = (printed.value / 100, 100 * printed.value)
+    margins = (printed.margin / 100, 100 * printed.margin)
+    if any(abs(of - share) <= 2 * by for of, by in zip(units, margins, strict=True) if of <= 1):
+        yield _fault(FaultCode.MIXED_UNITS, table, row, printed=printed.text, share=share)
+        return
+    others = [
+        other.name
+        for other in table.rows
+        if other is not row
+        and other.rate is not None
+        and other.share is not None
+        and printed.agrees(other.share)
+        and other.rate.agrees(share)
+    ]
+    if others:
+        yield _fault(
+            FaultCode.RATE_OF_OTHER_ROW,
+            table,
+            row,
+            printed=printed.text,
+            share=share,
+            other=others[0],
+        )
+        return
+    assert row.selected is not None
+    assert row.n is not None
+    yield _fault(
+        FaultCode.RATE_MISMATCH,
+        table,
+        row,
+        printed=printed.text,
+        share=share,
+        selected=row.selected.text,
+        n=row.n.text,
+    )
+
+
+def _repeated(table: PublishedTable) -> Iterator[Fault]:
+    for one, other in combinations(table.rows, 2):
+        if [c.casefold() for c in one.categories] == [c.casefold() for c in other.categories]:
+            yield _fault(FaultCode.REPEATED_CATEGORY, table, other, other=one.number)
+        elif (
+            one.kind is other.kind
+            and one.n is not None
+            and other.n is not None
+            and one.selected is not None
+            and other.selected is not None
+            and one.n.value == other.n.value >= _LARGE
+            and one.selected.value == other.selected.value
+        ):
+            yield _fault(FaultCode.REPEATED_ROW, table, other, other=one.name)
+
+
+def _totals(table: PublishedTable) -> Iterator[Fault]:
+    """Hold totals against the sum of the rows, with the people of unknown category or without."""
+    totals = [row for row in table.of(RowKind.TOTAL) if _of_all(row)]
+    for row in totals:
+        for role in (Role.N, Role.SELECTED):
+            printed: Printed | None = getattr(row, role)
+            groups = [getattr(each, role) for each in table.groups]
+            if printed is None or None in groups:
+                continue
+            total = sum(each.value for each in groups)
+            unknown = sum(
+                each.value
+                for other in table.of(RowKind.UNKNOWN)
+                if (each := getattr(other, role)) is not None
+            )
+            if printed.value not in (total, total + unknown):
+                yield _fault(
+                    FaultCode.TOTAL_MISMATCH,
+                    table,
+                    row,
+                    column=str(role),
+                    printed=printed.text,
+                    total=total,
+                )
+
+
+def _of_all(row: PublishedRow) -> bool:
+    """Return whether a total is of the whole table, and not of one category of another column."""
+    return (
+        len([value for value in row.categories if value]) == 1
+        or len({value.casefold() for value in row.categories}) == 1
+    )
+
+
+def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
+    if not any(row.ratio is not None for row in table.groups):
+        return
+    found = _references(table)
+    if not found:
+        yield _fault(FaultCode.NO_REFERENCE, table, None)
+        return
+    reference = printed_reference(table)
+    assert reference is not None
+    for other in found:
+        if other is not reference:
+            yield _fault(FaultCode.SEVERAL_REFERENCES, table, other, other=reference.name)
+    best = highest(table, min_share)
+    if best is None or reference.rate_range is None:
+        return
+    assert best.rate_range is not None
+    if not _large(table, reference, min_share):
+        assert reference.n is not None
+        yield _fault(
+            FaultCode.REFERENCE_IS_SMALL,
+            table,
+            reference,
+            n=reference.n.text,
+            share=reference.n.value / (table.people or 1),
+            other=best.name,
+        )
+    elif best.rate_range[0] > reference.rate_range[1]:
+        yield _fault(
+            FaultCode.REFERENCE_NOT_HIGHEST,
+            table,
+            reference,
+            rate=reference.rate_range[0],
+            highest=best.rate_range[0],
+            other=best.name,
+        )
+
+
+def _ratios(table: PublishedTable) -> Iterator[Fault]:
+    for row in table.of(RowKind.UNKNOWN):
+        if row.ratio is not None:
+            yield _fault(FaultCode.RATIO_OF_UNKNOWN, table, row, printed=row.ratio.text)
+    reference = printed_reference(table) or _fitting_reference(table)
+    if reference is None or reference.rate_range is None:
+        return
+    for row in table.groups:
+        if row.ratio is None or row is reference or (bounds := _ratio(row, reference)) is None:
+            continue
+        if row.ratio.agrees(*bounds):
+            continue
+        middle = sum(bounds) / 2
+        code = FaultCode.RATIO_MISMATCH
+        more: dict[str, Parameter] = {}
+        inverse = sorted(1 / each for each in bounds if each > 0)
+        other = next(
+            (
+                each.name
+                for each in table.groups
+                if each not in (row, reference)
+                and (other_bounds := _ratio(row, each)) is not None
+                and row.ratio.agrees(*other_bounds)
+            ),
+            None,
+        )
+        if len(inverse) == 2 and row.ratio.agrees(*inverse):
+            code = FaultCode.RATIO_INVERTED
+        elif other is not None and row.ratio.margin <= 0.005:
+            code, more = FaultCode.RATIO_OF_ANOTHER_REFERENCE, {"other": other}
+        yield _fault(
+            code,
+            table,
+            row,
+            printed=row.ratio.text,
+            ratio=middle,
+            reference=reference.name,
+            **more,
+        )
+
+
+def _ratio(row: PublishedRow, reference: PublishedRow) -> tuple[float, float] | None:
+    """Return the ratios that rates allow: of the counts, and of the printed rates as well.
+
+    Both are in use: a ratio of rounded rates is no fault.
+    """
+    own, other = row.rate_range, reference.rate_range
+    if own is None or other is None or other[0] <= 0:
+        return None
+    low, high = own[0] / other[1], own[1] / other[0]
+    if row.rate is not None and reference.rate is not None and reference.rate.value > 0:
+        rounded = row.rate.value / reference.rate.value
+        near = abs(rounded - (low + high) / 2) <= 2 * (row.rate.margin + reference.rate.margin)
+        if near or row.share is None:
+            low, high = min(low, rounded), max(high, rounded)
+    return low, high
+
+
+def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
+    """Return the row that most printed ratios compare with, where none has a ratio of 1."""
+    printed = [row for row in table.groups if row.ratio is not None]
+
+    def fits(reference: PublishedRow) -> int:
+        return sum(
+            row.ratio.agrees(*bounds)
+            for row in printed
+            if row.ratio is not None and (bounds := _ratio(row, reference)) is not None
+        )
+
+    candidates = [*table.rows]
+    best = max(candidates, key=fits, default=None)
+    return best if best is not None and fits(best) * 2 > len(printed) else None
+
+
+def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
+    has_ratios = any(row.ratio is not None for row in table.groups)
+    for row in table.groups:
+        missing = [
+            str(role)
+            for role in (Role.N, Role.SELECTED, Role.RATE)
+            if role in table.columns and getattr(row, role) is None
+        ]
+        derived = row.share is not None or (row.rate is not None and row.n is not None)
+        if missing and not derived:
+            yield _fault(FaultCode.NUMBERS_MISSING, table, row, columns=tuple(missing))
+        if has_ratios and row.ratio is None and row.n and _large(table, row, min_share):
+            yield _fault(
+                FaultCode.RATIO_MISSING,
+                table,
+                row,
+                n=row.n.text,
+                share=row.n.value / (table.people or 1),
+            )
+    if len(table.dimensions) > 1:
+        yield from _missing_combinations(table)
+    if not table.of(RowKind.UNKNOWN):
+        yield _fault(FaultCode.UNKNOWN_NOT_STATED, table, None)
+
+
+def _missing_combinations(table: PublishedTable) -> Iterator[Fault]:
+    present = {row.categories for row in table.groups}
+    values = [dict.fromkeys(each[i] for each in present) for i in range(len(table.dimensions))]
+    missing = [each for each in product(*values) if each not in present]
+    if missing and len(missing) * 2 < len(present):
+        names = tuple(" & ".join(each) for each in sorted(missing))
+        yield _fault(FaultCode.CATEGORY_MISSING, table, None, categories=names)

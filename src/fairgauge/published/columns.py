@@ -1,0 +1,253 @@
+"""What each column of a published table is: given by its user, or found from headers and cells."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.published.printed_numbers import Printed, is_blank, read_number
+from fairgauge.published.tables import PublishedRow, PublishedTable, Role, RowKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairgauge.published.table_files import Grid
+
+_NUMBERS = (Role.N, Role.SELECTED, Role.RATE, Role.RATIO)
+_HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
+    (Role.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
+    (Role.RATE, re.compile(r"\brate\b|% ?(selected|hired|passed)|percent|proportion|\bshare\b")),
+    (
+        Role.SELECTED,
+        re.compile(
+            r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
+            r"|admitted|promoted|above|favou?rable|successes|positive"
+        ),
+    ),
+    (
+        Role.N,
+        re.compile(
+            r"^n$|^no\.?$|^#|applica|candidat|number|count|total|people|pool|population|sample|size"
+            r"|assessed|evaluated|considered"
+        ),
+    ),
+)
+_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum)\b", re.IGNORECASE)
+_UNKNOWN = re.compile(
+    r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
+    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
+    r"|did not)\b|^(n/?a)$",
+    re.IGNORECASE,
+)
+
+
+def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTable:
+    r"""Make a published table of a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        The cells.
+    roles : mapping of headers to roles, optional
+        What the columns are; of those not named it is found from their headers and cells.
+
+    Raises
+    ------
+    SpecError
+        A column is named that the table does not have.
+    DataError
+        The columns cannot be distinguished, or a cell of a number column is no number.
+
+    Examples
+    --------
+    >>> from fairgauge.published.table_files import grids_of_text
+    >>> text = "sex  applicants  hired  rate\nMale  80  48  60%\nFemale  40  12  30%"
+    >>> table = table_of(grids_of_text(text)[0])
+    >>> table.dimensions, table.rows[1].selected.value
+    (('sex',), 12.0)
+    """
+    found = _roles(grid, roles or {})
+    _check_found(grid, found)
+    category = [i for i, role in found.items() if role is Role.CATEGORY]
+    numbers = {role: i for i, role in found.items() if role in _NUMBERS}
+    numbered = _numbers(grid, numbers)
+    rows = []
+    above = [""] * len(category)
+    for at, cells in enumerate(grid.rows):
+        values = [cells[i] for i in category]
+        if not any(each[at] for each in numbered.values()):
+            above = [value or old for value, old in zip(values, above, strict=True)]
+            continue  # a heading between the rows, or a note below them
+        above = _filled(values, above)
+        own = {str(role): column[at] for role, column in numbered.items()}
+        rows.append(PublishedRow(number=at + 1, categories=tuple(above), kind=_kind(above), **own))
+    if not rows:
+        raise DataError(f"the table {quote(grid.name)} has no row with a number")
+    dimensions = tuple(grid.header[i] or "category" for i in category)
+    return PublishedTable(
+        name=grid.name or " × ".join(dimensions),
+        dimensions=dimensions,
+        columns={role: grid.header[i] for role, i in numbers.items()},
+        rows=tuple(rows),
+    )
+
+
+def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
+    """Return the categories of a row; an empty cell repeats the one above, as merged cells do."""
+    named = [i for i, value in enumerate(values) if value]
+    if not named or any(_TOTAL.match(value) for value in values):
+        return list(values)
+    first = named[0]
+    return [*above[:first], *values[first:]]
+
+
+def _kind(categories: Sequence[str]) -> RowKind:
+    if any(_UNKNOWN.search(value) for value in categories):
+        return RowKind.UNKNOWN
+    return RowKind.TOTAL if any(_TOTAL.match(value) for value in categories) else RowKind.GROUP
+
+
+def _roles(grid: Grid, given: Mapping[str, Role]) -> dict[int, Role]:
+    """Return the role of every column that is read, by position."""
+    problems = [
+        Problem(str(role), f"no column {quote(name)} in the table; it has {listing(grid.header)}."
+                + nearest(name, grid.header))
+        for name, role in given.items()
+        if name not in grid.header
+    ]  # fmt: skip
+    if problems:
+        raise SpecError(problems)
+    found = {grid.header.index(name): role for name, role in given.items()}
+    text = [i for i in range(len(grid.header)) if i not in found and not _is_numeric(grid, i)]
+    if Role.CATEGORY not in found.values():
+        found |= dict.fromkeys(text, Role.CATEGORY)
+    left = [i for i in range(len(grid.header)) if i not in found and i not in text]
+    for i in left:
+        header = grid.header[i].casefold()
+        role = next((role for role, words in _HEADERS if words.search(header)), None)
+        if role is not None:
+            found[i] = role
+    _settle_doubles(grid, found, given)
+    unnamed = [i for i in left if i not in found]
+    absent = [role for role in _NUMBERS if role not in found.values()]
+    if unnamed and absent:
+        found |= _by_arithmetic(grid, found, unnamed, absent)
+    return found
+
+
+def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role]) -> None:
+    """Drop roles that more than one header could have, unless the cells decide."""
+    for role in _NUMBERS:
+        several = [i for i, each in found.items() if each is role]
+        if len(several) < 2:
+            continue
+        named = [i for i in several if grid.header[i] in given]
+        whole = [i for i in several if _is_whole(grid, i)]
+        fits = named or ([i for i in several if i not in whole] if role is Role.RATE else whole)
+        if len(fits) != 1:
+            names = listing(grid.header[i] for i in several)
+            raise DataError(
+                f"the columns {names} could each be the {_words(role)}; name it: "
+                f"--column {role}=NAME"
+            )
+        for i in several:
+            if i != fits[0]:
+                del found[i]
+
+
+def _by_arithmetic(
+    grid: Grid, found: Mapping[int, Role], unnamed: Sequence[int], absent: Sequence[Role]
+) -> dict[int, Role]:
+    """Return the roles of columns whose headers name nothing, where rates fit counts in one way."""
+    fits = []
+    for chosen in combinations(unnamed, min(len(unnamed), len(absent))):
+        for roles in permutations(absent, len(chosen)):
+            trial = dict(zip(chosen, roles, strict=True))
+            if _fits(grid, {**found, **trial}):
+                fits.append(trial)
+    return fits[0] if len(fits) == 1 else {}
+
+
+def _fits(grid: Grid, roles: Mapping[int, Role]) -> bool:
+    """Return whether most rates are those of the counts."""
+    at = {role: i for i, role in roles.items()}
+    if not {Role.N, Role.SELECTED, Role.RATE} <= at.keys():
+        return False
+    agree = total = 0
+    for cells in grid.rows:
+        n, selected, rate = (read_number(cells[at[r]]) for r in (Role.N, Role.SELECTED, Role.RATE))
+        if n and selected and rate and n.value >= selected.value >= 0 and n.value > 0:
+            total += 1
+            share = selected.value / n.value
+            agree += rate.agrees(share) or rate.as_percentage().agrees(share)
+    return total > 0 and agree > total / 2
+
+
+def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
+    roles = set(found.values())
+    headers = listing(header or "(no header)" for header in grid.header)
+    if Role.CATEGORY not in roles:
+        raise DataError(
+            f"no column of the table {quote(grid.name)} names categories: it has {headers}; "
+            "name it: --column category=NAME"
+        )
+    if not ({Role.N, Role.SELECTED} <= roles or Role.RATE in roles):
+        missing = [role for role in (Role.N, Role.SELECTED, Role.RATE) if role not in roles]
+        flags = " ".join(f"--column {role}=NAME" for role in missing)
+        raise DataError(
+            f"the table {quote(grid.name)} needs the number of people and of selected people, or "
+            f"the selection rates; of its columns {headers} none is known to be the "
+            f"{' or the '.join(map(_words, missing))}; name it: {flags}"
+        )
+
+
+def _numbers(grid: Grid, columns: Mapping[Role, int]) -> dict[Role, list[Printed | None]]:
+    """Return the printed numbers of every number column."""
+    found: dict[Role, list[Printed | None]] = {}
+    for role, i in columns.items():
+        cells = [row[i] for row in grid.rows]
+        for at, text in enumerate(cells):
+            if not is_blank(text) and read_number(text) is None:
+                raise DataError(
+                    f"row {at + 1} of the table {quote(grid.name)} has {quote(text)} as the "
+                    f"{_words(role)} (column {quote(grid.header[i])}); write a number, or leave it "
+                    "empty"
+                )
+        found[role] = [None if is_blank(text) else read_number(text) for text in cells]
+        if role is Role.RATE:
+            found[role] = _as_shares(found[role])
+    return found
+
+
+def _as_shares(rates: list[Printed | None]) -> list[Printed | None]:
+    """Return rates as shares: a column without percent signs, mostly above 1, is in per cent."""
+    bare = [rate for rate in rates if rate is not None and not rate.percent]
+    if sum(rate.value > 1 for rate in bare) * 2 <= len(bare):
+        return rates
+    return [rate if rate is None or rate.percent else rate.as_percentage() for rate in rates]
+
+
+def _is_numeric(grid: Grid, i: int) -> bool:
+    """Return whether the cells of a column that are not blank are mostly numbers."""
+    cells = [row[i] for row in grid.rows if not is_blank(row[i])]
+    return bool(cells) and sum(read_number(cell) is not None for cell in cells) * 2 > len(cells)
+
+
+def _is_whole(grid: Grid, i: int) -> bool:
+    found = [read_number(row[i]) for row in grid.rows]
+    known = [number for number in found if number is not None]
+    return bool(known) and all(
+        number.value == int(number.value) and not number.percent for number in known
+    )
+
+
+def _words(role: Role) -> str:
+    return {
+        Role.CATEGORY: "category",
+        Role.N: "number of people",
+        Role.SELECTED: "number selected",
+        Role.RATE: "selection rate",
+        Role.RATIO: "impact ratio",
+    }[role]

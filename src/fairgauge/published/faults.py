@@ -1,0 +1,92 @@
+"""Faults of published tables: codes with the numbers that show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Level
+
+if TYPE_CHECKING:
+    from fairgauge.reasons import Parameter
+
+
+class FaultCode(StrEnum):
+    """What is wrong; the parameters of each are named beside it."""
+
+    NOT_WHOLE = "not_whole"  # column, printed
+    NEGATIVE = "negative"  # column, printed
+    SELECTED_EXCEEDS_N = "selected_exceeds_n"  # selected, n
+    RATE_OUT_OF_RANGE = "rate_out_of_range"  # printed
+    RATE_MISMATCH = "rate_mismatch"  # printed, selected, n, share
+    RATE_OF_OTHER_ROW = "rate_of_other_row"  # printed, share, other
+    MIXED_UNITS = "mixed_units"  # printed, share
+    RATIO_MISMATCH = "ratio_mismatch"  # printed, ratio, reference
+    RATIO_INVERTED = "ratio_inverted"  # printed, ratio, reference
+    RATIO_OF_ANOTHER_REFERENCE = "ratio_of_another_reference"  # printed, ratio, reference, other
+    REPEATED_CATEGORY = "repeated_category"  # other
+    REPEATED_ROW = "repeated_row"  # other
+    TOTAL_MISMATCH = "total_mismatch"  # column, printed, total
+    MARGIN_MISMATCH = "margin_mismatch"  # column, printed, total, other
+    NO_REFERENCE = "no_reference"
+    REFERENCE_NOT_HIGHEST = "reference_not_highest"  # rate, highest, other
+    REFERENCE_IS_SMALL = "reference_is_small"  # n, share, other
+    SEVERAL_REFERENCES = "several_references"  # other
+    RATIO_MISSING = "ratio_missing"  # n, share
+    RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
+    NUMBERS_MISSING = "numbers_missing"  # columns
+    CATEGORY_MISSING = "category_missing"  # categories
+    UNKNOWN_NOT_STATED = "unknown_not_stated"
+
+
+_NOTES = frozenset(
+    {
+        FaultCode.REPEATED_ROW,
+        FaultCode.REFERENCE_IS_SMALL,
+        FaultCode.NO_REFERENCE,
+        FaultCode.CATEGORY_MISSING,
+        FaultCode.UNKNOWN_NOT_STATED,
+    }
+)
+"""What may have a good reason: it is noted, and is no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is wrong with a published table, or that a reader should know of it.
+
+    Attributes
+    ----------
+    code : what it is.
+    table : the name of the table.
+    row : the number and the name of the row, None where it is about the whole table.
+    parameters : the names and values that the code calls for, sorted by name.
+    """
+
+    code: FaultCode
+    table: str
+    row: tuple[int, str] | None
+    parameters: tuple[tuple[str, Parameter], ...] = ()
+
+    @classmethod
+    def of(
+        cls, code: FaultCode, table: str, row: tuple[int, str] | None, **parameters: Parameter
+    ) -> Fault:
+        """Make a fault."""
+        return cls(code, table, row, tuple(sorted(parameters.items())))
+
+    @property
+    def level(self) -> Level:
+        """Return whether it is an error of the table (a warning) or a note."""
+        return Level.NOTE if self.code in _NOTES else Level.WARNING
+
+    def __getitem__(self, name: str) -> Parameter:
+        return dict(self.parameters)[name]
+
+    @property
+    def message(self) -> str:
+        """Return the fault as a sentence."""
+        from fairgauge.render.fault_sentences import describe_fault
+
+        return describe_fault(self)

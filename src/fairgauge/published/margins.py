@@ -1,0 +1,60 @@
+"""Tables held against each other: the sums of intersections, and the people of all tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from fairgauge.published.faults import Fault, FaultCode
+from fairgauge.published.tables import Role, RowKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.published.tables import PublishedTable
+
+_COUNTS = (Role.N, Role.SELECTED)
+
+
+def check_margins(tables: Sequence[PublishedTable]) -> list[Fault]:
+    """Return where tables of the same people disagree.
+
+    The counts of a category are held against the sum of its intersections with another feature.
+    Where no category of a table is part of an intersection, nothing is compared.
+    """
+    crossed = [table for table in tables if len(table.dimensions) > 1]
+    single = [table for table in tables if len(table.dimensions) == 1]
+    return [fault for one in single for many in crossed for fault in _sums(one, many)]
+
+
+def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Fault]:
+    categories = {row.categories[0].casefold(): row for row in one.groups}
+    for i in range(len(many.dimensions)):
+        parts = defaultdict(list)
+        for row in many.groups:
+            parts[row.categories[i].casefold()].append(row)
+        if not parts.keys() & categories.keys():
+            continue
+        for name, row in categories.items():
+            for role in _COUNTS:
+                printed = getattr(row, role)
+                counts = [getattr(part, role) for part in parts.get(name, ())]
+                if printed is None or not counts or None in counts:
+                    continue
+                total = sum(each.value for each in counts)
+                unknown = sum(
+                    each.value
+                    for other in many.of(RowKind.UNKNOWN)
+                    if (each := getattr(other, role)) is not None
+                )
+                if not total <= printed.value <= total + unknown:
+                    yield Fault.of(
+                        FaultCode.MARGIN_MISMATCH,
+                        one.name,
+                        (row.number, row.name),
+                        column=str(role),
+                        printed=printed.text,
+                        total=total,
+                        other=many.name,
+                    )
+        return

@@ -1,0 +1,204 @@
+"""The result of checking published tables, as frozen values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Level, Outcome
+from fairgauge.report.plain_values import plain, plain_interval
+from fairgauge.report.verdicts import overall
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairgauge.published.faults import Fault
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.report.results import Interval
+    from fairgauge.report.verdicts import Verdict
+
+SCHEMA = "fairgauge.check/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedGroup:
+    """A category of a published table, computed again from its counts.
+
+    Attributes
+    ----------
+    name : the category.
+    n, selected, rate : the people, those selected, and their share; None where not printed.
+    printed : the printed ratio as it stands, None without one.
+    ratio, interval : the ratio to the reference, with its confidence interval as if the reference
+        had been chosen before the data were seen.
+    p_value : Fisher's exact test of equal selection rates; None of the reference.
+    flips : whether one more selection here and one fewer in the reference would make this the
+        higher rate; None where the ratio is 1 or more, or the counts are not known.
+    possible : the smallest and the largest ratio to the highest rate over all categories that the
+        people of unknown category may belong to; None without unknown people.
+    verdict : what the limit comes to, by an interval that allows for the choice of the reference by
+        the data; None without a limit, and of the reference.
+    """
+
+    name: str
+    n: int | None
+    selected: int | None
+    rate: float | None
+    printed: str | None
+    ratio: float | None = None
+    interval: Interval | None = None
+    p_value: float | None = None
+    flips: bool | None = None
+    possible: tuple[float, float] | None = None
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedTable:
+    """A published table that was checked.
+
+    Attributes
+    ----------
+    source, name : the file, and the name of the table in it.
+    columns : which header was read as what.
+    reference : the category that ratios are computed to; ``printed_reference`` the one of the
+        printed ratios, None where they do not show it.
+    other_reference : another category that a rule could name as the reference, and the groups whose
+        verdict it would change.
+    unknown : people of unknown category, None where the table does not state it.
+    groups, faults : its categories, and what is wrong with it.
+    """
+
+    source: str
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    reference: str | None
+    printed_reference: str | None
+    other_reference: tuple[str, tuple[str, ...]] | None
+    unknown: int | None
+    groups: tuple[CheckedGroup, ...]
+    faults: tuple[Fault, ...]
+
+    @property
+    def errors(self) -> tuple[Fault, ...]:
+        """Return the faults that are errors."""
+        return tuple(fault for fault in self.faults if fault.level is Level.WARNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Published tables that were checked; `print` shows them.
+
+    Attributes
+    ----------
+    version, created : which fairgauge checked them, and when.
+    limit : the smallest ratio allowed, None where none was asked.
+    level : the confidence level of intervals and verdicts.
+    min_share : the share of people below which a category is never the reference.
+    tables : the tables, in the order in which they were read.
+    """
+
+    version: str
+    created: str
+    limit: float | None
+    level: float
+    min_share: float
+    tables: tuple[CheckedTable, ...]
+
+    @property
+    def errors(self) -> int:
+        """Return how many errors all tables have."""
+        return sum(len(table.errors) for table in self.tables)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts of all categories."""
+        return tuple(
+            group.verdict for table in self.tables for group in table.groups if group.verdict
+        )
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return what the limit comes to over all tables; none without a limit."""
+        if self.limit is not None and not self.verdicts:
+            return Outcome.INCONCLUSIVE
+        return overall(self.verdicts)
+
+    def to_dict(self) -> Plain:
+        """Return the check as plain values, in the order and names of its JSON."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            "created": self.created,
+            "limit": self.limit,
+            "confidence": self.level,
+            "min_share": self.min_share,
+            "errors": self.errors,
+            "verdict": str(self.verdict),
+            "tables": [_plain_table(table) for table in self.tables],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return strict JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the check, whole or not at all; the format follows the suffix.
+
+        Raises
+        ------
+        DataError
+            The suffix is of no known format, or the file cannot be written.
+        """
+        from fairgauge.render import save
+
+        save(self, path)
+
+    def __str__(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "text")
+
+    def __repr__(self) -> str:
+        return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
+
+
+def _plain_table(table: CheckedTable) -> Plain:
+    other = table.other_reference
+    return {
+        "source": table.source,
+        "name": table.name,
+        "columns": dict(table.columns),
+        "reference": table.reference,
+        "printed_reference": table.printed_reference,
+        "other_reference": other and {"category": other[0], "changes": list(other[1])},
+        "unknown": table.unknown,
+        "groups": [_plain_group(group) for group in table.groups],
+        "faults": [_plain_fault(fault) for fault in table.faults],
+    }
+
+
+def _plain_group(group: CheckedGroup) -> Plain:
+    verdict = group.verdict
+    own = ("name", "n", "selected", "rate", "printed", "ratio")
+    return {
+        **{name: plain(getattr(group, name)) for name in own},
+        **plain_interval(group.interval),
+        "p_value": group.p_value,
+        "flips": group.flips,
+        "possible": None if group.possible is None else list(group.possible),
+        "verdict": None if verdict is None else str(verdict.outcome),
+        "verdict_reason": None if verdict is None else verdict.says,
+    }
+
+
+def _plain_fault(fault: Fault) -> Plain:
+    return {
+        "code": str(fault.code),
+        "level": str(fault.level),
+        "row": fault.row and fault.row[0],
+        "category": fault.row and fault.row[1],
+        **{name: plain(value) for name, value in fault.parameters},
+        "message": fault.message,
+    }

@@ -1,0 +1,103 @@
+"""Published tables: categories, counts, rates and ratios as they are printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairgauge.published.printed_numbers import Printed
+
+
+class Role(StrEnum):
+    """What a column of a published table holds."""
+
+    CATEGORY = "category"
+    N = "n"
+    SELECTED = "selected"
+    RATE = "rate"
+    RATIO = "ratio"
+
+
+class RowKind(StrEnum):
+    """What a row is about."""
+
+    GROUP = "group"
+    TOTAL = "total"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRow:
+    """A row of a published table.
+
+    Attributes
+    ----------
+    number : its place in the table, 1 for the first below the header.
+    categories : the value of every category column.
+    kind : a group, a total, or people whose category is not known.
+    n, selected, rate, ratio : the printed numbers; None where nothing is printed.
+    """
+
+    number: int
+    categories: tuple[str, ...]
+    kind: RowKind = RowKind.GROUP
+    n: Printed | None = None
+    selected: Printed | None = None
+    rate: Printed | None = None
+    ratio: Printed | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the categories as one name."""
+        return " & ".join(filter(None, self.categories))
+
+    @property
+    def share(self) -> float | None:
+        """Return the selection rate of the counts, None without both or without people."""
+        if self.n is None or self.selected is None or not self.n.value:
+            return None
+        return self.selected.value / self.n.value
+
+    @property
+    def rate_range(self) -> tuple[float, float] | None:
+        """Return the selection rates that the row allows: of its counts, else as printed."""
+        if (share := self.share) is not None:
+            return (share, share)
+        return None if self.rate is None else (max(self.rate.low, 0.0), self.rate.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """A published table.
+
+    Attributes
+    ----------
+    name : what it is called; the category columns where it has no name.
+    dimensions : the headers of the category columns: ``("sex",)``, ``("sex", "race")``.
+    columns : the header of every other column that is read.
+    rows : its rows in order.
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    columns: Mapping[Role, str]
+    rows: tuple[PublishedRow, ...]
+
+    @property
+    def groups(self) -> tuple[PublishedRow, ...]:
+        """Return the rows of groups."""
+        return self.of(RowKind.GROUP)
+
+    def of(self, kind: RowKind) -> tuple[PublishedRow, ...]:
+        """Return the rows of a kind."""
+        return tuple(row for row in self.rows if row.kind is kind)
+
+    @property
+    def people(self) -> float | None:
+        """Return how many people are in the groups; None where a row has no number."""
+        numbers = [row.n.value for row in self.groups if row.n is not None]
+        return sum(numbers) if len(numbers) == len(self.groups) else None

@@ -1,0 +1,182 @@
+"""Sentences about the faults of published tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.errors import listing, quote
+from fairgauge.published.faults import FaultCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairgauge.published.faults import Fault
+
+_COLUMNS = {"n": "number of people", "selected": "number selected", "rate": "selection rate"}
+
+
+def describe_fault(fault: Fault) -> str:
+    """Return a fault as a sentence without a full stop."""
+    return _DESCRIBED[fault.code](dict(fault.parameters))
+
+
+def _column(p: dict[str, Any]) -> str:
+    return _COLUMNS[p["column"]]
+
+
+def _not_whole(p: dict[str, Any]) -> str:
+    return f"the {_column(p)} is {p['printed']}, which is not a whole number"
+
+
+def _negative(p: dict[str, Any]) -> str:
+    return f"the {_column(p)} is {p['printed']}, which is negative"
+
+
+def _exceeds(p: dict[str, Any]) -> str:
+    return f"{p['selected']} of {p['n']} people are selected, more than there are"
+
+
+def _out_of_range(p: dict[str, Any]) -> str:
+    return f"the selection rate {p['printed']} is not between 0 and 1"
+
+
+def _rate_mismatch(p: dict[str, Any]) -> str:
+    return (
+        f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
+        f"{_number(p['share'])}"
+    )
+
+
+def _rate_of_other(p: dict[str, Any]) -> str:
+    return (
+        f"the selection rate is printed as {p['printed']}, which is the rate of "
+        f"{quote(p['other'])}; its own is {_number(p['share'])}"
+    )
+
+
+def _mixed_units(p: dict[str, Any]) -> str:
+    return (
+        f"the selection rate {p['printed']} is not in the unit of its column (share or per cent); "
+        f"it is {_number(p['share'])}"
+    )
+
+
+def _ratio_mismatch(p: dict[str, Any]) -> str:
+    return (
+        f"the impact ratio is printed as {p['printed']}; compared with {quote(p['reference'])} it "
+        f"is {_number(p['ratio'])}"
+    )
+
+
+def _ratio_inverted(p: dict[str, Any]) -> str:
+    return (
+        f"the impact ratio {p['printed']} is upside down: compared with {quote(p['reference'])} it "
+        f"is {_number(p['ratio'])}"
+    )
+
+
+def _another_reference(p: dict[str, Any]) -> str:
+    return (
+        f"the impact ratio {p['printed']} compares with {quote(p['other'])}; compared with "
+        f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
+    )
+
+
+def _repeated_category(p: dict[str, Any]) -> str:
+    return f"the category stands in row {p['other']} already"
+
+
+def _repeated_row(p: dict[str, Any]) -> str:
+    return f"the counts are the same as those of {quote(p['other'])}; this may be a copied row"
+
+
+def _total(p: dict[str, Any]) -> str:
+    return (
+        f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {p['total']:,.0f}"
+    )
+
+
+def _margin(p: dict[str, Any]) -> str:
+    return (
+        f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
+        f"{quote(p['other'])} add up to {p['total']:,.0f}"
+    )
+
+
+def _no_reference(p: dict[str, Any]) -> str:
+    del p
+    return "no category has a ratio of 1, so the table does not show what ratios compare with"
+
+
+def _not_highest(p: dict[str, Any]) -> str:
+    return (
+        f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
+        f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
+    )
+
+
+def _small_reference(p: dict[str, Any]) -> str:
+    return (
+        f"the reference of the ratios has {p['n']} people, {100 * p['share']:.1f}% of all; the "
+        f"highest rate among larger categories is that of {quote(p['other'])}"
+    )
+
+
+def _several_references(p: dict[str, Any]) -> str:
+    return (
+        f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
+        "selection rate"
+    )
+
+
+def _ratio_missing(p: dict[str, Any]) -> str:
+    return f"no impact ratio is printed for {p['n']} people, {100 * p['share']:.1f}% of all"
+
+
+def _ratio_of_unknown(p: dict[str, Any]) -> str:
+    return f"people of unknown category have a ratio ({p['printed']}); they are no category"
+
+
+def _numbers_missing(p: dict[str, Any]) -> str:
+    names = " and the ".join(_COLUMNS[each] for each in p["columns"])
+    return f"the {names} is missing, so the row cannot be checked"
+
+
+def _category_missing(p: dict[str, Any]) -> str:
+    return f"these combinations have no row: {listing(p['categories'])}"
+
+
+def _unknown_not_stated(p: dict[str, Any]) -> str:
+    del p
+    return "the table does not state how many people are of unknown category"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+_DESCRIBED: dict[FaultCode, Callable[[dict[str, Any]], str]] = {
+    FaultCode.NOT_WHOLE: _not_whole,
+    FaultCode.NEGATIVE: _negative,
+    FaultCode.SELECTED_EXCEEDS_N: _exceeds,
+    FaultCode.RATE_OUT_OF_RANGE: _out_of_range,
+    FaultCode.RATE_MISMATCH: _rate_mismatch,
+    FaultCode.RATE_OF_OTHER_ROW: _rate_of_other,
+    FaultCode.MIXED_UNITS: _mixed_units,
+    FaultCode.RATIO_MISMATCH: _ratio_mismatch,
+    FaultCode.RATIO_INVERTED: _ratio_inverted,
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE: _another_reference,
+    FaultCode.REPEATED_CATEGORY: _repeated_category,
+    FaultCode.REPEATED_ROW: _repeated_row,
+    FaultCode.TOTAL_MISMATCH: _total,
+    FaultCode.MARGIN_MISMATCH: _margin,
+    FaultCode.NO_REFERENCE: _no_reference,
+    FaultCode.REFERENCE_NOT_HIGHEST: _not_highest,
+    FaultCode.REFERENCE_IS_SMALL: _small_reference,
+    FaultCode.SEVERAL_REFERENCES: _several_references,
+    FaultCode.RATIO_MISSING: _ratio_missing,
+    FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
+    FaultCode.NUMBERS_MISSING: _numbers_missing,
+    FaultCode.CATEGORY_MISSING: _category_missing,
+    FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
+}

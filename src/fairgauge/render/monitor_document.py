@@ -1,0 +1,286 @@
+"""The document of a monitor: the promise, alarms, and every comparison over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Outcome
+from fairgauge.render import numbers
+from fairgauge.render.display_names import called
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Column,
+    DocumentTree,
+    Facts,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    TimeChart,
+    Tone,
+    Unit,
+)
+from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
+from fairgauge.render.monitor_sentences import (
+    describe_baseline,
+    describe_promise,
+    tolerated_words,
+)
+from fairgauge.report.monitor_results import Detector, MonitorState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, Point
+
+_TONES = {
+    MonitorState.ALARM: Tone.BAD,
+    MonitorState.NO_ALARM: Tone.GOOD,
+    MonitorState.INSUFFICIENT: Tone.UNSURE,
+}
+_VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
+_MOST_NAMED = 10
+_MOST_CHARTS = 40
+METHOD = (
+    "Every period yields an e-value for each comparison: a likelihood ratio whose expectation is "
+    "at most 1 wherever the rates are tolerated, whatever the sizes of the groups (Turner, Ly and "
+    "Grunwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
+    "their products over all possible beginnings of a change is the evidence; it raises an alarm "
+    "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
+    "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
+    "Rows are taken to be independent of each other within groups."
+)
+_SPENDING = (
+    "Metrics that contrast no rate of independent rows spend alpha divided by the horizon in every "
+    "period: an alarm needs a period whose interval at that level lies outside the limits."
+)
+CAVEAT = (
+    "An alarm reports that a measured disparity left its tolerated range. Whether that is unfair "
+    "depends on context, law and causes that the counts do not hold; no alarm does not show that "
+    "rates are equal."
+)
+
+
+def monitor_document(report: MonitorReport) -> DocumentTree:
+    """Build the document of a monitor."""
+    sections = [
+        Section("alarms", "Alarms", tuple(_alarms(report)), short="Alarms"),
+        Section("comparisons", "Monitored comparisons", tuple(_comparisons(report)),
+                short="Comparisons"),
+        *_series(report),
+        Section("imported", "Values of an earlier system", tuple(_imported(report)),
+                short="Earlier system"),
+        Section("notes", "Notes", tuple(_notes(report)), short="Notes"),
+        Section("method", "Method", tuple(_method(report)), short="Method"),
+    ]  # fmt: skip
+    return DocumentTree(
+        title=f"Fairness monitor: {report.model}",
+        beside=_span(report),
+        lead=(describe_promise(report),) if report.comparisons else (),
+        cover=(),
+        verdict=_verdict(report),
+        tone=_VERDICT_TONES.get(report.verdict, Tone.UNSURE),
+        sections=tuple(section for section in sections if section.blocks),
+        created=report.created,
+        version=report.version,
+    )
+
+
+def _span(report: MonitorReport) -> str:
+    count = len(report.periods)
+    if not count:
+        return "no periods yet"
+    word = numbers.plural(count, report.length, f"{report.length}s")
+    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}"
+
+
+def _verdict(report: MonitorReport) -> str:
+    alarms = len(report.alarms)
+    if alarms:
+        return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
+    return "NO ALARM" if report.verdict is Outcome.PASS else "INSUFFICIENT DATA"
+
+
+def _alarms(report: MonitorReport) -> Iterator[Block]:
+    if report.alarms:
+        yield Items(tuple(each.says for each in report.alarms))
+        yield Paragraph(CAVEAT, Tone.SOFT)
+
+
+def _comparisons(report: MonitorReport) -> Iterator[Block]:
+    if not report.comparisons:
+        yield Paragraph("No period has a group that a rule is for.")
+        return
+    yield _overview(report)
+    baselines = [
+        f"{name_of(each)}. {describe_baseline(each, each.baseline)}"
+        for each in report.comparisons
+        if each.baseline is not None
+    ]
+    if baselines:
+        yield Items(tuple(baselines))
+
+
+def _overview(report: MonitorReport) -> Table:
+    columns = (
+        Column("comparison", numeric=False),
+        Column("state", numeric=False),
+        Column("tolerated", numeric=False),
+        Column("last period"),
+        Column("95% CI", joined=True),
+        Column("evidence"),
+        Column("alarm at", joined=True),
+    )
+    return Table("Every rule for every group", columns, tuple(map(_row, report.comparisons)))
+
+
+def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
+    last = _last(each.points)
+    kind, sign = unit(each.metric), signed(each.metric)
+    value = shown(last.value, kind, sign=sign) if last else "-"
+    ends = shown_range(last.low, last.high, kind, sign=sign) if last else ""
+    approximate = each.detector is Detector.ALPHA_SPENDING
+    return (
+        Cell(name_of(each), name=True),
+        Cell(f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]),
+        Cell(tolerated_words(each)),
+        Cell(value),
+        Cell(ends),
+        Cell("-" if approximate else evidence_text(each.evidence)),
+        Cell("-" if approximate else evidence_text(each.threshold)),
+    )
+
+
+def name_of(each: MonitoredComparison) -> str:
+    """Return the name of a comparison: its metric and whose it is."""
+    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
+    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}"
+
+
+def evidence_text(value: float | None) -> str:
+    """Return evidence in few digits."""
+    if value is None:
+        return "-"
+    if value >= 1e7:
+        return f"{value:.0e}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _last(points: Sequence[Point]) -> Point | None:
+    return next((each for each in reversed(points) if each.value is not None), None)
+
+
+def _series(report: MonitorReport) -> Iterator[Section]:
+    """Yield the charts of every comparison, those with an alarm first."""
+    ordered = sorted(report.comparisons, key=lambda each: each.state is not MonitorState.ALARM)
+    parts = tuple(
+        Section(f"series-{i}", name_of(each), tuple(_charts(each)),
+                folded=each.alarm is None and len(ordered) > 1)
+        for i, each in enumerate(ordered[:_MOST_CHARTS])
+        if each.points
+    )  # fmt: skip
+    if parts:
+        yield Section("series", "Over time", parts, short="Over time")
+
+
+def _charts(each: MonitoredComparison) -> Iterator[Block]:
+    times = tuple(point.period for point in each.points)
+    since = alarm = None
+    if each.alarm is not None:
+        since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
+    kind = unit(each.metric)
+    marks = tuple(Mark(p.value, p.low, p.high, p.sparse) for p in each.points)
+    notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
+    if alarm is not None:
+        notes.append("The red line is the alarm; shaded is the time since the change.")
+    points = " (pp)" if kind is Unit.POINTS else ""
+    yield TimeChart(
+        f"{metric_words(each.metric)}{points}, tolerated {tolerated_words(each)}",
+        times,
+        marks,
+        kind,
+        allowed=(each.low, each.high),
+        since=since,
+        alarm=alarm,
+        notes=(" ".join(notes),),
+    )
+    if each.threshold is not None:
+        yield TimeChart(
+            "Evidence that it left the tolerated range (logarithmic)",
+            times,
+            tuple(Mark(p.evidence) for p in each.points),
+            Unit.NUMBER,
+            threshold=each.threshold,
+            since=since,
+            alarm=alarm,
+            notes=(f"An alarm needs {evidence_text(each.threshold)}, the dashed line.",),
+        )
+    if each.alarm is None:
+        yield Paragraph(each.says)
+
+
+def _imported(report: MonitorReport) -> Iterator[Block]:
+    if not report.imported:
+        return
+    names = dict.fromkeys((each.metric, each.feature, each.group) for each in report.imported)
+    for metric, feature, group in list(names)[:_MOST_CHARTS]:
+        held = [
+            each
+            for each in report.imported
+            if (each.metric, each.feature, each.group) == (metric, feature, group)
+        ]
+        yield TimeChart(
+            f"{metric}, {called(feature)}: {called(group)}",
+            tuple(each.period for each in held),
+            tuple(Mark(each.value) for each in held),
+            Unit.NUMBER,
+            notes=("Values without counts: they are shown, and raise no alarm.",),
+        )
+
+
+def _notes(report: MonitorReport) -> Iterator[Block]:
+    notes = [
+        f"{called(each.rule)} names the group {called(each.group)}, which no period has."
+        + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
+        for each in report.unmatched
+    ]
+    if report.absent:
+        named = numbers.listing(list(report.absent), most=_MOST_NAMED)
+        notes.append(f"Periods without counts: {named}.")
+    if report.waiting:
+        count = len(report.waiting)
+        notes.append(
+            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
+            f"{report.waiting[0]}: rules that need labels enter in order, once no row lacks one."
+        )
+    late = [f"{called(group)} ({called(feature)}, from {first})"
+            for feature, group, first in report.late_groups]  # fmt: skip
+    if late:
+        notes.append(
+            f"Not in the first period: {numbers.listing(late, most=_MOST_NAMED)}. Their share of "
+            "alpha comes from the fifth that is kept for later groups."
+        )
+    if notes:
+        yield Items(tuple(notes))
+
+
+def _method(report: MonitorReport) -> Iterator[Block]:
+    detectors = {each.detector for each in report.comparisons}
+    if Detector.E_DETECTOR in detectors:
+        yield Paragraph(METHOD)
+    if Detector.ALPHA_SPENDING in detectors:
+        yield Paragraph(_SPENDING)
+    if report.comparisons:
+        shares = sorted({each.alpha for each in report.comparisons})
+        ends = f"{shares[0]:.2g}" if len(shares) == 1 else f"{shares[0]:.2g} to {shares[-1]:.2g}"
+        length = f"{report.horizon:,} {report.length}s"
+        promise = f"at most {100 * report.alpha:g}% within {length}, over all comparisons"
+        facts = {
+            "probability of a false alarm": promise,
+            "comparisons": f"{len(report.comparisons):,}",
+            "share of alpha of each": ends,
+            "history": report.history,
+        }
+        yield Facts(tuple(facts.items()))

@@ -1,0 +1,212 @@
+"""What a monitored comparison and a monitor came to, as sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairgauge.render import numbers
+from fairgauge.render.display_names import called, capitalised
+from fairgauge.render.document_tree import Unit
+from fairgauge.render.metric_words import (
+    compared_rate,
+    metric_words,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.names_in_use import rate_row
+from fairgauge.report.monitor_results import Detector, MonitorState
+
+if TYPE_CHECKING:
+    from fairgauge.report.monitor_results import (
+        Alarm,
+        Baseline,
+        Decomposition,
+        MonitoredComparison,
+        MonitorReport,
+        Pooled,
+    )
+
+_SMALL = 0.0005
+_HARDLY = 0.1
+_CLEAR = 2.0
+
+
+def describe_comparison(each: MonitoredComparison) -> str:
+    """Describe what a rule came to for a group: its alarm, or how far the evidence is from one."""
+    if each.alarm is not None:
+        return " ".join(filter(None, _alarm(each, each.alarm)))
+    subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
+    if each.state is MonitorState.INSUFFICIENT:
+        return f"{subject}: insufficient data for {tolerated_words(each)}."
+    if each.threshold is None:
+        return f"{subject}: no period's interval lies outside {tolerated_words(each)}."
+    evidence = each.evidence or 0.0
+    return (
+        f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
+        f"{_evidence(evidence)}; an alarm needs {_evidence(each.threshold)}."
+    )
+
+
+def describe_promise(report: MonitorReport) -> str:
+    """State the probability of a false alarm, and what it covers."""
+    size = len(report.comparisons)
+    covered = numbers.plural(size, "comparison", "comparisons")
+    horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
+    approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]
+    stay = f"all {size:,} monitored {covered} stay within their limits"
+    if size == 1:
+        stay = "the monitored comparison stays within its limits"
+    text = (
+        f"If {stay}, the probability of any alarm within {horizon} is at most "
+        f"{100 * report.alpha:g}%, whatever the batch sizes."
+    )
+    if approximate:
+        names = dict.fromkeys(metric_words(each.metric) for each in approximate)
+        text += (
+            f" For {numbers.listing(list(names))} this is approximate, as the confidence "
+            "intervals are."
+        )
+    return text
+
+
+def tolerated_words(each: MonitoredComparison) -> str:
+    """Return the tolerated values of a comparison in words: ``0.8 or more``."""
+    kind = unit(each.metric)
+    sign = signed(each.metric)
+
+    def end(value: float) -> str:
+        if each.baseline is not None:
+            return shown(value, kind, sign=sign)
+        text = f"{100 * value:{'+' if sign else ''}.4g}" if kind is Unit.POINTS else f"{value:.4g}"
+        return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
+
+    points = " pp" if kind is Unit.POINTS else ""
+    if math.isinf(each.low) and math.isinf(each.high):
+        return "any value"
+    if math.isinf(each.high):
+        return f"{end(each.low)}{points} or more"
+    if math.isinf(each.low):
+        return f"{end(each.high)}{points} or less"
+    return f"{end(each.low)} to {end(each.high)}{points}"
+
+
+def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
+    """Describe a baseline, and what its uncertainty makes of the tolerated values."""
+    kind, sign = unit(each.metric), signed(each.metric)
+    ends = shown_range(baseline.low, baseline.high, kind, sign=sign)
+    sizes = f"n = {baseline.n_group:,}"
+    sizes += f" and {baseline.n_reference:,}" if baseline.n_reference else ""
+    return (
+        f"The baseline {called(baseline.source)} has {shown(baseline.value, kind, sign=sign)} "
+        f"({sizes}) and is itself an estimate ({ends}); tolerated is {tolerated_words(each)}."
+    )
+
+
+def _sides(each: MonitoredComparison) -> str:
+    if not each.reference:
+        return called(each.group)
+    return f"{called(each.group)} vs {called(each.reference)}"
+
+
+def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
+    """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
+    since = "in" if alarm.since == alarm.period and each.threshold is None else "since about"
+    what = (
+        f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} has been "
+        f"outside {tolerated_words(each)} {since} {alarm.since}."
+    )
+    return [
+        what,
+        _how_much(each, alarm),
+        _who(each, alarm),
+        _why(each, alarm),
+    ]
+
+
+def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
+    kind, sign = unit(each.metric), signed(each.metric)
+
+    def value(held: Pooled) -> str:
+        points = " pp" if kind is Unit.POINTS else ""
+        return f"{shown(held.value, kind, sign=sign)}{points}"
+
+    ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
+    text = f"It is {value(alarm.after)} (95% CI {ends})"
+    if alarm.before is None:
+        return f"{text}; there are no periods before to compare with."
+    when = "in the baseline" if alarm.before.first is None else "before"
+    return f"{text}, {when} {value(alarm.before)}."
+
+
+def _who(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return which rates moved, from what to what."""
+    before, after = alarm.before, alarm.after
+    if before is None or before.rate_group is None or after.rate_group is None:
+        return ""
+    rate = rate_words(compared_rate(each.metric) or each.metric)
+    subject = f"The {rate} of {called(each.group)}"
+    own = (before.rate_group, after.rate_group)
+    if before.rate_reference is None or after.rate_reference is None:
+        return f"{_move(subject, *own)}."
+    theirs = (before.rate_reference, after.rate_reference)
+    return (
+        f"{_move(subject, *own, theirs[1] - theirs[0])}; "
+        f"{_move(f'that of {called(each.reference)}', *theirs, own[1] - own[0])}."
+    )
+
+
+def _move(subject: str, before: float, after: float, other: float = 0.0) -> str:
+    """Return how a rate moved; one that moved far less than the other rate hardly changed."""
+    change = after - before
+    ends = f"{numbers.percent(before)} to {numbers.percent(after)}"
+    if abs(change) < max(_SMALL, _HARDLY * abs(other)):
+        return f"{subject} hardly changed ({ends})"
+    return f"{subject} {'rose' if change > 0 else 'fell'} from {ends}"
+
+
+def _why(each: MonitoredComparison, alarm: Alarm) -> str:
+    """Return how much of the change is composition and how much treatment, and what to look at."""
+    parts = alarm.decomposition
+    if parts is None or alarm.change is None or alarm.low is None or alarm.high is None:
+        return ""
+    what = "rate" if not each.reference else "difference of the rates"
+    text = (
+        f"The {what} changed by {_points(alarm.change)} pp "
+        f"(95% CI {_points(alarm.low)} to {_points(alarm.high)})"
+    )
+    if not parts.by:
+        row = rate_row(compared_rate(each.metric) or each.metric)
+        within = "decisions" if row is None or "label" not in row.needs else "predictions or labels"
+        return (
+            f"{text}. Without strata the counts hold no mix of cases: count with strata to "
+            f"separate who applies from {within}."
+        )
+    by = numbers.listing([called(name) for name in parts.by])
+    return (
+        f"{text}: {_points(parts.composition)} pp from composition (the mix of {by}) and "
+        f"{_points(parts.treatment)} pp from treatment (rates at a given {by}). {_look(parts, by)}"
+    )
+
+
+def _look(parts: Decomposition, by: str) -> str:
+    """Return what to look at first."""
+    mix, within = abs(parts.composition), abs(parts.treatment)
+    if mix > _CLEAR * within:
+        return f"Look first at who applies: the mix of {by}."
+    if within > _CLEAR * mix:
+        return f"Look first at decisions within {by}: the model, its inputs, its threshold."
+    return f"Look at both: the mix of {by} and the decisions within."
+
+
+def _points(value: float) -> str:
+    return numbers.points(value)
+
+
+def _evidence(value: float) -> str:
+    if value >= 1e9:
+        return f"{value:.1e}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"

@@ -1,0 +1,49 @@
+"""The text of a verification of a sealed bundle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.render.display_names import called
+from fairgauge.report.verification import Finding
+
+if TYPE_CHECKING:
+    from fairgauge.report.verification import Verification
+
+_MOST_LISTED = 20
+
+
+def describe_verification(found: Verification) -> str:
+    """Return what a verification comes to, in a few lines."""
+    lines = [_headline(found)]
+    lines.append(
+        f"  sealed {found.created} by fairgauge {found.sealed_by}; verified by {found.verified_by}"
+    )
+    if found.signed_by:
+        lines.append(f"  signed by {found.signed_by}")
+    lines += [f"  changed: {name}" for name in found.changed]
+    for each in found.different[:_MOST_LISTED]:
+        lines.append(
+            f"  {called(each.subject)} ({each.path}): {called(each.sealed)} in the report, "
+            f"{called(each.recomputed)} from the counts"
+        )
+    if len(found.different) > _MOST_LISTED:
+        lines.append(f"  and {len(found.different) - _MOST_LISTED:,} more")
+    if found.from_rows:
+        lines.append(f"  not recomputed, because they need the rows: {', '.join(found.from_rows)}")
+    return "\n".join(lines)
+
+
+def _headline(found: Verification) -> str:
+    name = called(found.name)
+    if found.finding is Finding.CHANGED:
+        return f"CHANGED: {name} is not as it was sealed"
+    if found.finding is Finding.DIFFERENT:
+        count = len(found.different)
+        return f"DIFFERENT: {count:,} of {count + found.numbers:,} values do not follow from counts"
+    exact = (
+        "to the last digit"
+        if not found.largest_deviation
+        else f"to within {found.largest_deviation:.0e} of their size"
+    )
+    return f"REPRODUCED: all {found.numbers:,} values follow from the counts {exact}"

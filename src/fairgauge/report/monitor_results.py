@@ -1,0 +1,339 @@
+"""What a monitor came to: comparisons followed over periods, and the alarms they raised."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import Outcome
+from fairgauge.report.plain_values import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.values import Saved
+
+SCHEMA = "fairgauge.monitor_report/1"
+
+
+class Detector(StrEnum):
+    """What raises the alarm of a comparison."""
+
+    E_DETECTOR = "e-detector"
+    ALPHA_SPENDING = "alpha-spending"
+
+
+class MonitorState(StrEnum):
+    """What a monitored comparison came to."""
+
+    ALARM = "alarm"
+    NO_ALARM = "no alarm"
+    INSUFFICIENT = "insufficient data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The counts that a rule holds the periods against, as they are for one comparison.
+
+    Attributes
+    ----------
+    source, digest : the file that it was read from, and the fingerprint of its counts.
+    value : the contrast in the baseline; None where it is undefined.
+    low, high : its confidence limits, with an error of half the comparison's alpha.
+    n_group, n_reference : the denominators.
+    """
+
+    source: str
+    digest: str
+    value: float | None
+    low: float
+    high: float
+    n_group: int
+    n_reference: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One period of a monitored comparison.
+
+    Attributes
+    ----------
+    period : its name.
+    value, low, high : the estimate with its 95% confidence interval, of this period alone.
+    rate_group, rate_reference : the rates that are compared; None of metrics of other kinds.
+    n_group, n_reference : the denominators of the rates.
+    evidence : the detector's evidence after this period; None where the period waits for labels,
+        or where the detector has none.
+    sparse : whether a side has fewer rows than the smallest group.
+    """
+
+    period: str
+    value: float | None
+    low: float | None
+    high: float | None
+    rate_group: float | None
+    rate_reference: float | None
+    n_group: int
+    n_reference: int
+    evidence: float | None
+    sparse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooled:
+    """A monitored comparison over several periods together.
+
+    Attributes
+    ----------
+    first, last : the periods; those of the baseline have no name.
+    value, low, high : the contrast with its 95% confidence interval.
+    rate_group, rate_reference, n_group, n_reference : the rates and their denominators.
+    """
+
+    first: str | None
+    last: str | None
+    value: float | None
+    low: float | None
+    high: float | None
+    rate_group: float | None
+    rate_reference: float | None
+    n_group: int
+    n_reference: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decomposition:
+    """The change of the difference of two rates, in two terms that add up to it.
+
+    Attributes
+    ----------
+    change : the difference of the rates since the change, less that before.
+    composition : the part due to a different mix of strata (or of the groups of the reference).
+    treatment : the part due to different rates within them.
+    by : the columns whose mix is meant; empty where the counts hold none, so that everything is
+        treatment as far as the counts show.
+    """
+
+    change: float
+    composition: float
+    treatment: float
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """An alarm: when it was raised, since when, by how much, and why.
+
+    Attributes
+    ----------
+    period : the period whose counts raised it.
+    since : the period with which the change most likely began.
+    after : all periods since then together.
+    before : the periods before, or the baseline; None where the alarm covers all periods.
+    change, low, high : after less before, of the difference of the rates, with its 95% confidence
+        interval; None without a before. The interval takes the beginning as known.
+    decomposition : composition and treatment; None without a before.
+    """
+
+    period: str
+    since: str
+    after: Pooled
+    before: Pooled | None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    decomposition: Decomposition | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitoredComparison:
+    """A rule for one group: what is tolerated, what happened in every period, and the alarm.
+
+    Attributes
+    ----------
+    rule : the rule as it is written.
+    metric, feature, group, reference : what is compared.
+    detector : what raises the alarm; alpha spending is approximate, as intervals are.
+    alpha : the probability of a false alarm within the horizon that is spent on it.
+    threshold : the evidence that raises the alarm; None of alpha spending.
+    low, high : the tolerated values, open ends as infinities.
+    baseline : the baseline that they are around, if they are.
+    points : the periods.
+    state, alarm : what it came to.
+    """
+
+    rule: str
+    metric: str
+    feature: str
+    group: str
+    reference: str
+    detector: Detector
+    alpha: float
+    threshold: float | None
+    low: float
+    high: float
+    baseline: Baseline | None
+    points: tuple[Point, ...]
+    state: MonitorState
+    alarm: Alarm | None
+
+    @property
+    def evidence(self) -> float | None:
+        """Return the evidence after the last period that has any."""
+        known = (each.evidence for each in reversed(self.points) if each.evidence is not None)
+        return next(known, None)
+
+    @property
+    def says(self) -> str:
+        """Return what it came to as a sentence."""
+        from fairgauge.render.monitor_sentences import describe_comparison
+
+        return describe_comparison(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """A group that a rule names and that no period has, with the nearest name that one has."""
+
+    rule: str
+    group: str
+    nearest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedValue:
+    """A value of an earlier system, without counts: drawn in the time line, never decided by.
+
+    Attributes
+    ----------
+    period : the period it is of.
+    metric, feature, group : what it is, in the names of that system.
+    value : the value.
+    source : the file that it was read from.
+    """
+
+    period: str
+    metric: str
+    feature: str
+    group: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorReport:
+    """What a monitor came to; `print` shows it, and `save` writes a dashboard.
+
+    Attributes
+    ----------
+    version, created : of the fairgauge that made it, and when.
+    history : where the counts are kept.
+    model : what is monitored: the title of the specification's document, or the history's name.
+    spec : the question and the settings of the monitor.
+    periods : the periods, in order.
+    absent : periods between the first and the last that the history does not hold.
+    waiting : periods whose labels are incomplete, for rules that need labels.
+    late_groups : groups that were not in the first period, each with its first.
+    horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
+    comparisons : every rule for every group.
+    unmatched : groups that rules name and no period has; with one there is no pass.
+    imported : values of earlier systems.
+    """
+
+    version: str
+    created: str
+    history: str
+    model: str
+    spec: Saved
+    periods: tuple[str, ...]
+    absent: tuple[str, ...]
+    waiting: tuple[str, ...]
+    late_groups: tuple[tuple[str, str, str], ...]
+    horizon: int
+    alpha: float
+    length: str
+    comparisons: tuple[MonitoredComparison, ...]
+    catalogue: Catalogue
+    unmatched: tuple[Unmatched, ...] = ()
+    imported: tuple[ImportedValue, ...] = ()
+
+    @property
+    def alarms(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons that raised an alarm, the earliest first."""
+        raised = [each for each in self.comparisons if each.alarm is not None]
+        return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+        states = {each.state for each in self.comparisons}
+        if MonitorState.ALARM in states:
+            return Outcome.FAIL
+        passed = states == {MonitorState.NO_ALARM} and not self.unmatched
+        return Outcome.PASS if passed else Outcome.INCONCLUSIVE
+
+    def to_dict(self) -> Plain:
+        """Return the report as plain values, in the order and names of its JSON."""
+        shown = ("history", "model", "spec", "periods", "absent", "waiting", "late_groups",
+                 "horizon", "alpha", "length")  # fmt: skip
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            "created": self.created,
+            **{name: plain(getattr(self, name)) for name in shown},
+            "verdict": str(self.verdict),
+            "comparisons": [
+                _fields(each) | {"evidence": _number(each.evidence), "says": each.says}
+                for each in self.comparisons
+            ],
+            "unmatched": [_fields(each) for each in self.unmatched],
+            "imported": [_fields(each) for each in self.imported],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report, whole or not at all; the format follows the suffix.
+
+        Raises
+        ------
+        DataError
+            The suffix is of no known format, or the file cannot be written.
+        """
+        from fairgauge.render import save
+
+        save(self, path)
+
+    def __str__(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "text")
+
+    def __repr__(self) -> str:
+        return (
+            f"<MonitorReport of {len(self.periods):,} periods: {len(self.alarms):,} alarms in "
+            f"{len(self.comparisons):,} comparisons; print() shows it>"
+        )
+
+
+def _fields(value: object) -> Plain:
+    return {each.name: _nested(getattr(value, each.name)) for each in fields(value)}  # type: ignore[arg-type]
+
+
+def _nested(value: object) -> object:
+    if isinstance(value, (Baseline, Point, Pooled, Decomposition, Alarm)):
+        return _fields(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Point):
+        return [_fields(each) for each in value]
+    return _number(value) if isinstance(value, float) else plain(value)
+
+
+def _number(value: float | None) -> object:
+    return None if value is None or math.isnan(value) else plain(float(value))

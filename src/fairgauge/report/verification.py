@@ -1,0 +1,72 @@
+"""The result of verifying a sealed bundle, as a frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Finding(StrEnum):
+    """What a verification comes to."""
+
+    REPRODUCED = "reproduced"
+    DIFFERENT = "different"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentNumber:
+    """A number of the sealed report that the counts do not give.
+
+    Attributes
+    ----------
+    path : where it stands in the report: ``estimates[3].value``.
+    subject : the metric, feature and group, in words of the report's keys.
+    sealed, recomputed : the two values, as text; "absent" where one has none.
+    """
+
+    path: str
+    subject: str
+    sealed: str
+    recomputed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of a sealed bundle when its report was computed again from its counts.
+
+    Attributes
+    ----------
+    name : the file.
+    sealed_by, verified_by : the versions of fairgauge that made and verified the bundle.
+    created : when it was sealed.
+    changed : the parts whose content does not fit the manifest.
+    numbers : how many numbers and texts of results were compared.
+    different : those that differ.
+    largest_deviation : the largest relative difference of a number that counts as the same.
+    from_rows : metrics that need the rows, and cannot be recomputed from counts.
+    signed_by : the fingerprint of the key that signed it, None without a signature.
+    """
+
+    name: str
+    sealed_by: str
+    verified_by: str
+    created: str
+    changed: tuple[str, ...]
+    numbers: int
+    different: tuple[DifferentNumber, ...]
+    largest_deviation: float
+    from_rows: tuple[str, ...]
+    signed_by: str | None
+
+    @property
+    def finding(self) -> Finding:
+        """Return what it comes to."""
+        if self.changed:
+            return Finding.CHANGED
+        return Finding.DIFFERENT if self.different else Finding.REPRODUCED
+
+    def __str__(self) -> str:
+        from fairgauge.render.verification_text import describe_verification
+
+        return describe_verification(self)

@@ -1,0 +1,70 @@
+"""Writing a table of plain values as Parquet, with the DuckDB that reads everything else."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from fairgauge.errors import DataError, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+def write_parquet(
+    path: str | Path,
+    columns: Mapping[str, type[str | float | int | bool]],
+    rows: Iterable[Sequence[object]],
+) -> None:
+    """Write rows to a Parquet file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+    columns : mapping
+        The names of the columns with their types: str, float, int or bool.
+    rows : iterable of sequences
+        The values in the order of the columns; None is missing.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written.
+    """
+    target = Path(path)
+    kinds = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
+    types = ", ".join(f"{_literal(name)}: '{kinds[kind]}'" for name, kind in columns.items())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".writing-", dir=target.parent) as folder:
+            table, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
+            with table.open("w", encoding="utf-8") as handle:
+                handle.writelines(_record(columns, row) for row in rows)
+            read = (
+                f"read_json({_literal(table)}, columns = {{{types}}}, format = 'newline_delimited')"
+            )
+            with duckdb.connect() as connection:
+                query = f"COPY (SELECT * FROM {read}) TO {_literal(made)} (FORMAT parquet)"
+                connection.execute(query)
+            made.replace(target)
+    except (OSError, duckdb.Error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot write {quote(path)}: {reason}") from None
+
+
+def _record(columns: Iterable[str], row: Sequence[object]) -> str:
+    values = ((name, _plain(value)) for name, value in zip(columns, row, strict=True))
+    return json.dumps(dict(values), allow_nan=False) + "\n"
+
+
+def _plain(value: object) -> object:
+    """Return infinities as the texts that are read as such."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def _literal(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

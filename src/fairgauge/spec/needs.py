@@ -1,0 +1,113 @@
+"""Needs: what a metric or a rate needs that a specification does not give it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.lookup import SETS
+from fairgauge.catalogue.representation import Representation
+from fairgauge.catalogue.row_metrics import RowMetric
+from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.statistics import Statistic
+from fairgauge.errors import Problem
+from fairgauge.reasons import Reason, ReasonCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.catalogue.cells import Need
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.spec.options import Spec
+
+_TO_ADD: dict[str, str] = {
+    "label": "label (--label COL)",
+    "prediction": "prediction (--prediction COL), or score (--score COL)",
+    "score": "score (--score COL)",
+}
+
+
+def given_columns(spec: Spec) -> frozenset[Need]:
+    """Return the columns of an outcome that a specification has; a score makes predictions."""
+    given: dict[Need, bool] = {
+        "label": spec.label is not None,
+        "prediction": spec.prediction is not None or spec.score is not None,
+        "score": spec.score is not None,
+    }
+    return frozenset(need for need, stands in given.items() if stands)
+
+
+def unmet_need(row: Metric | Statistic, spec: Spec) -> Reason | None:
+    """Return what a metric or a rate needs that the specification does not give it."""
+    missing = sorted(row.needs - given_columns(spec))
+    of = row if isinstance(row, Statistic) else getattr(row, "of", None)
+    off_scale = isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)
+    weighted = spec.weight is not None
+    takes_weights = of.takes_weights if isinstance(of, Statistic) else True
+    obstacles = (
+        (missing, Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))),
+        (off_scale, Reason.of(ReasonCode.NEEDS_PROBABILITIES)),
+        (
+            isinstance(row, Representation) and not spec.population,
+            Reason.of(ReasonCode.NEEDS_POPULATION),
+        ),
+        (
+            weighted and (isinstance(row, RowMetric) or not takes_weights),
+            Reason.of(ReasonCode.NO_WEIGHTS),
+        ),
+        (
+            isinstance(row, RowMetric) and row.facts.by_features and not spec.features,
+            Reason.of(ReasonCode.NEEDS_FEATURES),
+        ),
+        (
+            isinstance(row, ConditionalDisparity) and spec.strata is None,
+            Reason.of(ReasonCode.NEEDS_STRATA),
+        ),
+    )
+    return next((reason for stands, reason in obstacles if stands), None)
+
+
+def unmet_needs(spec: Spec) -> Iterator[Problem]:
+    """Yield the named metrics without a column that they need, and the rules without anything.
+
+    A set such as ``clarify`` takes what the data allow. A metric that lacks anything but a column
+    of the outcome is reported as not applicable; a rule on it could never be evaluated.
+    """
+    try:
+        catalogue = spec.catalogue
+    except LookupError:
+        return  # two metrics have one name, which is reported as such
+    for i, asked in enumerate(spec.metrics):
+        if asked in SETS:
+            continue
+        for metric in catalogue.expand([asked]):
+            reason = unmet_need(metric, spec)
+            if reason is not None and reason.code is ReasonCode.NEEDS_COLUMNS:
+                yield Problem(f"metrics[{i}]", _what_to_add(metric, reason, spec))
+                break  # the ratio of a rate needs what its difference needs
+    for i, rule in enumerate(spec.rules):
+        metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
+        reason = unmet_need(metric_or_rate, spec)
+        if reason is not None:
+            message = _what_to_add(metric_or_rate, reason, spec)
+            yield Problem(f"rules[{i}].metric", message)
+
+
+def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:
+    if reason.code is ReasonCode.NEEDS_COLUMNS:
+        missing = reason["columns"].split(" and ")
+        columns = " and ".join(f"a {need}" for need in missing)
+        return f"{row.name} needs {columns}; " + "; ".join(f"add {_TO_ADD[n]}" for n in missing)
+    low, high = spec.score_range
+    wanted = {
+        ReasonCode.NEEDS_PROBABILITIES: "needs scores that are probabilities; score_range is "
+        f"{low:g} to {high:g}",
+        ReasonCode.NEEDS_POPULATION: "needs shares of a population; add population (--population "
+        "COL:V=SHARE,...)",
+        ReasonCode.NO_WEIGHTS: "is not defined of weighted rows; remove weight (--weight), or the "
+        "rule",
+        ReasonCode.NEEDS_FEATURES: "needs columns to compare rows by; add features (--features "
+        "COL,...)",
+        ReasonCode.NEEDS_STRATA: "needs strata; add strata (--strata COL)",
+    }
+    return f"{row.name} {wanted[reason.code]}"

@@ -1,0 +1,36 @@
+"""Audits in tests: `assert_passes` fails with a line for every rule that is not met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairgauge.report.report import Report
+
+__all__ = ["assert_passes"]
+
+
+def assert_passes(report: Report, *, inconclusive: str = "fail") -> None:
+    """Assert that every rule of an audit is met.
+
+    Parameters
+    ----------
+    report : Report
+        What `fairgauge.audit` returned, with rules.
+    inconclusive : {"fail", "pass"}
+        Whether a rule that cannot be decided, for want of data, fails the test, too.
+
+    Raises
+    ------
+    RulesNotMet
+        An ``AssertionError`` with a line for each rule and group that is not met.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> from fairgauge.testing import assert_passes
+    >>> counts = fg.confusion("sex", {"F": {"tp": 450, "fn": 50}, "M": {"tp": 450, "fn": 50}})
+    >>> assert_passes(fg.audit(counts, rules=["true_positive_rate.ratio >= 0.8"]))
+    """
+    __tracebackhide__ = True  # pytest shows the test that failed, not this function
+    report.check(inconclusive=inconclusive)

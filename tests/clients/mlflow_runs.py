@@ -1,0 +1,60 @@
+"""Logs reports to a local MLflow store, where MLflow is installed; prints what it holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import mlflow
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+
+import fairgauge as fg
+
+folder = Path(sys.argv[1])
+mlflow.set_tracking_uri(f"sqlite:///{folder / 'runs.db'}")
+mlflow.create_experiment("audits", artifact_location=(folder / "artifacts").as_uri())
+mlflow.set_experiment("audits")
+
+rng = np.random.default_rng(0)
+frame = pd.DataFrame(
+    {"a": rng.normal(size=400), "sex": rng.choice(["F", "M: & co", "M? & co"], 400)}
+)
+frame["y"] = (frame["a"] + (frame["sex"] == "F") + rng.normal(size=400) > 0).astype(int)
+options = {"sensitive": "sex", "rules": ["selection_rate.ratio >= 0.99"]}
+
+with mlflow.start_run() as logged:
+    report = fg.audit(frame, label="y", prediction=(frame["a"] > 0).astype(int), **options)
+    fg.mlflow.log_report(report)
+
+model = LogisticRegression().fit(frame[["a"]], frame["y"])
+frame["p"] = model.predict(frame[["a"]])
+with mlflow.start_run() as evaluated:
+    result = mlflow.models.evaluate(
+        data=frame,
+        targets="y",
+        predictions="p",
+        model_type="classifier",
+        evaluators=["fairgauge"],
+        evaluator_config={"fairgauge": options},
+    )
+
+client = mlflow.MlflowClient()
+
+
+def held(run: mlflow.ActiveRun) -> dict:
+    """Return what the store holds of a run."""
+    stored = client.get_run(run.info.run_id)
+    artifacts = {each.path for each in client.list_artifacts(run.info.run_id, "fairgauge")}
+    text = mlflow.artifacts.load_text(f"{stored.info.artifact_uri}/fairgauge/report.json")
+    return {
+        "metrics": stored.data.metrics,
+        "verdict": stored.data.tags["fairgauge.verdict"],
+        "artifacts": sorted(artifacts),
+        "report": json.loads(text),
+    }
+
+
+print(json.dumps({"logged": held(logged), "evaluated": held(evaluated), "result": result.metrics}))

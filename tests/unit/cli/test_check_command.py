@@ -1,0 +1,64 @@
+"""``fairgauge check``: exit codes, formats and errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from fairgauge.cli import main
+
+CLEAN = "group,n,hired,ratio\nA,1000,500,1.00\nB,1000,480,0.96\n"
+
+
+def run(*args, text=None):
+    return CliRunner().invoke(main, ["check", *args], input=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "code"),
+    [
+        (CLEAN, (), 0),
+        (CLEAN, ("--limit", "0.8"), 0),
+        (CLEAN.replace("0.96", "0.69"), (), 1),
+        (CLEAN.replace("480,0.96", "300,0.60"), ("--limit", "0.8"), 1),
+        (CLEAN.replace("1000,480,0.96", "100,41,0.82"), ("--limit", "0.8"), 3),
+        (CLEAN, ("--limit", "8"), 2),
+        (CLEAN, ("--column", "n"), 2),
+        ("", (), 2),
+    ],
+)
+def test_exit_codes(text, args, code):
+    found = run("-", *args, text=text)
+    assert found.exit_code == code, found.output
+    assert "Traceback" not in found.output
+
+
+def test_formats_agree(tmp_path):
+    path = tmp_path / "audit.csv"
+    path.write_text(CLEAN.replace("0.96", "0.69"), encoding="utf-8")
+    names = [tmp_path / f"check.{suffix}" for suffix in ("json", "csv", "md", "html", "txt")]
+    found = run(str(path), "--limit", "0.8", *(a for n in names for a in ("-o", str(n))))
+    assert found.exit_code == 1
+    plain = json.loads(names[0].read_text(encoding="utf-8"))
+    assert plain["errors"] == 1
+    assert plain["verdict"] == "pass"
+    rows = csv.DictReader(names[1].read_text(encoding="utf-8").splitlines())
+    (row,) = [each for each in rows if each["name"] == "B"]
+    group = plain["tables"][0]["groups"][1]
+    assert float(row["low"]) == group["low"]
+    message = plain["tables"][0]["faults"][0]["message"]
+    for name in names[2:]:
+        text = " ".join(name.read_text(encoding="utf-8").split())
+        assert "0.69" in text
+        assert "1 error in 1 table" in text
+    assert message.startswith("the impact ratio is printed as 0.69")
+
+
+def test_several_tables_have_a_summary(tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_text(CLEAN, encoding="utf-8")
+    found = run(str(tmp_path), "--limit", "0.8")
+    assert "Of 3 ratios, 3 are decided: 3 pass" in found.output

@@ -1,0 +1,210 @@
+"""A sealed bundle is reproduced from its counts, and every change to it is found."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, digest
+from fairgauge.report.verification import Finding
+
+ROWS = pl.DataFrame(
+    {
+        "y": [1, 0, 1, 1, 0, 0, 1, 0] * 30,
+        "p": [1, 0, 0, 1, 1, 0, 1, 0] * 30,
+        "g": ["a", "a", "b", "b", "b", "c", "c", "c"] * 30,
+        "x": list(range(240)),
+    }
+)
+ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "rules": ["DI >= 0.8"]}
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    cube = fg.count(ROWS, **ASKED)
+    path = tmp_path / "audit.fairgauge"
+    fg.seal(fg.audit(cube), cube, path)
+    return path
+
+
+def rewritten(path, change):
+    """Change the parts of a bundle, and write it back."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    change(parts)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
+    found = fg.verify(sealed)
+    assert found.finding is Finding.REPRODUCED
+    assert found.largest_deviation == 0
+    assert found.numbers > 100
+    assert found.signed_by is None
+    assert "REPRODUCED" in str(found)
+
+
+def test_the_same_parts_give_the_same_bytes(sealed, tmp_path):
+    with zipfile.ZipFile(sealed) as archive:
+        assert sorted(archive.namelist()) == sorted([MANIFEST, COUNTS, REPORT])
+        assert b'"codes"' in archive.read(COUNTS)
+
+
+@pytest.mark.parametrize("name", [COUNTS, REPORT])
+def test_a_changed_part_is_named(sealed, name):
+    def change(parts):
+        parts[name] = parts[name].replace(b"8", b"9", 1)
+
+    rewritten(sealed, change)
+    found = fg.verify(sealed)
+    assert found.finding is Finding.CHANGED
+    assert found.changed == (name,)
+
+
+def test_an_added_and_a_missing_part_are_named(sealed):
+    rewritten(sealed, lambda parts: parts.update({"extra.txt": b"x"}))
+    assert fg.verify(sealed).changed == ("extra.txt",)
+    rewritten(sealed, lambda parts: parts.pop(REPORT))
+    assert set(fg.verify(sealed).changed) == {"extra.txt", REPORT}
+
+
+def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed):
+    def change(parts):
+        report = json.loads(parts[REPORT])
+        report["estimates"][0]["value"] += 1e-6
+        report["verdicts"][0]["outcome"] = "pass"
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(sealed, change)
+    found = fg.verify(sealed)
+    assert found.finding is Finding.DIFFERENT
+    paths = [each.path for each in found.different]
+    assert paths[0] == "estimates[0].value"
+    assert "verdicts[0].outcome" in paths
+
+
+def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
+    pytest.importorskip("cryptography")
+    from cryptography.hazmat.primitives import serialization as s
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+
+    key = ed25519.Ed25519PrivateKey.generate()
+    pem = tmp_path / "key.pem"
+    pem.write_bytes(key.private_bytes(s.Encoding.PEM, s.PrivateFormat.PKCS8, s.NoEncryption()))
+    cube = fg.count(ROWS, **ASKED)
+    path = tmp_path / "audit.fairgauge"
+    found = fg.seal(fg.audit(cube), cube, path, pem)
+    assert found.finding is Finding.REPRODUCED
+    assert found.signed_by.startswith("ed25519:")
+
+    def change(parts):
+        manifest = json.loads(parts[MANIFEST])
+        manifest["created"] = "2020-01-01T00:00:00+00:00"
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, change)
+    assert fg.verify(path).changed == ("the signature",)
+
+
+def test_metrics_of_rows_are_named_and_not_recomputed(tmp_path):
+    asked = {**ASKED, "metrics": ["DPPL", "FT"], "features": ["x"]}
+    report = fg.audit(ROWS, **asked)
+    path = tmp_path / "audit.fairgauge"
+    found = fg.seal(report, fg.count(ROWS, **asked), path)
+    assert found.finding is Finding.REPRODUCED
+    assert found.from_rows == ("FT",)
+    assert "need the rows: FT" in str(found)
+
+
+def test_a_report_of_other_counts_is_refused(tmp_path):
+    cube = fg.count(ROWS, **ASKED)
+    other = fg.audit(ROWS.head(100), **ASKED)
+    with pytest.raises(fg.DataError, match="was not made of these counts"):
+        fg.seal(other, cube, tmp_path / "audit.fairgauge")
+    with pytest.raises(fg.DataError, match=r"ends in \.fairgauge"):
+        fg.seal(fg.audit(cube), cube, tmp_path / "audit.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
+def newer(parts):
+    manifest = json.loads(parts[MANIFEST])
+    manifest["schema"] = "fairgauge.bundle/9"
+    parts[MANIFEST] = json.dumps(manifest).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (newer, "has format 'fairgauge.bundle/9'"),
+        (lambda parts: parts.pop(MANIFEST), "it has no manifest"),
+        (lambda parts: parts.update({MANIFEST: b"[]"}), "it has no manifest"),
+    ],
+)
+def test_what_is_no_bundle_is_explained(sealed, change, message):
+    rewritten(sealed, change)
+    with pytest.raises(fg.DataError, match=message):
+        fg.verify(sealed)
+
+
+def test_damaged_and_absent_files(tmp_path):
+    with pytest.raises(fg.DataError, match="no file"):
+        fg.verify(tmp_path / "no.fairgauge")
+    path = tmp_path / "cut.fairgauge"
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(fg.DataError, match="is no bundle"):
+        fg.verify(path)
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    path = tmp_path / "bomb.fairgauge"
+    with zipfile.ZipFile(path, "w") as archive:
+        entry = zipfile.ZipInfo("manifest.json")
+        archive.writestr(entry, b"{}")
+    content = bytearray(path.read_bytes())
+    size = (3_000_000_000).to_bytes(4, "little")
+    directory = content.rindex(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = size
+    path.write_bytes(bytes(content))
+    assert zipfile.ZipFile(io.BytesIO(bytes(content))).infolist()[0].file_size == 3_000_000_000
+    with pytest.raises(fg.DataError, match="unpacks to 3,000,000,000 bytes"):
+        fg.verify(path)
+
+
+def test_commands_and_exit_codes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ROWS.write_csv("t.csv")
+    run = CliRunner().invoke
+    flags = ["--label", "y", "--prediction", "p", "--sensitive", "g"]
+    assert run(main, ["count", "t.csv", *flags, "-o", "t.cube.json"]).exit_code == 0
+    assert run(main, ["audit", "t.cube.json", "-o", "report.json"]).exit_code == 0
+    done = run(main, ["seal", "report.json", "t.cube.json", "-o", "a.fairgauge"])
+    assert done.exit_code == 0, done.output
+    assert run(main, ["verify", "a.fairgauge"]).exit_code == 0
+    rewritten(tmp_path / "a.fairgauge", lambda parts: parts.update({REPORT: b"{}"}))
+    changed = run(main, ["verify", "a.fairgauge"])
+    assert changed.exit_code == 1
+    assert "changed: report.json" in changed.output
+    assert run(main, ["verify", "t.csv"]).exit_code == 2
+
+
+STORED = sorted(Path(__file__).with_name("bundles").glob("*.fairgauge"))
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)
+def test_bundles_that_earlier_versions_sealed_are_reproduced(path):
+    found = fg.verify(path)
+    assert found.finding is Finding.REPRODUCED, str(found)
+    assert found.numbers > 1_000

@@ -1,0 +1,159 @@
+"""Ratios, intervals, tests and bounds of published tables: worked numbers from the sources."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.stats.fisher import fisher
+from fairgauge.stats.unknown_people import ratio_bounds
+
+NEW_YORK = """sex,race,applicants,selected
+Male,Hispanic,205,90
+Male,White,412,215
+Male,Black,226,95
+Male,NHPI,87,37
+Male,Asian,321,167
+Male,AIAN,24,11
+Male,Two or more,115,52
+Female,Hispanic,190,82
+Female,White,385,197
+Female,Black,164,75
+Female,NHPI,32,15
+Female,Asian,295,135
+Female,AIAN,17,7
+Female,Two or more,98,44
+"""
+
+
+def groups(text, **options):
+    (table,) = fg.check(text, **options).tables
+    return {group.name: group for group in table.groups}
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio", "low", "high"),
+    [
+        ("Male & Black", 0.806, 0.671, 0.959),
+        ("Female & AIAN", 0.789, 0.412, 1.241),
+        ("Male & Asian", 0.997, None, None),
+    ],
+)
+def test_new_yorks_example(name, ratio, low, high):
+    """6 RCNY 5-301, the worked example of the rule."""
+    found = groups(NEW_YORK)[name]
+    assert found.ratio == pytest.approx(ratio, abs=5e-4)
+    if low is not None:
+        assert tuple(found.interval) == pytest.approx((low, high), abs=5e-4)
+
+
+def test_the_four_fifths_cases_of_the_uniform_guidelines():
+    """29 CFR 1607.4 D and its questions and answers 21 and 22."""
+    large = groups("group,n,hired\nA,80,48\nB,40,12\n", limit=0.8)["B"]
+    assert large.ratio == pytest.approx(0.5)
+    assert large.p_value == pytest.approx(0.0034, abs=5e-5)
+    assert tuple(large.interval) == pytest.approx((0.295, 0.795), abs=5e-4)
+    assert large.verdict.outcome is Outcome.FAIL
+    assert large.flips is False
+    small = groups("group,n,hired\nA,20,3\nB,10,1\n", limit=0.8)["B"]
+    assert small.ratio == pytest.approx(0.667, abs=5e-4)
+    assert small.p_value == 1.0
+    assert small.verdict.outcome is Outcome.NOT_EVALUATED
+    assert small.flips is True
+
+
+def test_fisher_agrees_with_scipy():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        n1, n2 = rng.integers(1, 60, 2)
+        x1, x2 = rng.integers(0, n1 + 1), rng.integers(0, n2 + 1)
+        expected = stats.fisher_exact([[x1, n1 - x1], [x2, n2 - x2]]).pvalue
+        assert fisher(x1, n1, x2, n2) == pytest.approx(expected)
+
+
+def places(people, categories):
+    """Yield every way to put people into categories."""
+    return (each for each in product(range(people + 1), repeat=categories) if sum(each) == people)
+
+
+def ratios_anywhere(selected, n, unknown, chosen):
+    """Return the extreme ratios over every place and outcome of the unknown, by enumeration."""
+    found = []
+    for k in [chosen] if chosen is not None else range(unknown + 1):
+        for yes, no in product(places(k, len(n)), places(unknown - k, len(n))):
+            rates = (np.add(selected, yes)) / (np.add(n, yes) + no)
+            if rates.max() > 0:
+                found.append(rates / rates.max())
+    return np.min(found, axis=0), np.max(found, axis=0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_hold_wherever_the_unknown_belong(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(3, 30, rng.integers(2, 4))
+    selected = rng.integers(1, n + 1)
+    unknown = int(rng.integers(0, 5))
+    chosen = None if seed % 2 else int(rng.integers(0, unknown + 1))
+    low, high = ratio_bounds(selected, n, unknown, chosen)
+    least, most = ratios_anywhere(selected, n, unknown, chosen)
+    assert (low <= least + 1e-9).all()
+    assert (high >= most - 1e-9).all()
+    # people may be split between categories: no more than one person away
+    step = 2 / n.min()
+    assert (least - low <= step).all()
+    assert (high - most <= step).all()
+
+
+def test_no_unknown_people_leave_the_ratios_as_they_are():
+    low, high = ratio_bounds([60, 40, 10], [100, 100, 50], 0)
+    np.testing.assert_allclose(low, high)
+    np.testing.assert_allclose(low, [1, 2 / 3, 1 / 3])
+
+
+def test_people_of_unknown_category_bound_every_ratio():
+    text = NEW_YORK + "Unknown,Unknown,250,\n"
+    found = groups(text)
+    for group in found.values():
+        if group.name != "Unknown & Unknown":
+            low, high = group.possible
+            assert low <= min(group.ratio, 1) <= high
+    assert found["Male & Black"].possible[0] < 0.8
+
+
+def test_the_limit_gives_three_outcomes_and_a_clean_table_exits_with_0():
+    text = "group,n,hired\nA,1000,500\nB,1000,480\nC,1000,300\nD,100,41\n"
+    found = groups(text, limit=0.8)
+    outcomes = {name: group.verdict and group.verdict.outcome for name, group in found.items()}
+    assert outcomes == {
+        "A": None,
+        "B": Outcome.PASS,
+        "C": Outcome.FAIL,
+        "D": Outcome.INCONCLUSIVE,
+    }
+
+
+def test_a_small_category_is_never_the_reference_and_the_table_says_what_it_would_change():
+    text = "group,n,hired\nA,5000,2500\nB,4000,1800\nC,60,48\n"
+    (table,) = fg.check(text, limit=0.8).tables
+    assert table.reference == "A"
+    assert table.other_reference == ("C", ("B",))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": 0}, "limit: must be above 0"),
+        ({"min_share": 1}, "min_share: must be in"),
+        ({"confidence": 95}, "confidence: must be in"),
+        ({"columns": {"applicants": "n"}}, "unknown role"),
+        ({"columns": {"n": "Aplicants"}}, "Did you mean 'applicants'"),
+    ],
+)
+def test_options_out_of_range_are_named(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.check(NEW_YORK, **options)

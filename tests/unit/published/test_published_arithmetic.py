@@ -1,0 +1,202 @@
+"""Every kind of fault is found where it was planted, and nothing is found in clean tables."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.published.faults import FaultCode
+
+HEADER = ["Sex", "Race", "# of applicants", "# selected", "Selection rate", "Impact ratio"]
+NEW_YORK = [
+    ("Male", "Hispanic or Latino", 205, 90),
+    ("Male", "White", 412, 215),
+    ("Male", "Black", 226, 95),
+    ("Male", "Native Hawaiian", 87, 37),
+    ("Male", "Asian", 321, 167),
+    ("Male", "Native American", 24, 11),
+    ("Male", "Two or more", 115, 52),
+    ("Female", "Hispanic or Latino", 190, 82),
+    ("Female", "White", 385, 197),
+    ("Female", "Black", 164, 75),
+    ("Female", "Native Hawaiian", 32, 15),
+    ("Female", "Asian", 295, 135),
+    ("Female", "Native American", 17, 7),
+    ("Female", "Two or more", 98, 44),
+]
+
+
+def clean(counts, *, places=3, percent=True):
+    """Return the rows of a table without fault."""
+    sizes = sum(row[2] for row in counts)
+    best = max(row[3] / row[2] for row in counts if row[2] >= 0.02 * sizes)
+    rows = []
+    for *names, n, selected in counts:
+        rate = selected / n
+        shown = f"{100 * rate:.{places - 2}f}%" if percent else f"{rate:.{places}f}"
+        rows.append([*names, f"{n:,}", str(selected), shown, f"{rate / best:.{places}f}"])
+    return rows
+
+
+def tables(seed):
+    """Return the counts of some random audit of two features."""
+    rng = np.random.default_rng(seed)
+    n = rng.integers(60, 3000, 8)
+    selected = rng.binomial(n, rng.uniform(0.1, 0.7, 8))
+    names = [(sex, race) for sex in ("Male", "Female") for race in ("A", "B", "C", "D")]
+    return [(*name, int(a), int(b)) for name, a, b in zip(names, n, selected, strict=True)]
+
+
+def markdown(rows, header=HEADER):
+    lines = ["| " + " | ".join(each) + " |" for each in (header, ["---"] * len(header), *rows)]
+    return "\n".join(lines) + "\n\n"
+
+
+def errors(text, **options):
+    return [
+        (f.code, f.row and f.row[0]) for t in fg.check(text, **options).tables for f in t.errors
+    ]
+
+
+def notes(text):
+    return {f.code for t in fg.check(text).tables for f in t.faults}
+
+
+@pytest.mark.parametrize("places", [2, 3, 4])
+@pytest.mark.parametrize("percent", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_clean_table_has_no_error(seed, percent, places):
+    assert errors(markdown(clean(tables(seed), places=places, percent=percent))) == []
+
+
+def test_new_yorks_own_intersections_are_clean():
+    assert errors(markdown(clean(NEW_YORK))) == []
+
+
+def planted(change, counts=None):
+    rows = copy.deepcopy(clean(counts or NEW_YORK))
+    change(rows)
+    return markdown(rows)
+
+
+def set_cell(row, column, text):
+    def change(rows):
+        rows[row][column] = text
+
+    return change
+
+
+def swap_rates(rows):
+    rows[2][4], rows[3][4] = rows[9][4], rows[3][4]
+    rows[9][4] = clean(NEW_YORK)[2][4]
+
+
+def extra_row(*cells):
+    def change(rows):
+        rows.append(list(cells))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("code", "row", "change"),
+    [
+        (FaultCode.RATE_MISMATCH, 3, set_cell(2, 4, "44.2%")),
+        (FaultCode.RATE_OF_OTHER_ROW, 3, swap_rates),
+        (FaultCode.MIXED_UNITS, 3, set_cell(2, 4, "0.420%")),
+        (FaultCode.RATIO_MISMATCH, 14, set_cell(13, 5, "0.866")),
+        (FaultCode.RATIO_INVERTED, 3, set_cell(2, 5, "1.241")),
+        (FaultCode.NEGATIVE, 3, set_cell(2, 3, "-95")),
+        (FaultCode.NOT_WHOLE, 3, set_cell(2, 2, "226.5")),
+        (FaultCode.SELECTED_EXCEEDS_N, 3, set_cell(2, 3, "2260")),
+        (FaultCode.REPEATED_CATEGORY, 15, lambda rows: rows.append(list(rows[2]))),
+        (FaultCode.SEVERAL_REFERENCES, 9, set_cell(8, 5, "1.000")),
+        (FaultCode.RATIO_MISSING, 3, set_cell(2, 5, "n/a")),
+        (FaultCode.NUMBERS_MISSING, 3, lambda rows: rows[2].__setitem__(slice(2, 5), [""] * 3)),
+        (
+            FaultCode.TOTAL_MISMATCH,
+            15,
+            extra_row("Total", "", "2,571", "1,212", "47.1%", ""),
+        ),
+        (
+            FaultCode.RATIO_OF_UNKNOWN,
+            15,
+            extra_row("Unknown", "Unknown", "250", "100", "40.0%", "0.767"),
+        ),
+    ],
+)
+def test_a_planted_fault_is_found(code, row, change):
+    assert (code, row) in errors(planted(change))
+
+
+def test_a_row_with_another_reference_names_it():
+    other = f"{(95 / 226) / (167 / 321):.3f}"
+    found = errors(planted(set_cell(2, 5, other)))
+    assert found == [(FaultCode.RATIO_OF_ANOTHER_REFERENCE, 3)]
+
+
+def test_a_reference_below_the_highest_rate_is_an_error():
+    rows = clean(NEW_YORK)
+    best = 197 / 385
+    for row, (*_, n, selected) in zip(rows, NEW_YORK, strict=True):
+        row[5] = f"{selected / n / best:.3f}"
+    assert errors(markdown(rows)) == [(FaultCode.REFERENCE_NOT_HIGHEST, 9)]
+
+
+def test_a_small_reference_is_noted_and_no_error():
+    counts = [("M", "A", 1000, 400), ("M", "B", 900, 300), ("F", "A", 10, 8), ("F", "B", 800, 200)]
+    rows = clean(counts)
+    for row, (*_, n, selected) in zip(rows, counts, strict=True):
+        row[5] = f"{selected / n / 0.8:.3f}"
+    assert errors(markdown(rows)) == []
+    assert FaultCode.REFERENCE_IS_SMALL in notes(markdown(rows))
+
+
+def test_margins_are_held_against_intersections():
+    single = [
+        ["Male", "1,390", "667", "48.0%", "1.000"],
+        ["Female", "1,181", "555", "47.0%", ".979"],
+    ]
+    text = markdown(single, [HEADER[0], *HEADER[2:]]) + markdown(clean(NEW_YORK))
+    assert errors(text) == []
+    single[1][1] = "1,200"
+    found = errors(markdown(single, [HEADER[0], *HEADER[2:]]) + markdown(clean(NEW_YORK)))
+    assert (FaultCode.MARGIN_MISMATCH, 2) in found
+
+
+def test_a_combination_without_a_row_is_noted():
+    text = markdown(clean(NEW_YORK[:-1]))
+    assert errors(text) == []
+    assert FaultCode.CATEGORY_MISSING in notes(text)
+
+
+def test_no_reference_and_a_copied_row_are_noted():
+    text = planted(set_cell(1, 5, ""))
+    assert FaultCode.NO_REFERENCE in notes(text)
+    counts = [*NEW_YORK[:-1], ("Female", "Two or more", 226, 95)]
+    assert FaultCode.REPEATED_ROW in notes(markdown(clean(counts)))
+
+
+def test_rates_alone_are_checked_as_far_as_arithmetic_goes():
+    header = ["Race", "Scoring rate", "Impact ratio"]
+    rows = [["A", "0.860", "1.000"], ["B", "0.762", "0.866"], ["C", "0.5", "0.58"]]
+    assert errors(markdown(rows, header)) == [(FaultCode.RATIO_MISMATCH, 2)]
+    rows[0][1] = "1.2"
+    assert (FaultCode.RATE_OUT_OF_RANGE, 1) in errors(markdown(rows, header))
+
+
+def test_unknown_people_that_are_not_stated_are_noted():
+    assert FaultCode.UNKNOWN_NOT_STATED in notes(markdown(clean(NEW_YORK)))
+    unknown = extra_row("Unknown", "Unknown", "250", "", "", "")
+    assert FaultCode.UNKNOWN_NOT_STATED not in notes(planted(unknown))
+
+
+def test_a_total_with_or_without_the_unknown_is_right():
+    for n, selected in ((2571, 1222), (2821, 1222)):
+        rows = clean(NEW_YORK)
+        rows.append(["Unknown", "", "250", "", "", ""])
+        rows.append(["Total", "", f"{n:,}", str(selected), "", ""])
+        assert errors(markdown(rows)) == []

@@ -1,0 +1,172 @@
+"""The same table in every format a publisher uses, and files that are no table."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+import fairgauge as fg
+from fairgauge.published.printed_numbers import is_blank, read_number
+
+COUNTS = {("Male", "A"): (1200, 480), ("Male", "B"): (300, 150), ("Female", "A"): (900, 300)}
+
+CSV = """Title of the audit,,,
+Sex,Race,Applicants,Hired
+Male,A,"1,200",480
+,B,300,150
+Female,A,900,300
+"""
+SEMICOLONS = "Sex;Race;Applicants;Hired\nMale;A;1.200;480\n".replace("1.200", "1200") + (
+    "Male;B;300;150\nFemale;A;900;300\n"
+)
+TABS = CSV.replace('"1,200"', "1 200").replace(",", "\t").replace("1 200", "1,200")
+MARKDOWN = """## Hiring
+
+| Sex | Race | Applicants | Hired* |
+|:---|---|--:|--:|
+| **Male** | A | 1,200 | 480 |
+| | B | 300 | 150† |
+| Female | A | 900 | 300 |
+
+* hired within 90 days
+"""
+HTML = """<h2>Hiring</h2><table><thead>
+<tr><th>Sex</th><th>Race</th><th>Applicants</th><th>Hired</th></tr></thead>
+<tr><td rowspan=2>Male</td><td>A</td><td>1,200</td><td>480<sup>a</sup></td></tr>
+<tr><td>B</td><td>300</td><td>150</td></tr><tr><td>Female<td>A</td><td>900</td><td>300</td></tr>
+</table>"""
+PASTED = """Sex     Race  Applicants  Hired
+Male    A     1,200       480
+Male    B     300         150
+Female  A     900         300
+"""
+
+
+def counts(check):
+    (table,) = check.tables
+    return {tuple(g.name.split(" & ")): (g.n, g.selected) for g in table.groups}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".csv", CSV),
+        (".csv", SEMICOLONS),
+        (".tsv", TABS),
+        (".md", MARKDOWN),
+        (".html", HTML.replace("<sup>a</sup>", "")),
+        (".txt", PASTED),
+        (".txt", MARKDOWN),
+    ],
+)
+def test_every_format_gives_the_same_counts(tmp_path, suffix, text):
+    path = tmp_path / f"audit{suffix}"
+    path.write_text(text, encoding="utf-8")
+    assert counts(fg.check(path)) == COUNTS
+    if suffix != ".tsv":
+        assert counts(fg.check(text)) == COUNTS
+
+
+def test_merged_cells_and_percentages_of_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Hiring"
+    sheet.append(["Sex", "Race", "Applicants", "Hired", "Rate"])
+    for (sex, race), (n, hired) in COUNTS.items():
+        sheet.append([sex, race, n, hired, hired / n])
+        sheet.cell(sheet.max_row, 5).number_format = "0.0%"
+    sheet["A3"] = None
+    sheet.merge_cells("A2:A3")
+    book.save(tmp_path / "audit.xlsx")
+    found = fg.check(tmp_path / "audit.xlsx")
+    assert counts(found) == COUNTS
+    assert found.tables[0].name == "Hiring"
+    assert found.errors == 0
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
+    path = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 250_000_000)
+    with pytest.raises(fg.DataError, match="unpacks to 250,000,000 bytes"):
+        fg.check(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "margin"),
+    [
+        ("1,390", 1390, 0.5),
+        ("1 390", 1390, 0.5),
+        ("1'390", 1390, 0.5),
+        ("47.98%", 0.4798, 5e-5),
+        ("47.98 %*", 0.4798, 5e-5),
+        (".979", 0.979, 5e-4),
+        ("0,979", 0.979, 5e-4),
+        ("0.98 (b)", 0.98, 5e-3),
+        ("0.98†", 0.98, 5e-3),
+        ("12[1]", 12, 0.5),
+        ("−3", -3, 0.5),
+    ],
+)
+def test_printed_numbers(text, value, margin):
+    found = read_number(text)
+    assert found.value == pytest.approx(value)
+    assert found.margin == pytest.approx(margin)
+
+
+@pytest.mark.parametrize("text", ["", "-", "—", "N/A", "n/a*", "*"])
+def test_cells_without_a_number(text):
+    assert is_blank(text)
+    assert read_number(text) is None
+
+
+def test_tables_of_one_file_and_of_a_folder(tmp_path):
+    (tmp_path / "one.md").write_text(MARKDOWN + "\n" + MARKDOWN, encoding="utf-8")
+    (tmp_path / "two.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "notes.pdf").write_bytes(b"%PDF")
+    assert [table.source for table in fg.check(tmp_path).tables] == ["one.md", "one.md", "two.csv"]
+
+
+def test_columns_that_headers_do_not_name_are_found_by_arithmetic():
+    text = "who  a  b  c\nX  200  80  40%\nY  100  30  30%\nZ  50  5  10%"
+    (table,) = fg.check(text).tables
+    assert dict(table.columns) == {"n": "a", "selected": "b", "rate": "c"}
+
+
+def test_columns_that_cannot_be_distinguished_are_named_with_the_flag():
+    text = "who  a  b\nX  200  80\nY  100  30"
+    with pytest.raises(fg.DataError, match=r"'who', 'a', 'b'.*--column n=NAME --column selected="):
+        fg.check(text)
+    (table,) = fg.check(text, columns={"n": "a", "selected": "b"}).tables
+    assert table.groups[0].n == 200
+    two = "who  hired  offers accepted  applicants\nX  50  40  100\nY  20  10  100"
+    with pytest.raises(fg.DataError, match="'hired', 'offers accepted' could each be the number"):
+        fg.check(two)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("audit.pdf", b"x", "is no table that can be read"),
+        ("audit.csv", b"", "holds no table"),
+        ("audit.csv", b"one column\n1\n", "holds no table"),
+        ("audit.csv", b"\xff\xfe\x00", "not UTF-8"),
+        ("audit.xlsx", b"not a workbook", "as XLSX"),
+        ("audit.csv", b"sex,n,hired\nF,twelve,3\nM,10,2\nX,9,3\n", "row 1 .* has 'twelve'"),
+        ("audit.csv", b"n,hired\n12,3\n10,2\n", "no column .* names categories"),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(fg.DataError, match=message):
+        fg.check(path)
+
+
+def test_a_missing_file_and_an_empty_folder(tmp_path):
+    with pytest.raises(fg.DataError, match="cannot read"):
+        fg.check(tmp_path / "no.csv")
+    with pytest.raises(fg.DataError, match="holds no"):
+        fg.check(tmp_path)

@@ -1,0 +1,110 @@
+"""Model cards and bills of materials: the report's own numbers, in the schemas of others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+import sample_reports
+from fairgauge.enums import Status
+from fairgauge.render import render, save
+
+SAMPLES = ("small", "several", "berkeley", "crossed", "scored", "hostile")
+
+
+def bom(report):
+    return json.loads(render(report, "cyclonedx"))
+
+
+def card(report):
+    return json.loads(render(report, "model-card"))
+
+
+def cyclonedx_metrics(report):
+    (component,) = bom(report)["components"]
+    return component["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_cyclonedx_holds_to_its_schema(sample):
+    report = sample_reports.sure(getattr(sample_reports, sample)())
+    validator = JsonStrictValidator(SchemaVersion.V1_6)
+    assert validator.validate_str(render(report, "cyclonedx")) is None
+
+
+def test_the_schema_refuses_what_is_no_bill():
+    text = render(sample_reports.small(), "cyclonedx")
+    broken = text.replace('"performanceMetrics"', '"measurements"')
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(broken) is not None
+
+
+def test_rates_and_intervals_are_those_of_the_report():
+    report = sample_reports.several()
+    found = {(each["type"], each.get("slice", "")): each for each in cyclonedx_metrics(report)}
+    (black,) = (g for g in report.groups if g.group == "Black")
+    rate = black.rates["true_positive_rate"]
+    metric = found["true_positive_rate", "race: Black"]
+    assert float(metric["value"]) == rate.value
+    ends = metric["confidenceInterval"]
+    assert (float(ends["lowerBound"]), float(ends["upperBound"])) == (rate.low, rate.high)
+    (total,) = report.totals
+    assert float(found["accuracy", ""]["value"]) == total.rates["accuracy"].value
+    (ratio,) = (
+        e for e in report.estimates if (e.metric, e.group) == ("selection_rate.ratio", "Black")
+    )
+    assert float(found["selection_rate.ratio", "race: Black vs others"]["value"]) == ratio.value
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_each_slice_of_a_metric_stands_once_and_none_is_on_insufficient_data(sample):
+    report = getattr(sample_reports, sample)()
+    keys = [(each["type"], each.get("slice", "")) for each in cyclonedx_metrics(report)]
+    assert len(keys) == len(set(keys))
+    decided = [e for e in report.estimates if e.status is Status.OK]
+    assert {key for key, _ in keys if "." in key} <= {e.metric for e in decided}
+
+
+def test_findings_are_fairness_assessments():
+    report = sample_reports.sure(sample_reports.several())
+    (component,) = bom(report)["components"]
+    found = component["modelCard"]["considerations"]["fairnessAssessments"]
+    assert found
+    assert all(each["groupAtRisk"].startswith("race: ") for each in found)
+    risks = card(report)["considerations"]["ethical_considerations"]
+    assert [each["name"] for each in risks] == [each["harms"] for each in found]
+
+
+def test_both_cards_hold_the_same_numbers():
+    report = sample_reports.scored()
+    theirs = card(report)["quantitative_analysis"]["performance_metrics"]
+    ours = cyclonedx_metrics(report)
+    assert [(e["type"], e.get("slice"), e["value"]) for e in theirs] == [
+        (e["type"], e.get("slice"), float(e["value"])) for e in ours
+    ]
+
+
+def test_the_model_card_has_the_fields_of_its_schema():
+    """The schema of the Model Card Toolkit, 0.0.2, allows no other key at the top."""
+    found = card(sample_reports.several())
+    assert set(found) == {
+        "schema_version",
+        "model_details",
+        "model_parameters",
+        "quantitative_analysis",
+        "considerations",
+    }
+    assert found["schema_version"] == "0.0.2"
+    metrics = found["quantitative_analysis"]["performance_metrics"]
+    assert all(isinstance(each["value"], float) for each in metrics)
+    assert all(isinstance(each["name"], str) for each in found["model_parameters"]["data"])
+
+
+def test_the_suffix_chooses_the_card(tmp_path):
+    report = sample_reports.small()
+    for suffix, format_ in ((".cdx.json", "cyclonedx"), (".card.json", "model-card")):
+        path = tmp_path / f"credit{suffix}"
+        save(report, path)
+        assert path.read_text(encoding="utf-8") == render(report, format_)

@@ -1,0 +1,82 @@
+"""Reports as PDF: printed by a real browser where there is one, and what is reported without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import pytest
+
+import sample_reports
+from fairgauge.errors import DataError
+from fairgauge.render import pdf, render
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if pdf.find_browser() is None:
+        if os.environ.get("CI", "").casefold() == "true":
+            pytest.fail("no Chromium, and CI must not skip")
+        pytest.skip("no Chromium")
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Return a function that puts a program in the place of the browser."""
+
+    def make(script):
+        path = tmp_path / "browser"
+        path.write_text(f"#!{sys.executable}\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+        monkeypatch.setenv("CHROME_PATH", str(path))
+
+    return make
+
+
+def test_a_report_is_printed(browser):
+    page = render(sample_reports.hostile(), "html")
+    printed = pdf.print_page(page)
+    assert printed.startswith(b"%PDF-")
+    assert b"%%EOF" in printed[-20:]
+    assert printed.count(b"/Type /Page\n") > 1
+    assert b"/StructTreeRoot" in printed  # tagged: screen readers know headings and tables
+
+
+def test_without_a_browser_the_error_has_a_way_out(monkeypatch):
+    monkeypatch.delenv("CHROME_PATH", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert pdf.find_browser() is None
+    with pytest.raises(DataError, match=r"install one, or .*CHROME_PATH; or .*html"):
+        pdf.print_page("<p>")
+
+
+def test_the_environment_names_the_browser(monkeypatch):
+    monkeypatch.setenv("CHROME_PATH", sys.executable)
+    assert pdf.find_browser() == sys.executable
+    monkeypatch.setenv("CHROME_PATH", "/no/such/program")
+    with pytest.raises(DataError, match="CHROME_PATH names '/no/such/program'"):
+        pdf.find_browser()
+
+
+def test_a_browser_that_fails(program):
+    program("import sys; print('no display', file=sys.stderr); sys.exit(7)")
+    with pytest.raises(DataError, match="printed no PDF: exit code 7; no display"):
+        pdf.print_page("<p>")
+
+
+def test_a_browser_that_writes_something_else(program):
+    program(
+        "import sys, pathlib\n"
+        "target = next(a for a in sys.argv if a.startswith('--print-to-pdf='))\n"
+        "pathlib.Path(target.split('=', 1)[1]).write_text('not a PDF')"
+    )
+    with pytest.raises(DataError, match="printed no PDF"):
+        pdf.print_page("<p>")
+
+
+def test_a_browser_that_hangs(program, monkeypatch):
+    monkeypatch.setattr(pdf, "_PATIENCE", 0.5)
+    program("import threading; threading.Event().wait(20)")
+    with pytest.raises(DataError, match="took more than"):
+        pdf.print_page("<p>")

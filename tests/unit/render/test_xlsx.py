@@ -1,0 +1,97 @@
+"""Workbooks: the tables of the report, texts that are never formulas, and the same bytes twice."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import openpyxl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.errors import DataError, MissingExtra
+from fairgauge.render import render, save
+from fairgauge.render.flat_rows import table_of
+
+
+def workbook(report, folder):
+    path = folder / "report.xlsx"
+    save(report, path)
+    return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))
+
+
+@pytest.mark.parametrize("sample", ["small", "several", "berkeley", "scored", "hostile"])
+def test_every_table_of_a_report_is_a_sheet(sample, tmp_path):
+    report = getattr(sample_reports, sample)()
+    book = workbook(report, tmp_path)
+    assert book.sheetnames[0] == "Summary"
+    assert book.sheetnames[-1] == "Specification"
+    for name in ("estimates", "groups", "verdicts", "pairs"):
+        table = table_of(report, name)
+        assert (name.capitalize() in book.sheetnames) is bool(table.rows)
+        if table.rows:
+            rows = list(book[name.capitalize()].iter_rows(values_only=True))
+            assert rows[0] == table.columns
+            assert len(rows) == len(table.rows) + 1
+            i = table.columns.index("feature")
+            assert len({row[i] for row in rows[1:]}) == len({row[i] for row in table.rows})
+
+
+def test_numbers_are_numbers_and_infinite_ones_texts(tmp_path):
+    report = sample_reports.several()
+    rows = list(workbook(report, tmp_path)["Estimates"].iter_rows(min_row=2, values_only=True))
+    at = table_of(report).columns.index("value")
+    ours = [row[at] for row in table_of(report).rows]
+    for shown, value in zip((row[at] for row in rows), ours, strict=True):
+        if value is None:
+            assert shown is None
+        else:
+            assert float(str(shown)) == pytest.approx(value, rel=1e-14)
+
+
+def test_no_name_is_a_formula_or_a_link(tmp_path):
+    report = fg.audit(
+        fg.confusion("=1+1", {
+            "=cmd|'/C calc'!A0": {"tp": 20, "fn": 10, "fp": 5, "tn": 9},
+            "https://example.org": {"tp": 20, "fn": 10, "fp": 5, "tn": 9},
+            "+1": {"tp": 10, "fn": 10, "fp": 5, "tn": 9},
+        })
+    )  # fmt: skip
+    for sheet in workbook(report, tmp_path):
+        for row in sheet.iter_rows():
+            for cell in row:
+                assert cell.data_type != "f", (sheet.title, cell.coordinate)
+                assert cell.hyperlink is None
+
+
+def test_the_summary_holds_the_verdict_the_cover_and_room_to_sign(tmp_path):
+    counts = fg.confusion("sex", {"F": {"tp": 20, "fn": 30}, "M": {"tp": 40, "fn": 10}})
+    report = fg.audit(
+        counts,
+        rules=["selection_rate.ratio >= 0.8"],
+        document={"title": "Loans 2026", "author": "A. Auditor"},
+    )
+    cells = [c for row in workbook(report, tmp_path)["Summary"].iter_rows(values_only=True)
+             for c in row if c]  # fmt: skip
+    assert cells[0] == "Loans 2026"
+    assert {"A. Auditor", "FAIL: 1 of 1 rule", "Prepared by", "Approved by"} <= set(cells)
+
+
+def test_a_report_gives_the_same_bytes_twice(tmp_path):
+    report = sample_reports.small()
+    for name in ("a.xlsx", "b.xlsx"):
+        report.save(tmp_path / name)
+    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
+
+
+def test_a_workbook_is_saved_and_never_printed():
+    with pytest.raises(DataError, match="format xlsx is no text; save it to a file"):
+        render(sample_reports.small(), "xlsx")
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    with pytest.raises(MissingExtra, match=r"a workbook \(.xlsx\) .*fairgauge\[xlsx\]"):
+        save(sample_reports.small(), tmp_path / "report.xlsx")
+    assert list(tmp_path.iterdir()) == []

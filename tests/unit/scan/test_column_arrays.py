@@ -1,0 +1,233 @@
+"""Arrays in place of columns: the same counts as of a frame, and positions that are rows."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.errors import DataError, SpecError
+
+LABEL = [1, 0, 1, 0, 1, 1] * 10
+PREDICTION = [1, 1, 0, 0, 1, 0] * 10
+SEX = ["F", "M", "M", "F", "F", None] * 10
+RACE = ["x", "x", "y", "y", "x", "y"] * 10
+FRAME = pd.DataFrame({"label": LABEL, "prediction": PREDICTION, "sex": SEX, "race": RACE})
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy of objects": lambda values: np.array(values, dtype=object),
+    "pandas": pd.Series,
+    "pandas with an index": lambda values: pd.Series(values, index=range(7, 7 + len(values))),
+    "polars": pl.Series,
+    "Arrow": pa.array,
+    "chunked Arrow": lambda values: pa.chunked_array([values[:7], values[7:]]),
+}
+
+
+@pytest.fixture(params=CONTAINERS.values(), ids=CONTAINERS)
+def container(request):
+    return request.param
+
+
+def digest(*data, **options):
+    return fg.count(*data, **options).digest
+
+
+BY_NAME = {"label": "label", "prediction": "prediction"}
+
+
+def test_any_container_is_counted_like_a_frame(container):
+    counted = fg.count(
+        label=container(LABEL), prediction=container(PREDICTION), sensitive={"sex": container(SEX)}
+    )
+    assert counted.digest == digest(FRAME, **BY_NAME, sensitive="sex")
+    assert counted.rows == len(FRAME)
+
+
+@pytest.mark.parametrize("frame", [FRAME, pl.from_pandas(FRAME), pa.table(FRAME)], ids=type)
+def test_arrays_stand_beside_a_frame(frame, container):
+    rows = frame[["sex", "race"]] if not isinstance(frame, pa.Table) else frame.select(["sex"])
+    assert digest(
+        rows, label=container(LABEL), prediction=container(PREDICTION), sensitive="sex"
+    ) == digest(FRAME, **BY_NAME, sensitive="sex")
+
+
+@pytest.mark.parametrize(
+    "sensitive",
+    [
+        FRAME[["sex", "race"]],
+        pl.from_pandas(FRAME[["sex", "race"]]),
+        [FRAME["sex"], FRAME["race"]],
+        {"sex": np.array(SEX, dtype=object), "race": FRAME["race"]},
+        [{"sex": FRAME["sex"]}, FRAME["race"]],
+    ],
+    ids=["pandas", "polars", "Series", "mapping", "list"],
+)
+@pytest.mark.parametrize("data", [None, FRAME[["race"]]], ids=["alone", "beside"])
+def test_several_features(sensitive, data):
+    asked = {"sensitive": sensitive, "intersections": [("sex", "race")]}
+    assert digest(data, label=LABEL, prediction=PREDICTION, **asked) == digest(
+        FRAME, **BY_NAME, sensitive=["sex", "race"], intersections=[("sex", "race")]
+    )
+
+
+def test_data_are_a_table_of_arrays(container):
+    table = {"sex": container(SEX), "label": container(LABEL)}
+    assert digest(
+        table, label="label", prediction=container(PREDICTION), sensitive={"sex": ["F"]}
+    ) == digest(FRAME, **BY_NAME, sensitive={"sex": ["F"]})
+    spec = fg.audit(table, label=LABEL, sensitive="sex").spec
+    assert spec["label"] == "label 2"
+
+
+def test_a_series_gives_its_name():
+    report = fg.audit(label=FRAME["label"].rename("y"), sensitive=FRAME["sex"])
+    assert report.spec["label"] == "y"
+    assert [group.feature for group in report.groups][:1] == ["sex"]
+
+
+def test_two_series_of_one_name_are_two_columns():
+    same = FRAME["label"].rename("y")
+    spec = fg.audit(label=same, prediction=(1 - same), sensitive={"sex": SEX}).spec
+    assert (spec["label"], spec["prediction"]) == ("y", "prediction")
+
+
+def test_an_array_beside_a_column_of_its_name():
+    frame = FRAME.rename(columns={"label": "prediction ", "prediction": "label"})
+    spec = fg.audit(frame, label=LABEL, prediction="label", sensitive="sex").spec
+    assert (spec["label"], spec["prediction"]) == ("label 2", "label")
+    own = fg.audit(FRAME, label="label", prediction="prediction", sensitive=FRAME["sex"])
+    assert own.spec["sensitive"] == [{"column": "sex"}]
+    computed = (FRAME["prediction"] > 0).astype(int)
+    other = FRAME.assign(prediction="?")
+    spec = fg.audit(other, label=LABEL, prediction=computed, sensitive="sex").spec
+    assert spec["prediction"] == "prediction 2"
+    with pytest.raises(DataError, match=r"named 'sex', as is .* column of the data with other val"):
+        fg.audit(FRAME, label="label", sensitive=FRAME["race"].rename("sex"))
+
+
+def test_a_list_is_a_value_set_where_there_are_data():
+    report = fg.audit(FRAME, **BY_NAME, sensitive={"race": ["x"]})
+    assert {group.group for group in report.groups} >= {"x"}
+    assert report.data.rows == len(FRAME)
+
+
+def test_other_columns_take_arrays_too():
+    weight = np.linspace(0.5, 2, len(LABEL))
+    frame = FRAME.assign(w=weight, s=RACE, c=[*range(30)] * 2, p=weight / 4)
+    asked = {"sensitive": "sex", "positive": 1, "confidence": 0.9}
+    by_name = fg.audit(
+        frame, label="label", score="p", strata="s", weight="w", cluster="c", **asked
+    )
+    arrays = fg.audit(
+        FRAME[["sex"]],
+        label=LABEL, score=pl.Series(weight / 4), strata=RACE, weight=weight,
+        cluster=[*range(30)] * 2,
+        **asked,
+    )  # fmt: skip
+    assert [e.value for e in arrays.estimates] == [e.value for e in by_name.estimates]
+    assert [e.interval for e in arrays.estimates] == [e.interval for e in by_name.estimates]
+
+
+def test_metrics_of_rows_take_a_frame_of_features():
+    frame = FRAME.assign(a=range(60), b=range(60, 0, -1))
+    by_name = fg.audit(frame, **BY_NAME, sensitive="sex", features=["a", "b"], metrics="FT")
+    arrays = fg.audit(
+        label=LABEL, prediction=PREDICTION, sensitive={"sex": SEX}, features=frame[["a", "b"]],
+        metrics="FT",
+    )  # fmt: skip
+    assert arrays["FT", "sex", "F"].value == by_name["FT", "sex", "F"].value
+
+
+def test_dates_truths_and_missing_values():
+    days = np.array(["2020-01-01", "2020-01-02", "NaT"] * 20, dtype="datetime64[ns]")
+    dates = [dt.date(2020, 1, 1), dt.date(2020, 1, 2), None] * 20
+    masked = np.ma.masked_equal(np.array([1, 2, 9] * 20), 9)
+    for one, other in [
+        (days, dates),
+        ([True, False, None] * 20, pd.Series([True, False, None] * 20)),
+        (masked, [1, 2, None] * 20),
+        (np.array([1.0, 2.0, np.nan] * 20), [1, 2, None] * 20),
+        (np.array([1, 2, 3] * 20, dtype=np.float16), [1, 2, 3] * 20),
+        ([2**70, 1, 2] * 20, pd.Series([2**70, 1, 2] * 20, dtype=object)),
+    ]:
+        assert digest(label=LABEL, sensitive={"g": one}) == digest(
+            pd.DataFrame({"label": LABEL, "g": other}), label="label", sensitive="g"
+        )
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from(["a", "B", "é", "", "1", "nan", None])), min_size=1
+    )
+)
+def test_lists_are_counted_like_a_frame(rows):
+    label, group = (list(column) for column in zip(*rows, strict=True))
+    frame = pd.DataFrame({"label": label, "g": pd.Series(group, dtype=object)})
+    assert digest(label=label, sensitive={"g": group}) == digest(
+        frame, label="label", sensitive="g"
+    )
+
+
+SHUFFLED = FRAME.sample(frac=1, random_state=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (None, {"label": LABEL[1:]}, r"label has 59 values, but sensitive\['sex'\] 60"),
+        (FRAME, {"label": LABEL[1:]}, "label has 59 values, but the data 60"),
+        (None, {"label": [*LABEL[1:], "a"]}, r"several types, number \('1'\) and text \('a'\)"),
+        (pl.from_pandas(FRAME), {"label": [*LABEL[1:], True]}, "number .* and true/false"),
+        (None, {"label": SHUFFLED["label"], "prediction": FRAME["label"]}, "in different orders"),
+        (SHUFFLED, {"label": FRAME["label"]}, "the indexes of the data and label have the same"),
+        (pl.from_pandas(FRAME).lazy(), {"label": LABEL}, "not beside a LazyFrame"),
+        (fg.confusion("sex", {"F": {"tp": 1}}), {"label": LABEL}, "label: must be the name"),
+        ({"x": 5}, {"label": LABEL}, r"data\['x'\]: must have one dimension"),
+        (None, {"label": LABEL, "weight": {"w": LABEL}}, "must be the name of a column"),
+        (None, {"label": LABEL, "score": np.ones((60, 2))}, r"score: must have one dimension.*1\]"),
+        (None, {"label": [LABEL, LABEL]}, "label: must have one dimension"),
+        (None, {"label": LABEL, "sensitive": np.ones((60, 2))}, "sensitive: must have one dimens"),
+        (None, {"label": LABEL, "sensitive": SEX[:2]}, "no data whose columns could be named"),
+        (None, {"label": LABEL, "sensitive": "sex"}, "no data whose columns could be named"),
+        (None, {"label": LABEL, "sensitive": {"sex": SEX, "SEX": SEX}}, "differ only in case"),
+        (
+            None,
+            {"label": FRAME["label"], "sensitive": [FRAME["sex"], FRAME["race"].rename("sex")]},
+            r"sensitive\[1\] is named 'sex', as is another array",
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(data, options, message):
+    with pytest.raises((DataError, SpecError), match=message):
+        fg.audit(data, **{"sensitive": {"sex": SEX}} | options)
+
+
+def test_shuffled_alike_is_right():
+    assert digest(
+        SHUFFLED[["sex"]], label=SHUFFLED["label"], prediction=SHUFFLED["prediction"].to_numpy(),
+        sensitive="sex",
+    ) == digest(FRAME, **BY_NAME, sensitive="sex")  # fmt: skip
+
+
+def test_the_order_and_the_names_of_other_tools_are_understood():
+    with pytest.raises(SpecError) as caught:
+        fg.audit(LABEL, PREDICTION, sensitive_features=SEX)
+    assert [problem.path for problem in caught.value.problems] == [
+        "audit",
+        "sensitive_features",
+        "",
+    ]
+    assert 'fg.audit(label=y_true, prediction=y_pred, sensitive={"sex": sex})' in str(caught.value)
+    with pytest.raises(SpecError, match="y_pred: is called 'prediction' here"):
+        fg.count(y_true=LABEL, y_pred=PREDICTION)

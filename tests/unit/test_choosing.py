@@ -1,0 +1,139 @@
+"""Every way through the questions ends in a specification that runs and judges what it names."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import tomllib
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.choosing.questions import QUESTIONS, next_question
+from fairgauge.choosing.recommendation import Expected, recommend
+from fairgauge.choosing.specification_text import specification
+from fairgauge.spec.spec_file import read_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROWS = 4_000
+
+
+def every_path(answers: dict[str, str]) -> Iterator[dict[str, str]]:
+    question = next_question(answers)
+    if question is None:
+        yield answers
+        return
+    for word in question.answers:
+        yield from every_path(answers | {question.name: word})
+
+
+PATHS = list(every_path({}))
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A table for each kind of model, with the columns named after their roles."""
+    random = np.random.default_rng(16)
+    group = random.choice(["A", "B"], ROWS)
+    score = random.random(ROWS).round(3)
+    label = (random.random(ROWS) < score).astype(int)
+    amount = random.normal(10, 2, ROWS).round(2)
+    columns = {
+        "decision": (label, (score >= 0.5).astype(int)),
+        "score": (label, score),
+        "class": (random.choice(["x", "y", "z"], ROWS), random.choice(["x", "y", "z"], ROWS)),
+        "number": (amount, (amount + random.normal(0, 1, ROWS)).round(2)),
+    }
+    columns |= {"ranking": columns["score"], "none": columns["decision"]}
+    folder = tmp_path_factory.mktemp("tables")
+    for name, (observed, predicted) in columns.items():
+        role = "score" if name in ("score", "ranking") else "prediction"
+        lines = [f"{a},{y},{p}" for a, y, p in zip(group, observed, predicted, strict=True)]
+        (folder / f"{name}.csv").write_text("\n".join([f"group,label,{role}", *lines]) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("answers", PATHS, ids=lambda answers: "-".join(answers.values()))
+def test_every_path_ends_in_a_specification_that_runs(answers, tables, tmp_path):
+    found = recommend(answers)
+    file = tmp_path / "audit.toml"
+    file.write_text(specification(found), encoding="utf-8")
+    report = fg.audit(tables / f"{answers['model']}.csv", **read_options(file))
+    measured = {each.metric for each in report.estimates} | {
+        rate for each in report.groups for rate in each.rates
+    }
+    for measure in found.measures:
+        assert any(name.startswith(measure.metric) for name in measured), measure.metric
+    judged = {str(each.rule): str(each.outcome) for each in report.verdicts}
+    assert len(judged) == len(found.limits)
+    assert "not_evaluated" not in judged.values()
+
+
+def test_answers_lead_to_the_error_that_is_guarded_against():
+    def rules(**answers: str) -> list[str]:
+        given = {"model": "decision", "outcomes": "all", "parity": "no"} | answers
+        return [limit.rule for limit in recommend(given).limits]
+
+    assert rules(error="refused") == ["-0.1 <= true_positive_rate.difference <= 0.1"]
+    assert rules(error="granted") == ["-0.1 <= false_positive_rate.difference <= 0.1"]
+    assert rules(error="both") == rules(error="refused") + rules(error="granted")
+    assert rules(error="both", parity="yes")[0] == "selection_rate.ratio >= 0.8"
+
+
+@pytest.mark.parametrize("outcomes", ["biased", "none"])
+def test_a_label_that_is_not_trusted_is_not_asked_for(outcomes):
+    assert "label" not in recommend({"model": "score", "outcomes": outcomes}).columns
+
+
+def test_the_rows_needed_are_those_of_the_plan():
+    """Independent of the module: `fairgauge.plan` with the same numbers."""
+    answers = {"model": "decision", "outcomes": "all", "error": "refused", "parity": "yes"}
+    expected = Expected(rate=0.4, share=0.2, base_rate=0.5)
+    ratio, difference = recommend(answers, expected).limits
+    of_all = fg.plan(rate=0.4, share=0.2)
+    positives = fg.plan(rate=0.4, share=0.2, among=0.5)
+    assert ratio.rows == pytest.approx(of_all.needed[2].total, abs=1)
+    assert difference.rows == pytest.approx(positives.needed[0].total, abs=1)
+
+
+def test_mistakes_are_listed_with_what_is_allowed():
+    with pytest.raises(fg.SpecError, match=r"no answer 'scores'\. Did you mean 'score'"):
+        recommend({"model": "scores"})
+    with pytest.raises(fg.SpecError, match="asked only where model is decision or score"):
+        recommend({"model": "number", "error": "both"})
+    with pytest.raises(fg.SpecError, match="outcomes: is not answered; choose one of"):
+        recommend({"model": "ranking"})
+    with pytest.raises(fg.SpecError, match=r"share: must be a number between 0 and 1, not 1\.5"):
+        Expected(share=1.5)
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_any_name_of_a_column_is_read_back(name):
+    text = specification(recommend({"model": "none"}), {"label": name, "sensitive": [name]})
+    read = tomllib.loads(text)
+    assert read["label"] == name
+    assert read["sensitive"] == [name]
+
+
+def test_a_table_of_a_feature_is_read_back(tmp_path):
+    cut = [{"column": "age", "cuts": [40.0], "closed": "left"}]
+    text = specification(recommend({"model": "none"}), {"sensitive": cut})
+    assert tomllib.loads(text)["sensitive"] == cut
+
+
+def test_every_question_can_be_reached():
+    reached = {name for answers in PATHS for name in answers}
+    assert reached == {question.name for question in QUESTIONS}
+
+
+@pytest.mark.parametrize("module", ["questions", "recommendation", "specification_text"])
+def test_examples_run(module):
+    found = doctest.testmod(importlib.import_module(f"fairgauge.choosing.{module}"))
+    assert found.attempted
+    assert not found.failed

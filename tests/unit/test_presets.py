@@ -1,0 +1,116 @@
+"""Presets: every file is complete, sets options that hold, and gives the tables it names."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.enums import Outcome
+from fairgauge.render import render
+from fairgauge.spec.presets import preset, preset_names
+
+MEN = {"Hispanic": (205, 90), "White": (412, 215), "Black": (226, 95), "NHPI": (87, 37),
+       "Asian": (321, 167), "AIAN": (24, 11), "Two or more": (115, 52)}  # fmt: skip
+WOMEN = {"Hispanic": (190, 82), "White": (385, 197), "Black": (164, 75), "NHPI": (32, 15),
+         "Asian": (295, 135), "AIAN": (17, 7), "Two or more": (98, 44)}  # fmt: skip
+
+
+def applicants():
+    """Return New York's own example (6 RCNY 5-301), a row for each cell and outcome."""
+    rows = [
+        {"sex": sex, "race": race, "hired": outcome, "people": n}
+        for sex, cells in (("Male", MEN), ("Female", WOMEN))
+        for race, (applied, selected) in cells.items()
+        for outcome, n in ((1, selected), (0, applied - selected))
+    ]
+    rows += [{"sex": "Unknown", "race": "Unknown", "hired": 0, "people": 250}]
+    return pl.DataFrame(rows)
+
+
+def audit(**more):
+    options = {"prediction": "hired", "sensitive": ["sex", "race"], "count": "people"}
+    return fg.audit(applicants(), preset="nyc-ll144", unknown="Unknown", **options, **more)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_is_complete_and_dated(name):
+    found = preset(name)
+    assert isinstance(found.as_of, dt.date)
+    for text in (found.title, found.jurisdiction, found.status, *found.sources):
+        assert text
+    assert found.statements
+    assert found.publishes
+    assert json.loads(json.dumps(found.to_dict()))["name"] == name
+    report = fg.audit(applicants(), preset=name, prediction="hired", sensitive="sex",
+                      label="hired", count="people", unknown="Unknown")  # fmt: skip
+    assert report.spec["preset"] == name
+    assert report.spec["metrics"] == found.options["metrics"]
+
+
+def test_new_yorks_three_tables_have_references_of_their_own():
+    report = audit()
+    references = {(each.feature, each.reference.group) for each in report.estimates}
+    assert references == {("sex", "Male"), ("race", "White"), ("sex*race", "Male & White")}
+    ratio = report["selection_rate.ratio", "sex", "Female"]
+    assert round(ratio.value, 3) == 0.979
+    assert [round(end, 3) for end in (ratio.low, ratio.high)] == [0.902, 1.062]
+    black = report["selection_rate.ratio", "sex*race", "Male & Black"]
+    # the reference is chosen by the data, so the interval is wider than that of White men named
+    assert round(black.value, 3) == 0.806
+    assert black.low < 0.671
+    assert black.high > 0.959
+    assert report.data.excluded["missing sex"] == 1  # a row of 250 people
+
+
+def test_the_law_without_a_limit_gives_no_verdict():
+    assert audit().verdict is Outcome.NONE
+    for name in ("nyc-ll144", "eu-ai-act-annex-iv", "us-lending"):
+        assert "rules" not in preset(name).options
+
+
+def test_a_score_is_cut_at_the_median_of_all_applicants():
+    rows = pl.DataFrame({"score": [i / 99 for i in range(100)], "sex": ["F", "M"] * 50})
+    report = fg.audit(rows, preset="nyc-ll144", score="score", sensitive="sex")
+    assert report.spec["threshold"] == "median"
+    assert sum(group.rates["selection_rate"].value * group.n for group in report.groups) == 50
+
+
+def test_what_is_stated_beside_a_preset_holds():
+    report = audit(reference="largest", metrics=["selection_rate.difference"], min_share=0.1)
+    assert {each.metric for each in report.estimates} == {"selection_rate.difference"}
+    assert report.spec["min_share"] == 0.1
+    assert report.spec["reference"] == "largest"
+
+
+def test_the_same_question_again_is_the_same():
+    report = audit()
+    again = fg.audit(applicants(), **{k: v for k, v in report.spec.items() if v is not None})
+    assert again.to_dict()["estimates"] == report.to_dict()["estimates"]
+
+
+def test_the_report_quotes_the_preset_with_its_date_and_claims_nothing():
+    text = " ".join(render(audit(), "html").split())
+    assert "in force (as of 2026-11-20)" in text
+    assert "6 RCNY 5-300" in text
+    assert "does not state that the audit" in text
+    assert "compliant" not in text
+
+
+def test_an_unknown_preset_names_those_there_are():
+    with pytest.raises(fg.SpecError, match="Did you mean 'nyc-ll144'"):
+        fg.audit(applicants(), preset="nyc-144", prediction="hired", sensitive="sex")
+
+
+def test_the_command_lists_and_describes():
+    listed = CliRunner().invoke(main, ["presets"])
+    assert [line.split()[0] for line in listed.output.splitlines()] == list(preset_names())
+    one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
+    assert "6 RCNY 5-300 to 5-304" in one.output
+    wrong = CliRunner().invoke(main, ["presets", "nyc"])
+    assert wrong.exit_code == 2
