@@ -33,6 +33,7 @@ from fairgauge.stats.paired import paired_difference
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA, PAGE = DOCS / "paired_coverage.json", DOCS / "coverage.md"
+VERDICTS = DOCS / "paired_verdicts.json"
 BEGIN, END = "<!-- made from paired_coverage.json -->", "<!-- end of paired_coverage.json -->"
 CORRELATIONS = (-0.5, 0.0, 0.5, 0.8, 0.95)
 SIZES = ((20, 20), (20, 200), (50, 50), (200, 200), (200, 2_000), (2_000, 2_000))
@@ -256,7 +257,29 @@ def page(text: str, records: list[dict]) -> str:
     """Return the page with the table between its marks replaced."""
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{table(records)}\n{END}{after}"
+    verdicts = verdict_table(json.loads(VERDICTS.read_text(encoding="utf-8")))
+    return f"{before}{BEGIN}\n\n{table(records)}\n{verdicts}\n{END}{after}"
+
+
+def verdict_table(records: list[dict]) -> str:
+    """Return how often equal candidates are called fairer, and dominating ones are recognised."""
+    rule = "|---|---|---|---|---|\n"
+    head = f"| candidates | groups, rows | runs | called fairer | called less fair |\n{rule}"
+    equal = "".join(
+        f"| {r['candidates']}, equal to the model in use, {100 * r['agreement']:.0f}% agreement | "
+        f"{r['groups']}, {r['rows']:,} | {r['runs']} | {r['called fairer']} % | "
+        f"{r['called less fair']} % |\n"
+        for r in records
+        if r["subject"] == "equal models"
+    )
+    power = "".join(
+        f"| margin {r['margin']:g}, disparity changes by {r['change']:g} | {r['rows']:,} | "
+        f"{r['runs']} | {r['planned power']:.0f} % | {r['recognised']} % |\n"
+        for r in records
+        if r["subject"] != "equal models"
+    )
+    planned = "| a candidate that dominates | rows planned | runs | planned power | recognised |\n"
+    return f"{head}{equal}\n{planned}{rule}{power}"
 
 
 def main() -> None:

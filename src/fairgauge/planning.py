@@ -166,8 +166,8 @@ def plan(
         Rows of each cluster (user, session) and their intra-cluster correlation.
     paired : float in (0, 1), optional
         For a comparison of two models on the same rows instead: the share of rows that they decide
-        differently. With ``margins``, the rows that show that a candidate is as good in
-        these rates; that a disparity changes by the tolerance; and both, so that it dominates.
+        differently. Reported are the rows that show that a disparity changes by the tolerance and,
+        with ``margins``, that a candidate is as good in these rates, and both.
     comparisons : float, default 1
         Disparities of all candidates that are looked at, whose p-values are adjusted together.
 

@@ -6,7 +6,7 @@ import doctest
 import json
 from pathlib import Path
 
-from bench.paired_coverage import DATA, PAGE, page
+from bench.paired_coverage import DATA, PAGE, VERDICTS, page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -26,3 +26,10 @@ def test_the_measured_coverage_is_shown_and_keeps_its_floor() -> None:
     for each in records:
         sampling = 0.0 if each["setting"] == "exact" else 1.5
         assert each["lowest_with_5"] >= 93.5 - sampling, each["subject"]
+
+
+def test_equal_models_are_called_fairer_in_at_most_five_percent_of_runs() -> None:
+    records = json.loads(VERDICTS.read_text(encoding="utf-8"))
+    equal = [each for each in records if each["subject"] == "equal models"]
+    assert len(equal) >= 4
+    assert all(each["called fairer"] <= 5.0 for each in equal)

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _ROUNDING = 1e-12
-_LEVELS = 400
-"""Levels of the constrained rate that thresholds by group are sought for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,8 +203,9 @@ class _Chooser:
     def _by_group(self) -> Index | None:
         """Return thresholds of each group that meet the goal with the best performance.
 
-        The rates of all groups must lie in one band whose width the goal allows; for every band,
-        each group takes the threshold inside it that has the most correct decisions.
+        The rates of all groups must lie in one band whose width the goal allows. For every band,
+        whose upper end is the rate of some group at some threshold, each group takes the threshold
+        inside it that has the most correct decisions.
         """
         band = _band(self.metric, self.goal)
         if band is None or self.kept.name != "accuracy":
@@ -221,7 +220,7 @@ class _Chooser:
         )  # fmt: skip
         correct = cells[:groups, :, 0] + cells[:groups, :, 3]
         best, chosen = -1.0, None
-        for top in np.linspace(0.0, 1.0, _LEVELS + 1).tolist():
+        for top in np.unique(rates[np.isfinite(rates)]).tolist():
             inside = (rates >= band(top) - 1e-12) & (rates <= top + 1e-12)
             if not inside.any(axis=1).all():
                 continue
