@@ -279,7 +279,7 @@ def _needed_sentences(each: Candidate) -> Iterator[str]:
     elif each.needed > _MOST_NEEDED:
         yield "To determine it would take more rows than is practical at the estimated changes."
     else:
-        rows = numbers.amount(each.needed, 2)
+        rows = numbers.count(float(f"{each.needed:.2g}"))
         yield (
             f"With about {rows} rows of this composition it could probably be determined (80% "
             f"power), if the changes are as estimated; there are {numbers.count(each.rows)}."

@@ -344,3 +344,17 @@ def test_lift_and_combined_metrics_are_compared_by_draws():
     assert again.disparities == found.disparities
     clustered = compared("fairer", metrics=metrics, cluster="person")["fairer"]
     assert {d.status for d in clustered.disparities} == {Status.NOT_APPLICABLE}
+
+
+def test_too_many_classes_to_be_compared_jointly_are_refused():
+    rng = np.random.default_rng(6)
+    classes = [f"class {i}" for i in range(90)]
+    n = 4_000
+    data = pl.DataFrame(
+        {
+            "sex": rng.choice([f"g{i}" for i in range(40)], n),
+            **{name: rng.choice(classes, n) for name in ("y", "a", "b")},
+        }
+    )
+    with pytest.raises(fg.SpecError, match="compare fewer classes, groups or strata"):
+        fg.compare(data, label="y", prediction="a", candidate="b", sensitive="sex")
