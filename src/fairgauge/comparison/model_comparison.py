@@ -325,6 +325,11 @@ class ModelComparison:
 
         return render(self, "text")
 
+    def _repr_html_(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "notebook")
+
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)
         return f"<Comparison with the model {self.current}: {verdicts}; print() shows it>"

@@ -215,6 +215,11 @@ class ThresholdChoice:
 
         return render(self, "text")
 
+    def _repr_html_(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "notebook")
+
 
 def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
     if effect is None:

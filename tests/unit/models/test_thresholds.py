@@ -95,6 +95,7 @@ def test_the_seed_halves_and_json_can_be_read_again():
     assert chosen(seed=1).frontier != chosen(seed=2).frontier
     found = chosen()
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+    assert "Every threshold" in found._repr_html_()
 
 
 def test_halves_add_up():
