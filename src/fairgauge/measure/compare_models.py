@@ -52,11 +52,13 @@ from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval, Ref
 from fairgauge.resolve.asked_metrics import asked_metrics
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fairgauge.catalogue.comparisons import ComparisonMetric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
@@ -115,12 +117,32 @@ class _Sliced:
     class_scope: ClassScope
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Comparisons:
+    """The comparisons of a metric: sides by number, slots, and the records without numbers.
+
+    ``inside`` is whether the references hold the groups.
+    """
+
+    groups: Index
+    references: Index
+    slots: Index
+    bases: tuple[DisparityChange, ...]
+    inside: bool
+
+    def refused(self, reason: Reason) -> Iterator[DisparityChange]:
+        """Yield the comparisons with the reason why they have no numbers."""
+        for base in self.bases:
+            yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
+
+
 class _Measured:
     """A candidate against the model in use."""
 
     def __init__(self, cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> None:
         self.name = axis.column
         self._scores = scores
+        self._made: dict[int | None, tuple[_Sliced, ...]] = {}
         self.cubes = pair(cube, axis)
         asked = _with_disparities(spec)
         in_use = replace(asked, candidate=(), margins=())
@@ -153,8 +175,14 @@ class _Measured:
             reclassified=tuple(self._reclassified()),
         )
 
-    def _slices(self, feature: int | None) -> Iterator[_Sliced]:
-        """Yield the slices of a feature (None: of all rows): for thresholds or classes, and all."""
+    def _slices(self, feature: int | None) -> tuple[_Sliced, ...]:
+        """Return the slices of a feature (None: of all rows), made once."""
+        if feature not in self._made:
+            self._made[feature] = tuple(self._sliced(feature))
+        return self._made[feature]
+
+    def _sliced(self, feature: int | None) -> Iterator[_Sliced]:
+        """Yield a slice for each threshold or class, and for all classes at once."""
         of, other = (
             each.everyone if feature is None else each.features[feature]
             for each in (self.resolution, self.other)
@@ -304,36 +332,19 @@ class _Measured:
 
     def _drawn_changes(self, sliced: _Sliced, metric: Combined) -> Iterator[DisparityChange]:
         """Yield a metric that combines several contrasts, over all rows, by draws."""
-        slice_ = sliced.of.current
-        counts, compared = slice_.counts, slice_.compared(metric)
-        kept = _unmirrored(compared, slice_)
-        kept = kept[compared.slots[kept] == 0]
-        which, references = compared.groups[kept], compared.references[kept]
-        bases = [
-            DisparityChange(
-                metric=metric.name,
-                feature=counts.feature,
-                group=counts.groups[compared.groups[k]],
-                reference=compared.each[k],
-                class_scope=sliced.class_scope,
-                threshold=slice_.outcome.threshold,
-            )
-            for k in kept.tolist()
-        ]
-        zero = np.zeros_like(which)
-        if (references == slice_.sides.whole).any():
-            shared = Reason.of(ReasonCode.SHARED_ROWS, of="group and reference")
-            for each in bases:
-                yield replace(each, status=Status.NOT_APPLICABLE, reason=shared)
+        compared = self._compared(sliced, metric, sliced.class_scope, overall=True)
+        if compared.inside:
+            yield from compared.refused(Reason.of(ReasonCode.SHARED_ROWS, of=metric.title))
             return
+        sides = (compared.groups, compared.references)
+        tables = [sliced.of.table(side, compared.slots) for side in sides]
         try:
-            tables = [sliced.of.table(side, zero) for side in (which, references)]
             made, values = drawn_disparity(metric, tables[0], tables[1], self.spec)
         except NoInterval as refused:
-            for each in bases:
-                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
+            yield from compared.refused(refused.reason)
             return
-        yield from disparity_records(metric, made, values, bases, self.spec.confidence)
+        level = self.spec.confidence
+        yield from disparity_records(metric, made, values, compared.bases, level)
 
     def _gap_change(
         self, sliced: _Sliced, metric: Spread, statistic: Statistic, scope: ClassScope
@@ -392,14 +403,63 @@ class _Measured:
     def _disparity_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
     ) -> Iterator[DisparityChange]:
+        """Yield a contrast of every group, over all rows and in every stratum."""
+        compared = self._compared(sliced, metric, scope)
+        try:
+            ours, theirs = (
+                self._change(sliced, metric.of, side, compared.slots)
+                for side in (compared.groups, compared.references)
+            )
+            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+        except NoInterval as refused:
+            yield from compared.refused(refused.reason)
+            return
+        level = self.spec.confidence
+        yield from contrast_records(metric, made, (ours, theirs), compared.bases, level)
+
+    def _pooled_changes(
+        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
+    ) -> Iterator[DisparityChange]:
+        """Yield a difference adjusted for the strata, with the weights of Mantel and Haenszel."""
+        strata = len(sliced.of.current.counts.strata)
+        if not strata or metric.by == "ratio" or "score" in metric.needs:
+            return
+        compared = self._compared(sliced, metric, scope, overall=True)
+        bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
+        slots = np.tile(np.arange(strata) + 1, len(bases))
+        try:
+            ours, theirs = (
+                self._change(sliced, metric.of, np.repeat(side, strata), slots)
+                for side in (compared.groups, compared.references)
+            )
+            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
+            weights = np.where(known, quotient(ours.rows * theirs.rows, ours.rows + theirs.rows), 0)
+            weights = weights.reshape(len(bases), strata)
+            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
+            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+        except NoInterval as refused:
+            yield from replace(compared, bases=bases).refused(refused.reason)
+            return
+        level = self.spec.confidence
+        yield from contrast_records(metric, made, (ours, theirs), bases, level)
+
+    def _compared(
+        self,
+        sliced: _Sliced,
+        metric: ComparisonMetric,
+        scope: ClassScope,
+        *,
+        overall: bool = False,
+    ) -> _Comparisons:
+        """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
         slice_ = sliced.of.current
-        counts = slice_.counts
-        compared = slice_.compared(metric)
+        counts, compared = slice_.counts, slice_.compared(metric)
         kept = _unmirrored(compared, slice_)
-        which, references, slots = (
-            each[kept] for each in (compared.groups, compared.references, compared.slots)
+        kept = kept[compared.slots[kept] == 0] if overall else kept
+        groups, references, slots = (
+            of[kept] for of in (compared.groups, compared.references, compared.slots)
         )
-        bases = [
+        bases = tuple(
             DisparityChange(
                 metric=metric.name,
                 feature=counts.feature,
@@ -408,82 +468,26 @@ class _Measured:
                 scope=counts.scopes[s],
                 class_scope=scope,
                 threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
-                by=metric.by,
+                by=metric.by if isinstance(metric, Contrast) else "difference",
             )
-            for g, s, k in zip(which.tolist(), slots.tolist(), kept.tolist(), strict=True)
-        ]
-        try:
-            ours, theirs = (
-                self._change(sliced, metric.of, side, slots) for side in (which, references)
-            )
-        except NoInterval as why:
-            for base in bases:
-                yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
-            return
-        inside = bool((references == slice_.sides.whole).all())
-        try:
-            made = disparity_changes(metric, ours, theirs, inside=inside)
-        except NoInterval as why:
-            for base in bases:
-                yield replace(base, status=Status.NOT_APPLICABLE, reason=why.reason)
-            return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), bases, level)
-
-    def _pooled_changes(
-        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
-    ) -> Iterator[DisparityChange]:
-        """Yield a difference adjusted for the strata, with the weights of Mantel and Haenszel."""
-        slice_ = sliced.of.current
-        counts, strata = slice_.counts, len(slice_.counts.strata)
-        if not strata or metric.by == "ratio" or "score" in metric.needs:
-            return
-        compared = slice_.compared(metric)
-        kept = _unmirrored(compared, slice_)
-        kept = kept[compared.slots[kept] == 0]
-        bases = [
-            DisparityChange(
-                metric=metric.name,
-                feature=counts.feature,
-                group=counts.groups[compared.groups[k]],
-                reference=compared.each[k],
-                scope=POOLED,
-                class_scope=scope,
-                threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
-                by=metric.by,
-            )
-            for k in kept.tolist()
-        ]
-        slots = np.tile(np.arange(strata) + 1, len(kept))
-        sides = (np.repeat(of[kept], strata) for of in (compared.groups, compared.references))
-        try:
-            ours, theirs = (self._change(sliced, metric.of, side, slots) for side in sides)
-            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
-            weights = np.where(known, ours.rows * theirs.rows / (ours.rows + theirs.rows), 0.0)
-            weights = np.nan_to_num(weights).reshape(len(kept), strata)
-            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
-            inside = bool((compared.references[kept] == slice_.sides.whole).all())
-            made = disparity_changes(metric, ours, theirs, inside=inside)
-        except NoInterval as refused:
-            for each in bases:
-                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
-            return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), bases, level)
+            for g, s, k in zip(groups.tolist(), slots.tolist(), kept.tolist(), strict=True)
+        )
+        inside = bool((references == slice_.sides.whole).any())
+        return _Comparisons(groups, references, slots, bases, inside)
 
     def _margin_tests(self) -> Iterator[MarginTest]:
         """Yield the tests of the margins, on all rows."""
         if not self.margins:
             return
-        sliced = list(self._slices(None))
-        of = sliced[-1] if self.resolution.task is Task.MULTICLASS else sliced[0]
+        sliced = self._slices(None)
+        if self.resolution.task is Task.MULTICLASS:
+            sliced = sliced[-1:]  # all classes at once
         zero = np.zeros(1, dtype=np.int64)
-        for name, margin in self.margins:
-            statistic = self.spec.catalogue.rate(name)
-            chosen = next(self._of_scope(of, [statistic]))
-            for each in sliced if self.resolution.task is not Task.MULTICLASS else (of,):
-                (change,) = self._rate_changes(each, *chosen, zero, zero)
-                yield self._margin_test(each, chosen[0], margin, change)
+        for (name, margin), each in product(self.margins, sliced):
+            statistic, scope = next(self._of_scope(each, [self.spec.catalogue.rate(name)]))
+            if self._measured_at(each, statistic):
+                (change,) = self._rate_changes(each, statistic, scope, zero, zero)
+                yield self._margin_test(each, statistic, margin, change)
 
     def _margin_test(
         self, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
