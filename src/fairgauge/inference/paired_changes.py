@@ -281,28 +281,36 @@ def _discordant(statistic: Statistic, table: PairedTable) -> Discordant | None:
     n = weight(np.broadcast_to(True, counted.shape))
     change = (gained - lost) / n
     # the influence of a row on the change: its own change, less the mean
-    influence = (
-        counted
-        * (new.astype(float) - old.astype(float) - change[:, None, None, None])
-        / n[:, None, None, None]
-    )
-    variance = table.covariance(influence, influence)
+    own = new.astype(float) - old.astype(float) - change[:, None, None, None]
     of_rows = counted / n[:, None, None, None]
-    degrees = np.full(len(n), np.inf)
-    kish = 1 / (table.squares * of_rows**2).sum(axis=(1, 2, 3))
-    if table.clusters is not None:
-        held = table.clusters_held()
-        variance = variance * held / (held - 1)
-        degrees = held - 1
-    effective = ((gained + lost) / n - change**2) / variance
-    # few discordant rows show too little of the spread of their weights
-    effective = np.where(effective > kish, np.sqrt(effective * kish), effective)
-    effective = np.where((gained + lost > 0) & np.isfinite(effective), effective, kish)
-    effective = np.where(n > 0, np.nan_to_num(effective, posinf=0.0), 0.0)
+    effective, degrees = _effective_rows(
+        table, of_rows, own, ((gained + lost) / n - change**2) * (gained + lost > 0)
+    )
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
     scale = np.where(n > 0, np.nan_to_num(effective / n), 0.0)
     return Discordant(both * scale, gained * scale, lost * scale, effective, degrees)
+
+
+def _effective_rows(
+    table: PairedTable, of_rows: Array, own: Array, spread: Array
+) -> tuple[Array, Array]:
+    """Return the independent rows that a change rests on, and the degrees of freedom of its t.
+
+    They have the variance of the change where one row has ``spread``: Kish's number where no row
+    changes, and at most the geometric mean of both, because few discordant rows show too little of
+    the spread of their weights.
+    """
+    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
+    variance = table.covariance(of_rows * own, of_rows * own)
+    degrees = np.full(len(kish), np.inf)
+    if table.clusters is not None:
+        clusters = table.clusters_held()
+        variance, degrees = variance * clusters / (clusters - 1), clusters - 1
+    rows = quotient(spread, variance)
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
+    return np.where(np.isfinite(rows), rows, 0.0), degrees
 
 
 def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
