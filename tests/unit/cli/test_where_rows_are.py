@@ -130,7 +130,10 @@ def test_spark_reads_typed_files_alone(fails, loans):
     assert said.startswith("Spark reads files of one format: .parquet")
 
 
-@pytest.mark.parametrize("command", [("audit",), ("count",), ("validate",), ("monitor", "run")])
+@pytest.mark.parametrize(
+    "command",
+    [("audit",), ("compare",), ("count",), ("monitor", "run"), ("thresholds",), ("validate",)],
+)
 def test_the_help_of_table_is_that_of_the_command(run, command):
     shown = " ".join(run(*command, "--help").stdout.split())
     assert "--table NAME Table of a database, whose URL is DATA" in shown
