@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
+    from fairgauge.evidence.protection import protect
     from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations import mlflow as mlflow
     from fairgauge.integrations.scikit_learn import scorer
@@ -77,6 +78,7 @@ _HOME = {
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
     "plan": "planning",
+    "protect": "evidence.protection",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
     "rule": "spec.rules",
@@ -119,6 +121,7 @@ __all__ = [
     "metrics",
     "monitor",
     "plan",
+    "protect",
     "quotient",
     "rate",
     "rule",

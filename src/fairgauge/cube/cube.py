@@ -18,6 +18,7 @@ from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     Sums = NDArray[np.float64]
 
 SCHEMA = "fairgauge.cube/1"
+RANGE = ("low", "high")
+"""The measures of protected counts that follow from the others."""
 _DIGITS = 12
 _CUBED = 3
 _EXACT = 2.0**53
@@ -75,6 +78,7 @@ class Cube:
     rows: int
     excluded: Mapping[str, int] = field(default_factory=dict)
     question: Spec | None = None
+    min_cell: int | None = None
 
     @property
     def asked(self) -> Spec:
@@ -91,6 +95,10 @@ class Cube:
         """
         if not isinstance(other, Cube):
             return NotImplemented
+        if self.min_cell or other.min_cell:
+            raise CubeError(
+                "protected counts do not add up: add the exact counts, and protect their sum"
+            )
         difference = self.plan.difference(other.plan)
         if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
             difference = "they were counted by different versions of fairgauge"
@@ -155,8 +163,10 @@ class Cube:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
+        protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
         return {
             "schema": SCHEMA,
+            **protection,
             "question": self.asked.to_dict(),
             "plan": self.plan.to_dict(),
             "rows": self.rows,
@@ -165,7 +175,7 @@ class Cube:
             "tables": [
                 {
                     "codes": table.codes.T.tolist(),
-                    "sums": {m: _whole(sums) for m, sums in table.sums.items()},
+                    "sums": {m: _whole(s) for m, s in table.sums.items() if m not in RANGE},
                 }
                 for table in self.tables
             ],
@@ -231,7 +241,16 @@ def _from_dict(found: Saved) -> Cube:
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
     question = read_question(found["question"]) if "question" in found else None
-    return Cube(plan, levels, tables, found["rows"], found["excluded"], question)
+    min_cell = found.get("min_cell")
+    if min_cell is not None:
+        tables = tuple(with_ranges(table, min_cell) for table in tables)
+    return Cube(plan, levels, tables, found["rows"], found["excluded"], question, min_cell)
+
+
+def with_ranges(table: CountTable, min_cell: int) -> CountTable:
+    """Return protected counts with the range of what was rounded in every cell."""
+    low, high = range_of_rounded(table.sums["rows"], min_cell)
+    return CountTable(table.axes, table.codes, {**table.sums, "low": low, "high": high})
 
 
 def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:
