@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from fairgauge.cube.plan import WEIGHTS
-from fairgauge.errors import CubeError, Problem, SpecError
+from fairgauge.errors import Problem, SpecError
 from fairgauge.resolve.asked_metrics import AskedMetric, asked_metrics
 from fairgauge.resolve.group_counts import GroupCounts, count_everyone, count_groups
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
@@ -53,8 +53,6 @@ def resolve(cube: Cube, spec: Spec) -> Resolution:
     DataError
         Missing values where the specification treats them as errors.
     """
-    if cube.min_cell is not None:
-        raise CubeError("these counts are protected, and cannot be audited yet")
     problems: list[Problem] = []
 
     def collected(make: Callable[[], Resolved]) -> Resolved | None:
