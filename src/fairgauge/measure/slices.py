@@ -24,8 +24,15 @@ from fairgauge.inference.protected_counts import (
 )
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
-from fairgauge.report.results import POOLED, ClassScope, Reference
+from fairgauge.report.estimates import (
+    EVERYONE,
+    Estimate,
+    Group,
+    WorstCase,
+    as_count,
+    as_number,
+)
+from fairgauge.report.results import OVERALL, POOLED, ClassScope, Reference
 from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.resolve.references import admissible_groups, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals
     from fairgauge.inference.protected_counts import Range
-    from fairgauge.report.estimates import ComparisonKey, WorstCase
+    from fairgauge.report.estimates import ComparisonKey
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
@@ -438,17 +445,17 @@ class Slice:
         """Compute the bounds of all comparisons of a metric at once."""
         assert isinstance(metric, Contrast)
         group, reference = self.both(self.sides, metric, compared)
-        ranges = [
-            self._range(which, compared.slots) for which in (compared.groups, compared.references)
-        ]
+        ours = self._range(compared.groups, compared.slots)
+        theirs = self._range(compared.references, compared.slots)
         return _Bounded(
-            metric,
-            metric.value(group, reference, self.spec.profile),
-            contrast_bounds(metric, *ranges),
-            metric.side_values(group, reference, self.spec.profile),
-            metric.sizes(group, reference),
-            contrast_intervals(metric, *ranges, compared.slots == 0, self.uncertainty),
-            self.spec.confidence,
+            value=metric.value(group, reference, self.spec.profile),
+            bounds=contrast_bounds(metric, ours, theirs),
+            rates=metric.side_values(group, reference, self.spec.profile),
+            sizes=metric.sizes(group, reference),
+            intervals=contrast_intervals(
+                metric, ours, theirs, compared.slots == 0, self.uncertainty
+            ),
+            confidence=self.spec.confidence,
         )
 
     def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
@@ -475,26 +482,21 @@ class Slice:
         if not rows or self._protection(metric) or not isinstance(metric, Contrast):
             return {}
         margin = np.zeros_like(sides[0])
+        group, reference = (self.sides.pick(which, margin) for which in sides)
         low, high = protected_worst_cases(
             metric,
-            *(self._range(which, margin) for which in sides),
+            self._range(sides[0], margin),
+            self._range(sides[1], margin),
             most_unknown(self.counts, self.outcome, self.spec.profile),
-            metric.value(*(self.sides.pick(w, margin) for w in sides), self.spec.profile),
+            metric.value(group, reference, self.spec.profile),
         )
-        base = Estimate(
-            metric=metric.name,
-            set=metric.set,
-            feature=self.counts.feature,
-            group=None,
-            reference=None,
-            class_scope=self.outcome.class_scope,
-            threshold=self._threshold(metric),
-        )
+        scope, threshold = self.outcome.class_scope, self._threshold(metric)
+        names = [self.counts.groups[at] for at in sides[0].tolist()]
         return {
-            replace(base, group=self.counts.groups[at]).key: WorstCase(
+            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
                 float(low[i]), float(high[i]), rows
             )
-            for i, at in enumerate(sides[0].tolist())
+            for i, name in enumerate(names)
         }
 
     def _threshold(self, metric: Metric) -> float | None:
@@ -554,9 +556,8 @@ class _Completed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bounded:
-    """The comparisons of a contrast of protected counts; called for one, it completes its estimate."""
+    """The comparisons of a contrast of protected counts; called for one, completes its estimate."""
 
-    metric: Contrast
     value: Array
     bounds: Limits
     rates: tuple[Array, Array]

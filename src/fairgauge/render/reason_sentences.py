@@ -32,10 +32,9 @@ _SIMPLE: dict[ReasonCode, str] = {
     "--features)",
     ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
-    ReasonCode.PROTECTED: "the counts are protected (rounded), which bounds rates, and differences and "
-    "ratios of rates of groups without common rows, alone",
-    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and the number of rows that it is "
-    "of may be 0",
+    ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
+    "ratios of rates of groups that share no row, have bounds",
+    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and its denominator may be 0",
     ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
     "some table that agrees with them",
     ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
