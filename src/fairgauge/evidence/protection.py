@@ -87,16 +87,27 @@ def protect(
     >>> sorted({int(n) % 10 for n in safe.tables[0].sums["rows"]})
     [0]
     """
-    if isinstance(min_cell, bool) or not isinstance(min_cell, int) or min_cell < FEWEST:
-        raise DataError(
-            f"min_cell is {quote(min_cell)}; it is a whole number of at least {FEWEST} persons"
-        )
+    check_min_cell(min_cell)
     exact = _read(cube)
     _check_protectable(exact)
     earlier = [_read(each) for each in published]
     for each in earlier:
         _check_published(each, exact, min_cell)
     return protected(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
+
+
+def check_min_cell(min_cell: object) -> None:
+    """Refuse a smallest cell that protects nothing.
+
+    Raises
+    ------
+    DataError
+        It is no whole number of at least 2.
+    """
+    if isinstance(min_cell, bool) or not isinstance(min_cell, int) or min_cell < FEWEST:
+        raise DataError(
+            f"min_cell is {quote(min_cell)}; it is a whole number of at least {FEWEST} persons"
+        )
 
 
 def protected(
@@ -120,16 +131,6 @@ def protected(
         excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
         min_cell=min_cell,
     )
-
-
-def small_cells(cube: Cube, min_cell: int = 2) -> tuple[int, int]:
-    """Return how many cells of exact counts have fewer than ``min_cell`` persons, and all cells."""
-    few = every = 0
-    for table in cube.tables:
-        counts = table.sums.get("n", table.sums["rows"])
-        few += int(((counts > 0) & (counts < min_cell)).sum())
-        every += int((counts > 0).sum())
-    return few, every
 
 
 @dataclass(frozen=True, slots=True, eq=False)

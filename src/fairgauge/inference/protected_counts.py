@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.confusion_counts import ConfusionCounts
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.enums import Profile, Status
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
@@ -86,7 +86,8 @@ def contrast_intervals(
 ) -> Intervals:
     """Return the union of the confidence intervals of a contrast at all corner tables.
 
-    There are no p-values, and there is no interval where it is undefined at a corner.
+    The p-value is the largest at any corner, and 1 where "no difference" agrees with the counts.
+    There is neither where the contrast is undefined at a corner.
     """
     assert isinstance(metric.of, Rate)
     sides = (corners(metric.of, group), corners(metric.of, reference))
@@ -95,7 +96,10 @@ def contrast_intervals(
         compared = Comparisons(Evidence(ours, ours), Evidence(theirs, theirs), None, margin)
         value = metric.value(ours, theirs, Profile.DOCUMENTED)
         made.append(how.anew().of_metric(metric, compared, value))
-    return _union(made)
+    low, high = contrast_bounds(metric, group, reference)
+    p = np.array([each.p for each in made]).max(axis=0)
+    none = (low <= metric.neutral) & (metric.neutral <= high)
+    return replace(_union(made), p=np.where(none & ~np.isnan(p), 1.0, p))
 
 
 def protected_rates(
@@ -113,16 +117,16 @@ def protected_rates(
             none = RateValue(value=None, status=Status.NOT_APPLICABLE, reason=reason)
             values[statistic.name] = [none] * len(margin)
             continue
-        made = []
+        made: list[Intervals] = []
         for corner in corners(statistic, side):
             [(intervals, _)] = how.of_rates([statistic], Evidence(corner, corner), margin)
             rows = insufficient_rows(statistic.size(corner))
             few = [a or b for a, b in zip(intervals.too_few, rows, strict=True)]
             made.append(replace(intervals, too_few=few))
-        value = statistic.value(published, Profile.DOCUMENTED)
+        value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
         bounds = rate_bounds(statistic, side)
         values[statistic.name] = [
-            _rate(float(value[i]), bounds_at(bounds, i), _union(made), i, how.spec.confidence)
+            _rate(float(value[i]), bounds_at(bounds, i), every, i, how.spec.confidence)
             for i in range(len(margin))
         ]
     return values

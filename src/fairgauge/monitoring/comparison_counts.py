@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.enums import Role, Task
-from fairgauge.errors import DataError, Problem, SpecError
+from fairgauge.errors import CubeError, DataError, Problem, SpecError
 from fairgauge.monitoring.monitor_spec import MonitoredRate, monitored_rate
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
@@ -120,6 +120,8 @@ class Collector:
         )
 
     def _read(self, cube: Cube) -> dict[ComparisonId, tuple[SideCounts, str]]:
+        if cube.min_cell is not None:
+            raise CubeError("protected counts cannot be monitored; give the exact counts")
         try:
             found = dict(side_counts(cube, self.spec))
         except SpecError:

@@ -86,8 +86,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
-    ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree with "
-    "them, inside and outside the limits",
+    ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree "
+    "with them, inside and outside the limits",
     ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",
     ReasonCode.ABOVE: "the whole confidence interval is above {limit:g}",
     ReasonCode.NO_VALUE: "there is no value",

@@ -29,7 +29,7 @@ BOTH: frozenset[Need] = LABEL | PREDICTION
 
 Measure = Literal["n", "w", "w2", "w3", "low", "high"]
 """What is counted: cases, their weights, the squares or cubes of their weights, or the least and the
-greatest number of cases that protected counts allow."""
+most cases that protected counts allow."""
 
 COUNTS = ("rows", "n", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")

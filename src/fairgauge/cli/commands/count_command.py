@@ -17,13 +17,25 @@ from fairgauge.cli.streams import say
 @click.option(
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
 )
+@click.option(
+    "--min-cell",
+    type=int,
+    metavar="N",
+    help="Protect the counts: smallest number of persons that may be known of a cell.",
+)
 def command(
-    data: tuple[str, ...], at: Where, config: str | None, output: str | None, **flags: Texts
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
+    output: str | None,
+    min_cell: int | None,
+    **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
     The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
-    to it ("fairgauge merge").
+    to it ("fairgauge merge"). With --min-cell they are rounded, and can be shared ("fairgauge
+    protect").
 
     \b
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
@@ -32,6 +44,10 @@ def command(
     if output is not None:
         check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
+    if min_cell is not None:
+        from fairgauge.evidence.protection import check_min_cell
+
+        check_min_cell(min_cell)
     what = asked(config, flags)
     if what.problems:
         what.check(open_data(data, at))
@@ -42,6 +58,10 @@ def command(
 
     with progress("Counting rows"):
         cube = count(rows, **what.options)
+    if min_cell is not None:
+        from fairgauge.evidence.protection import protect
+
+        cube = protect(cube, min_cell)
     if output is None:
         say(cube.to_json())
     else:
