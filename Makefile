@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check extras bench bench-quick coverage docs clean
+.PHONY: help demo test check extras lowest dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -30,8 +30,12 @@ docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md
 	$(BIN)/python docs/make_coverage_page.py
 	$(BIN)/python docs/make_option_page.py docs/options.md
+	$(BIN)/python docs/make_glossary_page.py docs/reference/glossary.md
 
-check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
+site: $(BIN)/.dev  ## build the documentation as a site: build/site/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/site
+
+check: $(BIN)/.dev site  ## lint, types, layers, repository rules, docs drift, the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -41,14 +45,22 @@ check: $(BIN)/.dev  ## lint, types, layers, repository rules, docs drift
 extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 minutes)
 	$(BIN)/python tests/extras
 
+lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows
+	$(BIN)/python tests/lowest
+
+dist: $(BIN)/.dev  ## build the sdist, and the wheel from it, into dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
 bench: $(BIN)/.dev  ## measure against the peers
 	$(BIN)/python -m bench
 
 bench-quick: $(BIN)/.dev  ## the same in under two minutes
 	$(BIN)/python -m bench --quick
 
-coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage.json
+coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
 	$(BIN)/python -m bench.coverage
+	$(BIN)/python -m bench.all_metrics
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

@@ -1,4 +1,4 @@
-"""A SageMaker Clarify configuration on a CSV file of 15 columns: every metric but the flip test."""
+"""SageMaker Clarify configurations on CSV files: every metric but the flip test, and that alone."""
 
 from __future__ import annotations
 
@@ -55,16 +55,47 @@ def configuration(path: Path) -> dict[str, object]:
     }
 
 
+def numbers_file(rows: int) -> Path:
+    """Return a CSV file of so many rows of numbers alone, which the flip test needs."""
+    path = DATA / f"numbers-{rows}.csv"
+    if not path.exists():
+        some = ", ".join(f"hash(i * 31 + {j}) % 1000003 / 1e6 AS x{j}" for j in range(8))
+        known = "hash(i) % 2 AS sex, hash(i + 1) % 2 AS label, hash(i + 2) % 2 AS prediction"
+        unfinished = path.with_name(f"unfinished-{path.name}")
+        query = f"SELECT {known}, {some} FROM range({rows}) AS rows(i)"
+        duckdb.sql(f"COPY ({query}) TO '{unfinished}' (HEADER)")
+        unfinished.replace(path)
+    return path
+
+
+def flip_configuration(path: Path) -> dict[str, object]:
+    """Return a configuration of the flip test alone."""
+    return configuration(path) | {
+        "facet": [{"name_or_index": "sex", "value_or_threshold": [0]}],
+        "group_variable": None,
+        "methods": {"post_training_bias": {"methods": [FLIP_TEST]}},
+    }
+
+
 def clarify(rows: int) -> Work:
     """Run a configuration as ``fairgauge clarify`` does, its files and report included."""
+    return _job(configuration(wide_file(1_000)), configuration(wide_file(rows)))
+
+
+def flip_test(rows: int) -> Work:
+    """Run a configuration of the flip test."""
+    return _job(flip_configuration(numbers_file(1_000)), flip_configuration(numbers_file(rows)))
+
+
+def _job(warm_up: dict[str, object], measured: dict[str, object]) -> Work:
     from click.testing import CliRunner
 
     from fairgauge.cli import main
 
     folder = Path(tempfile.mkdtemp(prefix="bench-clarify-"))
     small, large = folder / "small.json", folder / "large.json"
-    small.write_text(json.dumps(configuration(wide_file(1_000))))
-    large.write_text(json.dumps(configuration(wide_file(rows))))
+    small.write_text(json.dumps(warm_up))
+    large.write_text(json.dumps(measured))
 
     def run(config: Path) -> None:
         done = CliRunner().invoke(main, ["clarify", str(config), "-o", str(folder)])

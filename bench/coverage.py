@@ -387,6 +387,19 @@ def informative_share(rows, rate, spread, follows, rng, data_sets):
     return of_two("selection_rate", sides, (truth, truth))
 
 
+def informative_errors(rows, follows, rng, data_sets):
+    """Counts that overlap, true and false negatives, with weights that follow all four cells."""
+    shares = np.array([0.3, 0.12, 0.1, 0.48])
+    truth = shares * np.exp(follows)
+    sides = []
+    for n in (rows, 2 * rows):
+        cell = rng.choice(4, p=shares, size=(data_sets, n))
+        weights = np.exp(0.7 * rng.normal(size=cell.shape) + np.array(follows)[cell])
+        sides.append(binary(np.isin(cell, (0, 2)), np.isin(cell, (0, 1)), weights))
+    ratio = (truth[3] + truth[1]) / (truth[3] + truth[2])
+    return of_two("conditional_rejection", sides, (ratio, ratio))
+
+
 def weighted_average(name, classes, rows, spread, follows, rng, data_sets):
     """Weights that follow whether the prediction is right."""
     shares = confusion(classes, 0.8, 0.9)
@@ -612,7 +625,7 @@ def _rare_classes():
             partial(class_average, name, classes, correct, evenness, (rows, 2 * rows)),
             {"coverage if adequate": 92.5},
             {},
-            2000,
+            12_000 if rows == 40 else 2000,  # few of the smaller ones are adequate
         )
 
 
@@ -736,6 +749,19 @@ def _weights():
             "Wilson, effective rows by linearisation",
             "99 to 100" if follows < 0 else "not measured",
             partial(informative_share, rows, 0.3, spread, follows),
+            ADEQUATE,
+            {"coverage": 98.5},
+            2000,
+        )
+
+    for follows in ((0.8, 0.4, 0.0, -0.2), (-0.8, -0.4, 0.0, 0.2)):
+        yield Design(
+            "weighted conditional rejection",
+            f"200 and 400 rows, lognormal weights (sigma 0.7), their logarithms {follows} in "
+            "TP, FP, FN and TN",
+            "Bonett-Price, effective rows by linearisation",
+            "not measured",
+            partial(informative_errors, 200, follows),
             ADEQUATE,
             {"coverage": 98.5},
             2000,

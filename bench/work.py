@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bench.clarify_job import clarify
+from bench.clarify_job import clarify, flip_test
 from bench.data import rows_file
 
 Work = Callable[[], Any]
@@ -169,5 +169,6 @@ WORK: dict[str, Callable[..., Work]] = {
         audit_frame,
         audit_input,
         clarify,
+        flip_test,
     )
 }

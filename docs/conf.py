@@ -31,6 +31,7 @@ extensions = [
     "schema_tables",
 ]
 exclude_patterns = ["*.py"]
+smartquotes = False  # would make a dash of the hyphens of flags
 default_role = "py:obj"
 
 # Markdown
@@ -49,14 +50,18 @@ python_maximum_signature_line_length = 88
 # appearance
 html_theme = "pydata_sphinx_theme"
 html_title = "fairgauge"
+html_baseurl = "https://fairgauge.github.io/fairgauge/"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {"getting-started": [], "choose": []}  # pages without pages beside them
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "github_url": "https://github.com/fairgauge/fairgauge",
     "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -1,6 +1,7 @@
-"""Write the tables of docs/coverage.md that come from docs/coverage.json.
+"""Write the tables of docs/coverage.md that come from measurements.
 
-``python docs/make_coverage_page.py`` writes them; the measurements are those of ``make coverage``.
+``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
+``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
-BEGIN, END = "<!-- made from coverage.json -->", "<!-- end of what is made from coverage.json -->"
+ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
-_NOT_ADEQUATE = ", not adequate"
+_ONE_GROUP = "one group"
+_SHOWN = 3
 _FEWEST = 100
 """The fewest adequate data sets of which a coverage is shown."""
 
@@ -36,28 +38,54 @@ def tables(records: list[Record]) -> str:
     return "\n\n".join(parts)
 
 
-def page(text: str, made: str) -> str:
-    """Return the page with the tables between its marks replaced."""
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{made}\n\n{END}{rest.split(END)[1]}"
+def by_design(records: list[Record]) -> str:
+    """Return one row for each design: how many metrics were measured, and which cover least."""
+    rows = []
+    for each in records:
+        covered = sorted((found["coverage"], name) for name, found in each["metrics"].items())
+        lowest = ", ".join(f"{name} {coverage:.1f}" for coverage, name in covered[:_SHOWN])
+        middle = covered[len(covered) // 2][0]
+        rows.append(
+            (each["design"], str(each["data_sets"]), str(len(covered)), f"{middle:.1f}", lowest)
+        )
+    return _markdown(("design", "data sets", "numbers", "median", "lowest"), rows)
 
 
-def read() -> list[Record]:
-    """Return the measurements."""
-    records: list[Record] = json.loads(MEASURED.read_text(encoding="utf-8"))
+def page(text: str, made: dict[str, str]) -> str:
+    """Return the page with what stands between its marks replaced, by the name of the marks."""
+    for name, tables_of in made.items():
+        begin, end = f"<!-- made from {name} -->", f"<!-- end of what is made from {name} -->"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n\n{tables_of}\n\n{end}{rest.split(end)[1]}"
+    return text
+
+
+def read(path: Path = MEASURED) -> list[Record]:
+    """Return measurements."""
+    records: list[Record] = json.loads(path.read_text(encoding="utf-8"))
     return records
+
+
+def made() -> dict[str, str]:
+    """Return what is written between the marks of the page."""
+    return {MEASURED.name: tables(read()), ALL_METRICS.name: by_design(read(ALL_METRICS))}
 
 
 def _is_adequate(record: Record) -> bool:
     """Return whether an audit calls intervals of the design adequate, often enough to count."""
     share = record["measured"].get("adequate", 100.0) / 100
-    return _NOT_ADEQUATE not in record["setting"] and share * record["data_sets"] >= _FEWEST
+    return bool(share * record["data_sets"] >= _FEWEST)
 
 
 def _coverage(record: Record) -> float | None:
-    """Return the coverage: where intervals are adequate, if they are; None of what has none."""
+    """Return the coverage: where intervals are adequate, if they are; None of what has none.
+
+    The lower one, of a comparison and of one group alone where both are measured.
+    """
     names = _COVERAGE if _is_adequate(record) else _COVERAGE[1:]
-    return next((record["measured"][n] for n in names if n in record["measured"]), None)
+    measured = record["measured"]
+    compared = next((measured[n] for n in names if n in measured), None)
+    return None if compared is None else min(compared, measured.get(_ONE_GROUP, compared))
 
 
 def _by_subject(records: list[Record]) -> str:
@@ -74,7 +102,7 @@ def _by_subject(records: list[Record]) -> str:
             (
                 subject, method, str(len(several)), f"{sum(covered) / len(covered):.1f}",
                 f"**{min(covered):.1f}**", f"{max(covered):.1f}",
-                lowest["setting"].replace(_NOT_ADEQUATE, ""), "; ".join(before),
+                lowest["setting"], "; ".join(before),
             )
         )  # fmt: skip
     head = (
@@ -101,4 +129,4 @@ def _markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), tables(read())), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), made()), encoding="utf-8")

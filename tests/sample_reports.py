@@ -151,8 +151,11 @@ def sure(report: Report) -> Report:
             interval=Interval(
                 each.value - 0.05, each.value + 0.05, 0.95, (IntervalMethod.NEWCOMBE,)
             ),
-            p_value=0.01,
-            p_adjusted=0.04,
+            simultaneous=Interval(
+                each.value - 0.05, each.value + 0.05, 0.95, (IntervalMethod.NEWCOMBE,)
+            ),
+            p_value=1e-5,
+            p_adjusted=4e-5,
             status=Status.TOO_FEW if (each.n_group or 0) < 10 else Status.OK,
             reason=None,
         )

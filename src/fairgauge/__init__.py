@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
+    import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from fairgauge.errors import (
         CubeError,
         DataError,
+        DuplicateCountsWarning,
         FairgaugeError,
         MissingExtra,
         SpecError,
     )
     from fairgauge.evidence.protection import protect
     from fairgauge.evidence.sealing import seal, verify
-    from fairgauge.integrations import mlflow as mlflow
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
@@ -52,6 +53,7 @@ _HOME = {
     "Cube": "cube.cube",
     "CubeError": "errors",
     "DataError": "errors",
+    "DuplicateCountsWarning": "errors",
     "Estimate": "report.estimates",
     "FN": "catalogue.cells",
     "FP": "catalogue.cells",
@@ -98,6 +100,7 @@ __all__ = [
     "Cube",
     "CubeError",
     "DataError",
+    "DuplicateCountsWarning",
     "Estimate",
     "FairgaugeError",
     "History",

@@ -259,6 +259,7 @@ class DiagnosticCode(StrEnum):
     MISSING_MARKER = "missing_marker"  # value, rows
     SAME_NAMES = "same_names"  # values, rows, columns
     UNMATCHED = "unmatched"  # path, name, nearest
+    LIMITS_OUTSIDE_RANGE = "limits_outside_range"  # path, metric, low, high, allowed
     FALSE_FAIL = "false_fail"  # comparisons, confidence, probability, familywise
     REFERENCE_DECIDES = "reference_decides"  # rule, group, outcome, references
     TEXT = "text"  # text: of a report saved by version 1

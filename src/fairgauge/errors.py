@@ -61,6 +61,10 @@ class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
 
 
+class DuplicateCountsWarning(UserWarning):
+    """Two cubes that are added hold the same counts, perhaps of the same rows."""
+
+
 class MissingExtra(FairgaugeError, ImportError):  # noqa: N818 - named for what is missing
     """An optional library is needed and not installed.
 

@@ -12,7 +12,7 @@ from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
 from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
-from fairgauge.errors import CubeError, quote
+from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
 from fairgauge.measure.measure import measure
@@ -23,6 +23,7 @@ from fairgauge.report.verdicts import overall
 from fairgauge.resolve.data_checks import (
     assumed_positive,
     check_known,
+    limits_outside_range,
     missing_markers,
     prediction_is_label,
     same_names,
@@ -150,6 +151,29 @@ def count(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Cu
     return counted(data, arrays, options)[0]
 
 
+def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
+    """Return the query by which a database would count its rows.
+
+    Raises
+    ------
+    SpecError
+        The question is wrong.
+    DataError
+        The rows are in no database that counts by SQL.
+    """
+    query = getattr(data, "query", None)
+    if isinstance(data, Cube) or query is None:
+        name = "counts" if isinstance(data, Cube) else data.name
+        raise DataError(f"{quote(name)} is in no database, so that there is no query to show")
+    spec = ask(data.columns, **options)
+    if spec.threshold is Threshold.MEDIAN and spec.prediction is None:
+        raise DataError(
+            "threshold 'median' takes a query before the one that counts; state the threshold as a "
+            "number to see the query"
+        )
+    return f"{query(plan(spec))};"
+
+
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
     """Read the groups of the data, and warn of names in the question that no group has.
 
@@ -184,6 +208,7 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
         *same_names(cube, spec),
         *unmatched_groups(cube, spec, groups),
         *unmatched_rules(spec, groups),
+        *limits_outside_range(spec),
     )
 
 
@@ -321,6 +346,7 @@ def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
     yield from same_names(cube, spec)
+    yield from limits_outside_range(spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 

@@ -116,7 +116,21 @@ class ReasonCode(StrEnum):
     ASKED_DIFFERENTLY = "asked_differently"  # keys
     BOTH_UNBOUNDED = "both_unbounded"
 
+    # a verdict of one report alone
+    ABSENT = "absent"  # what, report
+    IS_REFERENCE = "is_reference"  # name, report
+    NOT_JUDGED = "not_judged"  # report
+
     TEXT = "text"  # text: a reason of a report saved by version 1
+
+
+NOT_EVALUABLE = frozenset({
+    ReasonCode.NO_ESTIMATE, ReasonCode.NO_GROUPS, ReasonCode.IS_REFERENCE, ReasonCode.WRONG_TASK,
+    ReasonCode.NEEDS_COLUMNS, ReasonCode.NEEDS_PROBABILITIES, ReasonCode.NEEDS_POPULATION,
+    ReasonCode.NEEDS_STRATA, ReasonCode.NEEDS_FEATURES, ReasonCode.NEEDS_ROWS,
+    ReasonCode.NO_WEIGHTS, ReasonCode.FAILED, ReasonCode.FEWER_THAN_TWO_GROUPS,
+})  # fmt: skip
+"""Why a rule has nothing to be held against, whatever the data: it is never a pass."""
 
 
 Parameter: TypeAlias = (

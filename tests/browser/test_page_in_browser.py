@@ -6,6 +6,7 @@ import pytest
 
 import sample_reports
 from conftest import SAMPLES
+from fairgauge.render import render
 
 KINDS = ("plain", "sure")
 
@@ -71,6 +72,7 @@ def test_hostile_names_are_text(visit):
 
 def test_a_mark_stands_on_the_side_that_its_number_says(visit):
     page = visit("several").page
+    unfold(page)
     chart = page.locator("#feature-0 table.chart").first
     middle = chart.locator("thead text").get_by_text("0", exact=True).bounding_box()
     zero = middle["x"] + middle["width"] / 2
@@ -107,6 +109,7 @@ def test_names_of_groups_are_never_cut(visit):
 
 def test_tables_sort_by_number(visit):
     page = visit("several").page
+    unfold(page)
     head = page.locator("#estimates thead th", has_text="value")
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
@@ -127,6 +130,7 @@ def test_tables_sort_by_number(visit):
 
 def test_the_table_is_searched_as_one_types(visit):
     page = visit("several").page
+    unfold(page)
     page.locator("#find").fill("accuracy black")
     rows = page.locator("#estimates tbody tr:visible")
     assert rows.count() >= 1
@@ -134,6 +138,27 @@ def test_the_table_is_searched_as_one_types(visit):
     assert f"{rows.count()} of" in page.locator("#found").inner_text()
     page.locator("#find").fill("")
     assert page.locator("#estimates tbody tr:not(:visible)").count() == 0
+
+
+def test_a_long_table_is_written_where_it_is_opened(chromium, tmp_path):
+    report = sample_reports.crossed(metrics="all")
+    assert len(report.estimates) > 400
+    path = tmp_path / "long.html"
+    path.write_text(render(report, "html"), encoding="utf-8")
+    page = chromium.new_page()
+    page.goto(path.as_uri())
+    rows = page.locator("#estimates tbody tr")
+    assert rows.count() == 0
+    page.locator("#numbers > summary").click()
+    page.wait_for_function("document.querySelectorAll('#estimates tbody tr').length > 0")
+    assert rows.count() == len(report.estimates)
+    page.locator("#find").fill("accuracy.difference F")
+    shown = page.locator("#estimates tbody tr:visible")
+    assert 0 < shown.count() < rows.count()
+    link = shown.locator("a").first
+    link.click()
+    assert page.locator(link.get_attribute("href")).is_visible()
+    page.close()
 
 
 def test_a_table_is_copied_as_rows_of_a_spreadsheet(visit):

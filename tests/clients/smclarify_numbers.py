@@ -24,4 +24,12 @@ def report(job, stage):
     return bias_report(*arguments, StageType.POST_TRAINING, predicted, group_variable=group)
 
 
-json.dump([report(job, job["stage"]) for job in json.load(sys.stdin)], sys.stdout)
+def outcome(job):
+    """Return a report, or the error that ends a job."""
+    try:
+        return report(job, job["stage"])
+    except ValueError as error:
+        return {"raised": str(error)}
+
+
+json.dump([outcome(job) for job in json.load(sys.stdin)], sys.stdout)

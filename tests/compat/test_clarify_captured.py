@@ -92,6 +92,151 @@ def test_every_encoding(folder: Any, expected: Any, records: Any, attributes: An
     assert values(folder.read("now/analysis.json")) == values(expected)
 
 
+PARTS = [ROWS[start : start + 50] for start in range(0, len(ROWS), 50)]
+DOCUMENTS = {
+    "headers": ["visits", "facet", "Approved"],
+    "label": "instances[*].label",
+    "FeaturesAttribute": "instances[*].features",
+    "InferenceAttribute": "predictions[*].label",
+}
+LINES = {
+    "headers": ["visits", "facet", "Approved"],
+    "FeaturesAttribute": "features",
+    "ProbabilityAttribute": "score",
+}
+
+
+def sent(row: Any) -> dict[str, Any]:
+    return {"features": [int(row[0]), row[1]]}
+
+
+def replied(row: Any) -> dict[str, Any]:
+    return {"label": row[3], "score": 0.3 + 0.4 * row[3]}
+
+
+def lines_of(values: Any) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def truths(rows: Any, *, document: bool) -> dict[str, Any]:
+    every = [{"label": row[2]} for row in rows]
+    data = json.dumps({"instances": every}) if document else lines_of(every)
+    kind = "application/json" if document else "application/jsonlines"
+    return {"data": data, "encoding": "JSON", "observedContentType": kind}
+
+
+def documents_of_several(encoding: str) -> list[dict[str, Any]]:
+    """Return what an endpoint captures that is sent documents of 50 rows."""
+    kind = "application/json"
+    return [
+        record(
+            part(kind, json.dumps({"instances": list(map(sent, rows))}), encoding),
+            part(kind, json.dumps({"predictions": list(map(replied, rows))}), encoding),
+            "",
+        )
+        | {"groundTruthData": truths(rows, document=True)}
+        for rows in PARTS
+    ]
+
+
+def lines_of_several(encoding: str) -> list[dict[str, Any]]:
+    """Return what an endpoint captures that is sent 50 lines of JSON at a time."""
+    kind = "application/jsonlines"
+    return [
+        record(
+            part(kind, lines_of(map(sent, rows)), encoding),
+            part(kind, lines_of(map(replied, rows)), encoding),
+            "",
+        )
+        | {"groundTruthData": truths(rows, document=False)}
+        for rows in PARTS
+    ]
+
+
+def joined(data: str, encoding: str, truth: Any) -> dict[str, Any]:
+    """Return what a batch transform that joins input and output leaves: its output alone."""
+    text = base64.b64encode(data.encode()).decode() if encoding == "BASE64" else data
+    return {
+        "captureData": {"batchTransformOutput": {"data": text, "encoding": encoding}},
+        "groundTruthData": truth,
+        "eventMetadata": {"eventId": "0"},
+        "eventVersion": "0",
+    }
+
+
+def joined_documents(encoding: str) -> list[dict[str, Any]]:
+    return [
+        joined(
+            json.dumps(
+                {
+                    "SageMakerOutput": {"predictions": list(map(replied, rows))},
+                    "instances": list(map(sent, rows)),
+                }
+            ),
+            encoding,
+            truths(rows, document=True),
+        )
+        for rows in PARTS
+    ]
+
+
+def joined_lines(encoding: str) -> list[dict[str, Any]]:
+    return [
+        joined(
+            json.dumps({"SageMakerOutput": replied(row), **sent(row)}),
+            encoding,
+            {"data": json.dumps({"label": row[2]}), "encoding": "JSON"},
+        )
+        for row in ROWS
+    ]
+
+
+def joined_csv(encoding: str) -> list[dict[str, Any]]:
+    return [
+        joined(
+            f"{visits},{facet},{0.3 + 0.4 * predicted}",
+            encoding,
+            {"data": str(label), "encoding": "CSV"},
+        )
+        for visits, facet, label, predicted in ROWS
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["as text", "BASE64"])
+@pytest.mark.parametrize(
+    ("made", "attributes"),
+    [
+        (documents_of_several, DOCUMENTS),
+        (lines_of_several, LINES),
+        (joined_documents, DOCUMENTS),
+        (joined_lines, LINES),
+        (joined_csv, {"ProbabilityAttribute": "0"}),
+        (joined_csv, {"ProbabilityAttribute": "2", "ProbabilityThresholdAttribute": 0.6}),
+    ],
+)
+def test_requests_of_several_rows_and_joined_transforms(
+    folder: Any, expected: Any, made: Any, attributes: Any, encoding: str
+) -> None:
+    """The forms of the service's own examples: the same rows give the same values."""
+    text = "CSV" if made is joined_csv else "JSON"
+    folder.lines("merged.jsonl", made(text if encoding == "as text" else encoding))
+    folder.json("monitor.json", MONITOR | attributes)
+    result = folder.run(
+        "clarify-monitor", "monitor.json", "--baseline", "base/analysis.json", "-o", "now",
+        "--dataset", "merged.jsonl", "--fail-on-violation",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert values(folder.read("now/analysis.json")) == values(expected)
+
+
+def test_joined_csv_needs_headers(folder: Any) -> None:
+    folder.lines("merged.jsonl", joined_csv("CSV"))
+    asked = {key: value for key, value in MONITOR.items() if key != "headers"}
+    folder.json("monitor.json", asked | {"facet": [{"name_or_index": 1}]})
+    args = ("clarify-monitor", "monitor.json", "--baseline", "b.json", "--write-baseline")
+    assert "headers: are required: a joined" in folder.fails(*args, "--dataset", "merged.jsonl")
+
+
 def test_a_threshold_that_is_no_number_is_refused(folder: Any) -> None:
     folder.json("monitor.json", MONITOR | {"ProbabilityThresholdAttribute": "high"})
     args = ("clarify-monitor", "monitor.json", "--baseline", "b.json", "--dataset", "merged")
@@ -139,8 +284,18 @@ def test_the_definition_of_a_job(folder: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"eventId": 1}, "line 1 is no captured request: captureData holds no ...Input"),
-        ({"captureData": {"endpointInput": {}}}, "the data cannot be decoded"),
+        ({"eventId": 1}, "line 1 is no captured request: it has no captureData"),
+        ({"captureData": {"endpointInput": {}}}, "captureData holds no ...Output"),
+        ({"captureData": {"endpointOutput": {}}}, "the data cannot be decoded"),
+        (
+            {"captureData": {"batchTransformOutput": {"data": '{"score": 1}', "encoding": "JSON"}}},
+            "no SageMakerOutput beside it: transform with join_source='Input'",
+        ),
+        (
+            record(part("text/csv", "1,d", "CSV"), part("text/csv", "1", "CSV"), '{"y": 1}')
+            | {"groundTruthData": {"data": '{"y": 1}', "encoding": "JSON"}},
+            "'label' finds no label in groundTruthData",
+        ),
         (
             record(part("text/csv", "1,d", "GZIP"), part("text/csv", "1", "CSV"), "1"),
             "encoding 'GZIP' is not CSV, JSON or BASE64",

@@ -158,6 +158,9 @@ def test_facets_and_predictions_by_key(folder: Any, expected: dict[str, Any]) ->
         methods=both(),
     )
     assert found_in(folder.clarify(asked)) == expected
+    by_index = asked | {"joinsource_name_or_index": 0}
+    folder.csv("facets.csv", [("facet", "id"), *((r[0], i) for i, r in reversed(numbered))])
+    assert found_in(folder.clarify(by_index)) == expected  # of the data; elsewhere by its name
     without = config(**asked | {"joinsource_name_or_index": None})
     folder.json("bad.json", without)
     assert "joinsource_name_or_index: is required" in folder.fails("clarify", "bad.json")
@@ -174,6 +177,12 @@ def test_an_inner_join_says_what_it_leaves_out(folder: Any) -> None:
 MODEL = """
 def doubled(rows):
     return [2 * row[0] for row in rows]
+
+def halved(rows):
+    return [row[0] for row in rows]
+
+def scores_of(rows):
+    return [[0.5] for _ in rows]
 
 def lines(records):
     return [{"score": record["data"]["x"][0]} for record in records]
@@ -325,6 +334,27 @@ def test_a_local_endpoint(folder: Any, endpoint: str) -> None:
 
 def test_scores_with_one_label_header(modelled: Any) -> None:
     modelled("doubled", {"label_headers": ["yes"]}, probability_threshold=1)
+
+
+def test_one_label_header_that_is_no_label_is_but_shown(folder: Any, modelled: Any) -> None:
+    """Scores decide between 0 and 1 then, whatever the header is."""
+    rows = [("a", 0.75, 1), ("a", 0.25, 0), ("d", 0.75, 0), ("d", 0.125, 1)] * 20
+    folder.csv("data.csv", [("facet", "x", "label"), *rows])
+    asked = config(
+        excluded_columns=["facet"], methods=after(), predictor={"label_headers": ["success"]}
+    )
+    found = values(folder.clarify(asked, "--model", "my_model:halved"))
+    assert found["AD"] == 1.0
+
+
+def test_a_name_that_the_answers_do_not_have(folder: Any, modelled: Any) -> None:
+    modelled("scores", {"label_headers": ["no", "yes"]})
+    asked = config(
+        label_values_or_threshold=["yes"], methods=after(), predictor={"probability": "pr"}
+    )
+    message = folder.fails("clarify", folder.json("c.json", asked), "--model", "my_model:scores_of")
+    assert "predictor.probability: the model's answers have nothing under 'pr'" in message
+    assert "it is a position: 0" in message
 
 
 def test_scores_of_several_labels(modelled: Any) -> None:

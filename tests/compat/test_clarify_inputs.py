@@ -144,3 +144,18 @@ def test_relabelling_is_linear_in_the_levels() -> None:
     Counted.hashed = 0
     column.relabel(levels, Kind.FLOAT)
     assert Counted.hashed <= 4 * len(levels)
+
+
+def test_the_data_named_beside_take_the_place_of_the_configurations(folder: Any) -> None:
+    rows = [("facet", "label"), *[("d", 1), ("a", 0), ("d", 0), ("a", 1)] * 30]
+    folder.csv("here.csv", rows)
+    found = folder.clarify(config(dataset_uri="s3://elsewhere/data.csv"), "--dataset", "here.csv")
+    assert found["pre_training_bias_metrics"]["facets"]["facet"][0]["value_or_threshold"] == "d"
+    assert folder.ours()["rows"] == 120
+
+
+def test_labels_that_are_all_positive_are_noticed(folder: Any) -> None:
+    rows = [("facet", "label"), *[("d", 1), ("a", 0), ("d", 0), ("a", 1)] * 30]
+    folder.csv("data.csv", rows)
+    folder.clarify(config(label_values_or_threshold=[0, 1]))
+    assert "label: every row is positive, by '0,1'" in folder.ours()["notices"]

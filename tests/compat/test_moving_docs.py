@@ -10,7 +10,7 @@ import pytest
 from fairgauge.catalogue.lookup import find_metric
 
 GUIDES = Path(__file__).resolve().parents[2] / "docs" / "moving"
-NAMES = ["clarify", "vertex", "smclarify", "fairlearn", "aif360", "aequitas"]
+NAMES = ["clarify", "model-monitor", "vertex", "smclarify", "fairlearn", "aif360", "aequitas"]
 
 
 def test_every_guide_is_tested() -> None:

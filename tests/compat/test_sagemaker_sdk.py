@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from client_libraries import SCRIPTS, ask
 from folders import Folder
+from smclarify_blocks import same
 
 from fairgauge.cli import main
 
@@ -134,27 +135,6 @@ def test_every_configuration_gives_smclarifys_numbers(
         compared += same(section["facets"][job["facet"]], reports, job["name"])
     print(f"\n{len(ours)} configurations, {compared} values compared with smclarify")
     assert compared > 1_500
-
-
-def same(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], name: str) -> int:
-    """Compare blocks; return how many values were compared."""
-    assert [b["value_or_threshold"] for b in ours] == [b["value_or_threshold"] for b in theirs], (
-        name
-    )
-    compared = 0
-    for block, other in zip(ours, theirs, strict=True):
-        expected = {metric["name"]: metric for metric in other["metrics"]}
-        for metric in block["metrics"]:
-            one, two = metric, expected[metric["name"]]
-            where = f"{name}, {block['value_or_threshold']}: {one} {two}"
-            assert one["description"] == two["description"], where
-            assert one.get("error") == two.get("error"), where
-            if isinstance(two["value"], float) and isinstance(one["value"], (int, float)):
-                assert math.isclose(one["value"], two["value"], rel_tol=1e-9, abs_tol=1e-12), where
-            else:
-                assert one["value"] == two["value"], where
-            compared += 1
-    return compared
 
 
 def test_the_sdks_readers_take_our_files(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -25,12 +25,13 @@ PAGES = sorted(
     for path in DOCS.rglob("*.md")
     if not path.relative_to(DOCS).as_posix().startswith(ELSEWHERE)
 )
+PAGES.append(DOCS.parent / "README.md")
 TABLES = {"berkeley.csv": admissions(), "loans.csv": loans()}
 """What `fairgauge demo --output demo` writes, which every page may use."""
 
 
 def name_of(path: Path) -> str:
-    return path.relative_to(DOCS).as_posix()
+    return path.relative_to(DOCS.parent).as_posix()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)

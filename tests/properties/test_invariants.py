@@ -2,8 +2,7 @@
 
 Written against the public API alone (`fg.audit`, `fg.count`, `report.to_dict`, the command line),
 so that they hold whatever the internals look like. Every audit of the properties below asks for
-all metrics. What is known not to hold is marked ``xfail`` with the defect; the marks are strict,
-so a mended defect fails here until its mark is removed.
+all metrics.
 """
 
 from __future__ import annotations
@@ -55,11 +54,6 @@ PROPERTY = settings(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-
-
-def known(request: pytest.FixtureRequest, defect: str) -> None:
-    """Mark a case as failing for a known reason; once it is mended, the mark is an error."""
-    request.applymarker(pytest.mark.xfail(reason=defect))
 
 
 # the tables and the questions
@@ -357,12 +351,8 @@ def permuted(kind: str) -> dict[tuple[Any, ...], list[Any]]:
 
 @KINDS
 @PARTS
-def test_permuting_the_names_of_groups_permutes_names_alone(
-    kind: str, part: str, request: Any
-) -> None:
+def test_permuting_the_names_of_groups_permutes_names_alone(kind: str, part: str) -> None:
     """The order of names is not kept here: what is drawn may not depend on it either."""
-    if part == "drawn" and kind == "binary":
-        known(request, "random draws depend on the order of the names of groups")
     random = drawn(kind)
     expected = [
         renamed(row, PERMUTED)
@@ -471,13 +461,7 @@ def has_mirror(row: Mapping[str, Any]) -> bool:
     [*product(("binary", "regression"), METHODS), ("multiclass", "default")],
 )
 @PARTS
-def test_two_groups_mirror_each_other(
-    kind: str, part: str, method: str, request: pytest.FixtureRequest
-) -> None:
-    if (kind, method) == ("binary", "bootstrap-normal"):
-        known(request, "a bootstrap interval of a ratio is given from one side alone")
-    if (kind, method, part) == ("binary", "bootstrap-bca", "drawn"):
-        known(request, "BCa limits of drawn statistics differ slightly from the other side's")
+def test_two_groups_mirror_each_other(kind: str, part: str, method: str) -> None:
     random = drawn(kind, 2, method)
     rows = by_identity(row for row in rows_of(kind, 2, method) if row["part"] == "estimates")
     problems, checked = [], 0

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import sys
 import tokenize
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,28 +24,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
 
-INSTEAD = {
-    r"beyond doubt": "statistically significant",
-    r"(?<!percentage )\bpoints (lower|higher|or more)\b": "percentage points, pp",
-    r"\bturns? around\b|\bturned around\b|\bsigns? turns?\b": "reverses (Simpson's paradox)",
-    r"\bheld fixed\b|\bholds? \w+ fixed\b": "adjusted for, stratified by",
-    r"\bthe rest\b": "all other groups",
-    r"\beverybody\b|\beveryone\b": "overall, all rows",
-    r"\bpulled\b": "partially pooled",
-    r"\bties rows together\b": "clustered observations",
-    r"\btoo few rows\b|\brests? on too few\b": "insufficient data",
-    r"\bhonest (limits?|intervals?)\b": "confidence interval",
-    r"\bthe good label\b": "the favourable outcome",
-    r"\bchance alone\b|\bby chance\b|\bnoise alone\b": "sampling variation",
-    r"\bleft out\b|\bdropped\b": "excluded",
-    r"\btells?\b|\btold\b|\bsays?\b|\bsaid\b|\bsaying\b": "reports, describes, states",
-    r"\bis worth\b|\bare worth\b|\bhow many it is worth\b": "effective sample size",
-}
+TERMS = tomllib.loads((ROOT / "docs" / "terms.toml").read_text(encoding="utf-8"))["term"]
+INSTEAD = {word: each["term"] for each in TERMS for word in each.get("never", ())}
 """Words that reports never use, and what they write instead."""
 
 NAMES = re.compile(
     r"""(?mx)
     \bsays\s*= | \.says\b | ["'`]says["'`] | ^\s*(says|everyone)\ : | ,\ says, | ``\w+``
+    | cannot\ tell | what-an-audit-cannot-say
     """
 )
 """Public names and code in texts, which keep their words."""
@@ -155,6 +143,12 @@ def test_a_word_that_is_never_used_is_found():
     ]
     assert offences("it says so") == ["'says': write reports, describes, states"]
     assert not offences("3.1 percentage points lower than other groups; estimate.says, says=")
+
+
+def test_the_glossary_is_made_from_the_same_terms():
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    made = runpy.run_path(str(ROOT / "docs" / "make_glossary_page.py"))["page"]()
+    assert page == made, "run make docs"
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairgauge as fg
-from fairgauge.choosing import QUESTIONS, Expected, next_question, recommend, specification
-from fairgauge.spec.spec_file import load_spec
+from fairgauge.choosing.questions import QUESTIONS, next_question
+from fairgauge.choosing.recommendation import Expected, recommend
+from fairgauge.choosing.specification_text import specification
+from fairgauge.spec.spec_file import read_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +64,7 @@ def test_every_path_ends_in_a_specification_that_runs(answers, tables, tmp_path)
     found = recommend(answers)
     file = tmp_path / "audit.toml"
     file.write_text(specification(found), encoding="utf-8")
-    options = {key: value for key, value in load_spec(file).to_dict().items() if value is not None}
-    report = fg.audit(tables / f"{answers['model']}.csv", **options)
+    report = fg.audit(tables / f"{answers['model']}.csv", **read_options(file))
     measured = {each.metric for each in report.estimates} | {
         rate for each in report.groups for rate in each.rates
     }

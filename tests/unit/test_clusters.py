@@ -153,7 +153,9 @@ def test_a_rate_worked_by_hand():
     found = report["DPPL", "g", "a"]
     assert found.status == "too_few"
     assert found.low < found.value < found.high
-    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=4.0, minimum=5.0)
+    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=4.0, minimum=5.0).on(
+        "reference"
+    )
 
 
 @pytest.mark.parametrize("rate", RATES)
@@ -305,7 +307,7 @@ def test_without_any_cluster_nothing_is_known():
     rows = tied(13).assign(u=pd.Series([None] * 480, dtype=object))
     found = ask(rows, metrics="DPPL")["DPPL", "g", "a"]
     assert found.status == "too_few"
-    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=0.0, minimum=5.0)
+    assert found.reason == Reason.of(ReasonCode.FEW_CLUSTERS, clusters=0.0, minimum=5.0).on("group")
 
 
 @pytest.mark.parametrize("metric", ["KL", "JS"])

@@ -25,6 +25,7 @@ import compared_reports as pairs
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.comparison.changes import changes
+from fairgauge.comparison.comparison import Comparison
 from fairgauge.comparison.verdict_changes import turned
 from fairgauge.enums import Direction, Outcome, ReferenceKind, Status, Turn
 from fairgauge.reasons import Reason, ReasonCode
@@ -257,6 +258,102 @@ def test_verdicts_that_changed(months):
 def test_what_becomes_of_a_verdict(old, new, turn):
     assert turned(Outcome(old), Outcome(new), set(Direction)) is turn
     assert turned(Outcome(old), Outcome(new), ()) in (None, Turn.OTHER)
+
+
+RATIO = ["selection_rate.ratio >= 0.8"]
+GROUPS = {
+    "W": {"tp": 800, "fn": 200},
+    "B": {"tp": 700, "fn": 300},
+    "A": {"tp": 300, "fn": 700},
+}
+
+
+def two(old, new, **options):
+    asked = {"rules": RATIO, "metrics": "selection_rate.ratio"} | options
+    return fg.compare(pairs.report(old, **asked), pairs.report(new, **asked), same_rows=False)
+
+
+def unmatched(found):
+    return [
+        (each.report, each.verdict.group, str(each.verdict.outcome), each.reason.code)
+        for each in found.unmatched
+    ]
+
+
+def test_a_verdict_whose_group_is_gone_is_neither_better_nor_unchanged():
+    found = two(GROUPS, {name: GROUPS[name] for name in "WB"}, reference={"race": "W"})
+    assert unmatched(found) == [("old", "A", "fail", ReasonCode.ABSENT)]
+    assert (found.stayed, found.flips, found.incomplete, found.worse) == (1, (), True, False)
+    assert (found.old.verdict, found.new.verdict) == (Outcome.FAIL, Outcome.PASS)
+    assert found.turn is Turn.OTHER
+    back = two({name: GROUPS[name] for name in "WB"}, GROUPS, reference={"race": "W"})
+    assert unmatched(back) == [("new", "A", "fail", ReasonCode.ABSENT)]
+    assert not back.incomplete
+    for text in (str(found), render(found, "markdown"), render(found, "html")):
+        words = " ".join(re.sub(r"<[^>]*>|[*|\\]", " ", text).split())
+        assert "1 has no counterpart in the new report" in words
+        assert "A (race)" in words
+        assert "the new report has no such group" in words
+    assert Comparison.from_dict(json.loads(found.to_json())) == found
+
+
+def test_what_got_better_does_not_cover_a_failure_that_is_gone():
+    worse = GROUPS | {"B": {"tp": 400, "fn": 600}}
+    found = two(worse, {name: GROUPS[name] for name in "WB"}, reference={"race": "W"})
+    assert [each.turn for each in found.flips] == [Turn.BETTER]
+    assert found.turn is Turn.OTHER
+
+
+def test_the_reference_has_no_verdict_of_its_own():
+    swapped = GROUPS | {"W": GROUPS["B"], "B": GROUPS["W"]}
+    found = two(GROUPS, swapped, reference="best")
+    assert unmatched(found) == [
+        ("old", "B", "pass", ReasonCode.IS_REFERENCE),
+        ("new", "W", "pass", ReasonCode.IS_REFERENCE),
+    ]
+    assert not found.incomplete
+    assert "it is the reference in the old report" in " ".join(str(found).split())
+
+
+def test_another_reference_proves_no_change_of_a_verdict():
+    passed = GROUPS | {"A": {"tp": 750, "fn": 250}}
+    swapped = GROUPS | {"W": GROUPS["B"], "B": GROUPS["W"]}
+    found = two(passed, swapped, reference="best")
+    (flip,) = found.flips
+    assert (flip.old.outcome, flip.new.outcome) == (Outcome.PASS, Outcome.FAIL)
+    assert (flip.turn, found.worse) == (Turn.OTHER, False)
+
+
+def test_a_named_group_that_is_gone_is_no_longer_evaluated():
+    rules = [fg.rule("selection_rate.ratio", at_least=0.8, groups=["A", "B"])]
+    found = two(GROUPS, {name: GROUPS[name] for name in "WB"}, rules=rules)
+    (flip,) = found.flips
+    assert (flip.group, flip.old.outcome, flip.new.outcome) == ("A", "fail", "not_evaluated")
+    assert (flip.turn, found.unmatched) == (Turn.OTHER, ())
+
+
+def test_a_verdict_that_is_ignored_now_has_changed():
+    rules = [fg.rule("selection_rate.ratio", at_least=0.8, insufficient="ignore")]
+    few = GROUPS | {"A": {"tp": 3, "fn": 5}}
+    found = two(GROUPS, few, rules=rules, reference={"race": "W"})
+    (flip,) = found.flips
+    assert (flip.old.outcome, flip.new.outcome, flip.turn) == ("fail", "none", Turn.OTHER)
+
+
+@given(
+    st.lists(st.sampled_from("ABCD"), min_size=2, unique=True),
+    st.lists(st.sampled_from("ABCD"), min_size=2, unique=True),
+    st.sampled_from(["others", "best", "largest", "overall"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_every_verdict_is_compared_or_listed(old, new, reference):
+    cells = {name: {"tp": 90 - 9 * i, "fn": 40 + i} for i, name in enumerate("ABCD")}
+    found = two({n: cells[n] for n in old}, {n: cells[n] for n in new}, reference=reference)
+    asked = {"rules": RATIO, "metrics": "selection_rate.ratio", "reference": reference}
+    for which, names in (("old", old), ("new", new)):
+        verdicts = pairs.report({n: cells[n] for n in names}, **asked).verdicts
+        alone = [each for each in found.unmatched if each.report == which]
+        assert len(found.flips) + found.stayed + len(alone) == len(verdicts)
 
 
 def test_rules_of_the_same_words_are_told_apart():
@@ -751,6 +848,13 @@ def test_exit_codes(files):
     assert run("old.json", "no.json").exit_code == 2
     assert run(*files, "-o", "old.json").exit_code == 2
     assert run(*files, "-o", "diff.xml").exit_code == 2
+
+
+def test_a_verdict_without_a_counterpart_is_not_fine(files):
+    pairs.report(GROUPS, rules=RATIO).save("three.json")
+    pairs.report({name: GROUPS[name] for name in "WB"}, rules=RATIO).save("two.json")
+    assert run("three.json", "two.json", "--different-rows", "--fail-on", "worse").exit_code == 3
+    assert run("three.json", "two.json", "--different-rows").exit_code == 0
 
 
 def test_what_chance_alone_turns_is_not_worse():

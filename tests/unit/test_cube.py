@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from decimal import Decimal
 from typing import Any
 
@@ -173,3 +174,17 @@ def test_a_file_that_is_whole_but_makes_no_sense():
 
 def test_how_it_shows_itself():
     assert repr(made(["a", "b"], [1, 0])) == "<Cube of 2 rows in 2 cells: feature g, label y>"
+
+
+def test_adding_the_same_counts_is_warned_of():
+    day = fg.confusion("g", {"a": {"tp": 9, "fn": 4}, "b": {"tp": 5, "tn": 3}})
+    again = fg.confusion("g", {"a": {"tp": 9, "fn": 4}, "b": {"tp": 5, "tn": 3}})
+    for twin in (day, again):
+        with pytest.warns(fg.DuplicateCountsWarning, match="hold the same counts of 21 rows; if"):
+            assert (day + twin).rows == 42
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert day.add(again, allow_duplicates=True).rows == 42
+        assert (day + fg.confusion("g", {"a": {"tp": 21}})).rows == 42
+        few = fg.confusion("g", {"a": {"tp": 5}, "b": {"tp": 5}})
+        assert (few + few).rows == 20  # small shards may well be equal by chance

@@ -21,7 +21,8 @@ from fairgauge.enums import IntervalMethod
 from fairgauge.render import names, render
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.report import Report
-from fairgauge.spec.spec_file import load_spec
+from fairgauge.spec.spec_file import read_options
+from fairgauge.spec.specification import ask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -264,7 +265,7 @@ def test_a_specification_names_them_by_import_path(module):
         'metrics = ["house_metrics:missed", "missed_rows.largest_gap", "AD"]\n'
         '[[rules]]\nmetric = "house_metrics:recall.ratio"\nat_least = 0.1\n'
     )
-    spec = load_spec(path)
+    spec = ask(**read_options(path))
     assert spec.to_dict()["metrics"] == ["missed_rows", "missed_rows.largest_gap", "AD"]
     assert [rate.name for rate in spec.catalogue.own] == ["missed_rows", "own_recall"]
     assert str(spec.rules[0]) == "own_recall.ratio >= 0.1"

@@ -28,7 +28,7 @@ CANONICAL = [
     (None, None),
     (pd.NA, None),
     (pd.NaT, None),
-    (np.datetime64("NaT"), None),
+    (np.datetime64("NaT", "D"), None),
     (math.inf, "Infinity"),
     (-math.inf, "-Infinity"),
     (Decimal("2.50"), 2.5),

@@ -86,10 +86,9 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert round(reason["detectable_ratio"], 2) == 0.57
     assert reason["power"] == 0.8
     rounded, least = (math.ceil(float(n) / 100) * 100 for n in (needed.rows, needed.fewest))
-    assert f"with about {rounded:,} rows of this composition" in found.says
     assert (
-        "probably (80% power) be decided; there are 400, and the estimate leaves open from "
-        f"{least:,} to any number"
+        f"with about {rounded:,} rows that the metric counts, of this composition (plausible: "
+        f"{least:,} or more), instead of 400 the rule could probably (80% power) be decided"
     ) in found.says
     assert (
         "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says

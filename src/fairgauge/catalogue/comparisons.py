@@ -307,7 +307,3 @@ class Combined(ComparisonMetric):
             if math.isnan(each.value(group, reference, Profile.DOCUMENTED)[at])
         )
         return undefined.why_undefined(group, reference, at)
-
-
-def _times(value: float) -> str:
-    return "infinitely many times" if math.isinf(value) else f"{value:.3g} times"

@@ -109,7 +109,7 @@ class MetricDescription:
         rate = self.set == "rate"
         neutral = "" if self.neutral is None else f"; {self.neutral:g} means no difference"
         lines = {
-            "says": self.says,
+            "meaning": self.says,
             "formula": f"{self.formula}{f'   {_SIDES}' if _TWO_SIDES.search(self.formula) else ''}",
             "range": f"{_shown(self.range[0])} to {_shown(self.range[1])}{neutral}",
             "better" if rate else "reading": self.reading,

@@ -94,6 +94,11 @@ class Recommendation:
     expected: Expected
 
     @property
+    def binary(self) -> bool:
+        """Return whether the audit needs to know which outcome is favourable."""
+        return self.answers["model"] not in ("class", "number")
+
+    @property
     def rows(self) -> float | None:
         """Return the rows with which every rule that can be planned passes; None if none can."""
         known = [limit.rows for limit in self.limits if limit.rows is not None]

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from fairgauge.values import Json
 
 _WIDTH = 88
-_PLACEHOLDERS: dict[str, Json] = {
+PLACEHOLDERS = {
     "label": "label",
     "prediction": "prediction",
     "score": "score",
-    "sensitive": ["group"],
+    "sensitive": "group",
 }
+"""The names of columns that are not known yet, by their roles."""
 
 
 def specification(found: Recommendation, asked: Mapping[str, Json] | None = None) -> str:
@@ -37,7 +38,7 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
 
     Examples
     --------
-    >>> from fairgauge.choosing import recommend
+    >>> from fairgauge.choosing.recommendation import recommend
     >>> found = recommend({"model": "none"})
     >>> print(specification(found, {"label": "repaid"}).partition("\n\n")[2])
     label = "repaid"
@@ -53,7 +54,9 @@ def specification(found: Recommendation, asked: Mapping[str, Json] | None = None
     ]
     <BLANKLINE>
     """
-    keys = {name: _PLACEHOLDERS[name] for name in (*found.columns, "sensitive")} | dict(asked or {})
+    keys: dict[str, Json] = {name: PLACEHOLDERS[name] for name in found.columns}
+    keys["sensitive"] = [PLACEHOLDERS["sensitive"]]
+    keys |= asked or {}
     lines = [
         "# A specification for `fairgauge audit`, written by `fairgauge choose`.",
         "#",

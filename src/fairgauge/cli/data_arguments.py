@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Source
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
-_HANDFUL = 10
-"""Rows up to which two shards may well hold the same counts by coincidence."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ftp", "hdfs")
 
@@ -83,6 +82,8 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
         from fairgauge.scan.spark import read_files
 
         return read_files(at.spark, asked)
+    if list(asked) == [STANDARD_INPUT]:
+        return _of_standard_input()
     for each in asked:
         _refuse_streams(each)
     cubes = [each.casefold().endswith(CUBE_SUFFIX) for each in asked]
@@ -94,6 +95,18 @@ def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
             "fairgauge count DATA -o more.cube.json"
         )
     return merged(asked)
+
+
+def _of_standard_input() -> StandardInput | Cube:
+    """Return the rows of standard input, or the counts that "fairgauge count" wrote to it."""
+    from fairgauge.scan.input_files import read_standard_input
+
+    copy = read_standard_input()
+    if copy.saved != "cube":
+        return copy
+    from fairgauge.cube.cube import read_cube
+
+    return read_cube(copy.path.read_text(encoding="utf-8"), "standard input")
 
 
 def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
@@ -127,15 +140,16 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     from fairgauge.report.loading import load
 
     total: Cube | None = None
-    seen: dict[str, Path] = {}
+    seen: list[tuple[Path, Cube]] = []
     paths = files(asked)
     _check_different(paths)
     for path in paths:
         cube = load(path)
         if not isinstance(cube, Cube):
             raise CubeError(f"{quote(path)} is a report, not a cube; count its data again")
-        twin = seen.setdefault(cube.digest, path)
-        if twin is not path and cube.rows > _HANDFUL and not allow_duplicates:
+        twin = next((name for name, each in seen if cube.is_twin(each)), None)
+        seen.append((path, cube))
+        if twin is not None and not allow_duplicates:
             _warn(
                 f"{quote(twin)} and {quote(path)} hold the same counts of {cube.rows:,} rows; if "
                 "they are the same rows, these now count twice (fairgauge merge --allow-duplicates "
@@ -145,7 +159,8 @@ def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
             total = cube
             continue
         try:
-            total, differing = total + cube, _differing(total, cube)
+            differing = _differing(total, cube)
+            total = total.add(cube, allow_duplicates=True)  # warned of above, with their names
         except CubeError as error:
             raise CubeError(f"cannot add {quote(path)} to the cubes before it: {error}") from None
         if differing:

@@ -11,7 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import changes
 from fairgauge.comparison.comparison import Alone, Comparison, Difference, GroupChange, Origin
 from fairgauge.comparison.subjects import is_of_all_groups, subject_of
-from fairgauge.comparison.verdict_changes import flips, overall_turn
+from fairgauge.comparison.verdict_changes import overall_turn, verdict_changes
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, listing, quote
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.loading import load
@@ -83,7 +83,7 @@ def compare(
     catalogue = Catalogue(own)
     pairs, lonely = _paired(before.estimates, after.estimates, catalogue)
     changed = changes(pairs, refused, catalogue)
-    turns, stayed, rules = flips(before, after, changed, catalogue)
+    verdicts = verdict_changes(before, after, changed, catalogue)
     return Comparison(
         version=__version__,
         old=_origin(before, old),
@@ -91,11 +91,12 @@ def compare(
         same_rows=same,
         refused=refused,
         differences=differences,
-        turn=overall_turn(before.verdict, after.verdict, turns),
-        flips=turns,
-        stayed=stayed,
+        turn=overall_turn(before.verdict, after.verdict, verdicts),
+        flips=verdicts.flips,
+        stayed=verdicts.stayed,
+        unmatched=verdicts.unmatched,
         changes=changed,
-        alone=(*lonely, *rules),
+        alone=(*lonely, *verdicts.alone),
         groups=tuple(_groups(before, after)),
         own=own,
     )

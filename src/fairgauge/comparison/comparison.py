@@ -11,6 +11,7 @@ from fairgauge.catalogue.lookup import Catalogue
 from fairgauge.comparison.changes import Change
 from fairgauge.enums import Direction, Outcome, Turn
 from fairgauge.errors import FairgaugeError
+from fairgauge.reasons import ReasonCode
 from fairgauge.report.plain_values import (
     number,
     plain,
@@ -101,6 +102,24 @@ class VerdictChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnmatchedVerdict:
+    """A verdict without a counterpart in the other report, which has the rule.
+
+    Nothing is known of how it changed: it is neither better nor worse, nor as before.
+
+    Attributes
+    ----------
+    verdict : the verdict.
+    report : the report that has it.
+    reason : why the other has none: the group is absent there, or is the reference.
+    """
+
+    verdict: Verdict
+    report: Which
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alone:
     """What only one of the two reports has.
 
@@ -144,6 +163,7 @@ class Comparison:
     turn : what became of the verdict as a whole; None where it stayed, or no rules were set.
     flips : the verdicts that changed, those that got worse first.
     stayed : how many verdicts did not change.
+    unmatched : the verdicts that only one of the reports has, of rules that both have.
     changes : what became of every disparity, the most important first.
     alone : what only one of the reports has.
     groups : the sizes of the groups.
@@ -159,6 +179,7 @@ class Comparison:
     turn: Turn | None
     flips: tuple[VerdictChange, ...]
     stayed: int
+    unmatched: tuple[UnmatchedVerdict, ...]
     changes: tuple[Change, ...]
     alone: tuple[Alone, ...]
     groups: tuple[GroupChange, ...]
@@ -183,6 +204,17 @@ class Comparison:
         )
         return Turn.WORSE in turns or any(further)
 
+    @property
+    def incomplete(self) -> bool:
+        """Return whether a verdict of the old report has no counterpart in the new one.
+
+        A group that is the reference of the new report is accounted for.
+        """
+        return any(
+            each.report == "old" and each.reason.code is not ReasonCode.IS_REFERENCE
+            for each in self.unmatched
+        )
+
     def to_dict(self) -> Plain:
         """Return the comparison as plain values, in the order and names of its JSON."""
         return {
@@ -197,6 +229,7 @@ class Comparison:
             "turn": plain(self.turn),
             "flips": [_plain_flip(each) for each in self.flips],
             "stayed": self.stayed,
+            "unmatched": [_plain_unmatched(each) for each in self.unmatched],
             "changes": [_plain_change(each) for each in self.changes],
             "alone": [_fields(each) for each in self.alone],
             "groups": [_fields(each) for each in self.groups],
@@ -255,6 +288,14 @@ def _plain_flip(each: VerdictChange) -> Plain:
     return {"old": old, "new": new, "turn": str(each.turn)}
 
 
+def _plain_unmatched(each: UnmatchedVerdict) -> Plain:
+    return {
+        "verdict": plain_verdict(each.verdict),
+        "report": each.report,
+        "reason": plain_reason(each.reason),
+    }
+
+
 def _plain_change(each: Change) -> Plain:
     return {
         "old": plain_estimate(each.old),
@@ -285,6 +326,7 @@ def _read(values: Saved) -> Comparison:
         turn=None if values["turn"] is None else Turn(values["turn"]),
         flips=tuple(_flip(each) for each in values["flips"]),
         stayed=values["stayed"],
+        unmatched=tuple(_unmatched(each) for each in values["unmatched"]),
         changes=tuple(_change(each) for each in values["changes"]),
         alone=tuple(Alone(**each) for each in values["alone"]),
         groups=tuple(GroupChange(**each) for each in values["groups"]),
@@ -299,6 +341,14 @@ def _origin(values: Saved) -> Origin:
 def _flip(values: Saved) -> VerdictChange:
     old, new = read_verdict(values["old"]), read_verdict(values["new"])
     return VerdictChange(old=old, new=new, turn=Turn(values["turn"]))
+
+
+def _unmatched(values: Saved) -> UnmatchedVerdict:
+    reason = read_reason(values["reason"])
+    if reason is None:
+        raise ValueError("a verdict without a counterpart has no reason")
+    verdict = read_verdict(values["verdict"])
+    return UnmatchedVerdict(verdict=verdict, report=values["report"], reason=reason)
 
 
 def _change(values: Saved) -> Change:

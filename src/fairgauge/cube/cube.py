@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, DuplicateCountsWarning, quote
 from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.values import Json, Saved, Value, name_of
 
@@ -36,6 +37,8 @@ SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")
 """The measures of protected counts that follow from the others."""
 _DIGITS = 12
+_HANDFUL = 10
+"""Rows up to which two shards may well hold the same counts by coincidence."""
 _CUBED = 3
 _EXACT = 2.0**53
 """Whole sums below are exact; above, engines differ in them too."""
@@ -70,6 +73,9 @@ class Cube:
     excluded : rows that could not be counted at all, by reason.
     question : the whole specification that they were counted for, None where only what decides the
         counts is known.
+    min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
+        numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
+        "low" and "high" hold the range of what was rounded. None where the counts are exact.
     """
 
     plan: Plan
@@ -86,18 +92,41 @@ class Cube:
         return self.question or self.plan.asked
 
     def __add__(self, other: Cube) -> Cube:
+        """Add the counts of two cubes of the same plan, as `add` does."""
+        return self.add(other) if isinstance(other, Cube) else NotImplemented
+
+    def add(self, other: Cube, *, allow_duplicates: bool = False) -> Cube:
         """Add the counts of two cubes of the same plan.
+
+        Parameters
+        ----------
+        other : Cube
+            The counts of other rows.
+        allow_duplicates : bool
+            Whether equal counts are added without a warning, because they are of different rows.
+
+        Warns
+        -----
+        DuplicateCountsWarning
+            Both hold the same counts: if they are of the same rows, these count twice. Cubes of ten
+            rows or fewer may coincide, and are not warned of.
 
         Raises
         ------
         CubeError
             The cubes count different things; the message names the difference.
         """
-        if not isinstance(other, Cube):
-            return NotImplemented
         if self.min_cell or other.min_cell:
             raise CubeError(
                 "protected counts do not add up: add the exact counts, and protect their sum"
+            )
+        if not allow_duplicates and self.is_twin(other):
+            warnings.warn(
+                f"both cubes hold the same counts of {self.rows:,} rows; if they are the same "
+                "rows, these now count twice (one.add(other, allow_duplicates=True) adds them "
+                "without this warning)",
+                DuplicateCountsWarning,
+                stacklevel=2,
             )
         difference = self.plan.difference(other.plan)
         if not difference and self.tables[0].sums.keys() != other.tables[0].sums.keys():
@@ -148,11 +177,20 @@ class Cube:
         columns = [table.axes.index(axis) for axis in axes]
         return aggregate(tuple(axes), table.codes[:, columns], table.sums)
 
+    def is_twin(self, other: Cube) -> bool:
+        """Return whether another cube holds the same counts, of too many rows for a coincidence."""
+        return self.rows == other.rows > _HANDFUL and self == other
+
     @property
     def cases(self) -> int:
         """Return the cases that the counted rows stand for."""
         sums = self.tables[0].sums
         return int(sums.get("n", sums["rows"]).sum())
+
+    @property
+    def cells_of_one(self) -> int:
+        """Return the cells that hold one row: they show the values of one person."""
+        return sum(int((table.sums["rows"] == 1).sum()) for table in self.tables)
 
     @property
     def digest(self) -> str:

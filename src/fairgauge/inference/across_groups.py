@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.evidence import Evidence
+    from fairgauge.inference.interval import Sparseness
     from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
 
@@ -58,6 +59,7 @@ class SlotIntervals(NamedTuple):
     limits: Limits
     methods: Methods
     reason: Reason | None = None
+    sparse: Sparseness | None = None
 
 
 @singledispatch
@@ -77,8 +79,14 @@ def across_interval(
 
 @across_interval.register(Spread)
 def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
-    confidence = how.spec.confidence
     groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
+    made = _spread(metric, groups_interval, slots, how.spec.confidence)
+    return made._replace(sparse=groups_interval.sparse)
+
+
+def _spread(
+    metric: Spread, groups_interval: StatisticInterval, slots: int, confidence: float
+) -> SlotIntervals:
     groups = (~np.isnan(groups_interval.estimate)).reshape(slots, -1).sum(axis=1)
     if metric.by in ("minimum", "maximum"):
         limits = _extreme(metric, groups_interval, groups, confidence)
@@ -116,9 +124,8 @@ def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIn
         joined = limits.mean(axis=0)
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
-    return SlotIntervals(
-        (joined[0], joined[1]), (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
-    )
+    methods = (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
+    return SlotIntervals((joined[0], joined[1]), methods, sparse=parts[0].sparse)
 
 
 @across_interval.register(DifferentialFairness)
@@ -126,6 +133,7 @@ def _(
     metric: DifferentialFairness, evidence: Evidence, slots: int, how: Uncertainty
 ) -> SlotIntervals:
     low, high = [], []
+    own: Methods = ()
     for outcome in (TP, TN):  # positive ones stand in TP, negative ones in TN
         of, among = (CellCount(metric.needs, each) for each in (outcome, ALL))
         groups_interval = of_share(evidence, of, among)
@@ -133,9 +141,10 @@ def _(
         pairs = _pairs(groups_interval, groups, 1 - (1 - how.spec.confidence) / 2, mover_ratio)
         low.append(np.fmin.reduce(pairs[0], axis=(1, 2)))
         high.append(np.fmin(np.fmin.reduce(pairs[1], axis=(1, 2)), 1.0))
+        own = groups_interval.methods
     with np.errstate(divide="ignore"):
         limits = -np.log(np.min(high, axis=0)), -np.log(np.min(low, axis=0))
-    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, IntervalMethod.WILSON)
+    methods = (IntervalMethod.SIMULTANEOUS_OUTCOMES, *_PAIRS_AT_ONCE, *own)
     return SlotIntervals(limits, methods)
 
 

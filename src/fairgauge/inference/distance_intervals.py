@@ -69,9 +69,12 @@ def distance_interval(metric: Distance, compared: Comparisons, spec: Spec) -> In
     at = at[(a.sum(axis=1) > 0)[at] & (d.sum(axis=1) > 0)[at]]
     low, high, p, floor = (np.full(size, np.nan) for _ in range(4))
     simulated = norm and len(at) * kinds * spec.replicates > _MOST_SIMULATED
-    for i in at.tolist():
-        alone = _DistanceInterval(metric, a[i], d[i], spec)
-        low[i], high[i], p[i] = alone.limits()
+    pairs = [_DistanceInterval(metric, a[i], d[i], spec) for i in at.tolist()]
+    if closed and pairs:  # nothing is drawn, so all are made at once
+        low[at], high[at], p[at] = _folded(metric, pairs, spec)
+    for i, alone in zip(at.tolist(), pairs, strict=True):
+        if not closed:
+            low[i], high[i], p[i] = alone.limits()
         if compared.margin[i] or not simulated:
             floor[i] = alone.floor()
     methods = _METHODS["divergence" if not norm else "folded" if closed else "ball"]
@@ -105,18 +108,28 @@ def _observed_categories(a: Array, d: Array) -> tuple[Array, Array]:
     return (a[:, held], d[:, held]) if held.sum() >= _TWO else (a, d)
 
 
+def _folded(
+    metric: Distance, pairs: list[_DistanceInterval], spec: Spec
+) -> tuple[Array, Array, Array]:
+    """Return limits and p-values of norms over two categories."""
+    assert metric.by != "kl"
+    assert metric.by != "js"
+    one, two = (np.stack(sides) for sides in zip(*(pair.sides for pair in pairs), strict=True))
+    return norm_interval(one, two, metric.by, spec.confidence, generator(spec, metric.name))
+
+
 class _DistanceInterval:
     """One comparison of two distributions; what it draws depends on its counts alone."""
 
     def __init__(self, metric: Distance, a: Array, d: Array, spec: Spec) -> None:
         self._metric, self._spec = metric, spec
-        self._a, self._d = canonical_pair(a, d, symmetric=metric.by != "kl")
-        self._rng = generator(spec, metric.name, self._a, self._d)
+        self.sides = canonical_pair(a, d, symmetric=metric.by != "kl")
+        self._rng = generator(spec, metric.name, *self.sides)
 
     def limits(self) -> tuple[float, float, float]:
         """Return the ends of the interval, and the p-value of one distribution."""
         by, spec = self._metric.by, self._spec
-        sides, level, draws = (self._a[None], self._d[None]), spec.confidence, spec.replicates
+        sides, level, draws = self._both(), spec.confidence, spec.replicates
         if by == "kl" or by == "js":
             made = divergence_interval(*sides, by, level, self._rng, draws)
         else:
@@ -126,10 +139,13 @@ class _DistanceInterval:
 
     def floor(self) -> float:
         """Return the distance that sampling variation alone gives under no difference."""
-        by, sides = self._metric.by, (self._a[None], self._d[None])
+        by, sides = self._metric.by, self._both()
         if by == "kl" or by == "js":
             return float(expected_distance(*sides, by)[0])
         return float(expected_distance(*sides, by, self._rng, self._spec.replicates)[0])
+
+    def _both(self) -> tuple[Array, Array]:
+        return self.sides[0][None], self.sides[1][None]
 
 
 _CELLS = 256

@@ -29,8 +29,11 @@ from fairgauge.inference.interval import (
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import as_critical_t, paired_ratio, wilson
+from fairgauge.stats.weighted import effective_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.catalogue.cells import Array, Need
     from fairgauge.inference.evidence import Count, Evidence
     from fairgauge.inference.interval import Shape
@@ -199,8 +202,8 @@ def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     both, over, under = (
         Cells(*(int(pair == kind) for pair in pairs)) for kind in ((1, 1), (1, 0), (0, 1))
     )
-    rows_per_weight = evidence.rows_per_weight(statistic.size)
     cells = _counted(statistic.needs, both, over, under)
+    rows_per_weight = _rows_of_log_ratio(evidence, cells, evidence.rows_per_weight(statistic.size))
     shared, above, below = (count(evidence.side) * rows_per_weight for count in cells)
     return StatisticInterval(
         quotient(shared + above, shared + below),
@@ -208,6 +211,23 @@ def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
         Formula(paired_ratio, (shared, above, below)),
         (IntervalMethod.BONETT_PRICE,),
     )
+
+
+def _rows_of_log_ratio(evidence: Evidence, cells: Sequence[Count], kish: Array) -> Array:
+    """Return the effective rows per unit of weight of a ratio of two overlapping counts.
+
+    A row moves its logarithm by one over each count that it is in, with opposite signs.
+    """
+    if evidence.squares is None:
+        return kish
+    shared, above, below = (count(evidence.side) for count in cells)
+    over, under = quotient(1.0, shared + above), quotient(1.0, shared + below)
+    moved = np.stack([over - under, over, -under]) ** 2
+    spread, linearised = (
+        (moved * np.stack([count(side) for count in cells])).sum(axis=0)
+        for side in (evidence.side, evidence.squares)
+    )
+    return effective_rows(spread, linearised, 1.0, kish)
 
 
 def _counted(needs: frozenset[Need], *cells: Cells) -> list[Count]:

@@ -81,7 +81,7 @@ class StatisticChange:
     old, new : its value under each model; arrays of shape (n,).
     rows : the effective rows that it rests on, the fewer of both.
     difference, ratio : of new and old; the ratio as a logarithm.
-    total, log_total : the sum of new and old, and of their logarithms, which tell on which side of
+    total, log_total : the sum of new and old, and of their logarithms: on which side of
         "no difference" a disparity lies.
     methods, ratio_methods : how the intervals are made.
     """
@@ -289,7 +289,7 @@ class DisparityChanges:
 def disparity_changes(
     metric: Contrast, group: StatisticChange, reference: StatisticChange, *, inside: bool
 ) -> DisparityChanges:
-    """Return what becomes of a contrast; ``inside`` tells that the reference holds the group."""
+    """Return what becomes of a contrast; ``inside`` is whether the reference holds the group."""
     by_ratio = metric.by == "ratio"
     names = ("ratio", "log_total") if by_ratio else ("difference", "total")
     made = []

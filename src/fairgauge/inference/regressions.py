@@ -137,7 +137,7 @@ def _power_sums(term: RegressionTerm, side: ConfusionCounts) -> PowerSums:
 
 def _sparseness(evidence: Evidence, n: Array, fewest: int, fewest_together: int) -> Sparseness:
     """Return the rule of adequacy of mean errors: by rows, of a side and of all groups together."""
-    every = (evidence.everyone or evidence).rows(_rows)
+    every = np.where(np.isinf(n), n, (evidence.everyone or evidence).rows(_rows))
     together = Sparseness(ReasonCode.FEW_ERRORS_TOGETHER, every, fewest_together)
     return Sparseness(ReasonCode.FEW_ERRORS, n, fewest, together)
 

@@ -9,7 +9,7 @@ treats alike are one cell: a rate has two, however many it sums.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from fairgauge.inference.evidence import generator, precedes
 from fairgauge.inference.interval import Intervals, NoInterval, StatisticInterval
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.resolve.sides import BOTH, LABEL, PREDICTION
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.resampling import (
     bca,
@@ -183,20 +183,44 @@ def _cells(table: CellLayout, evidence: Evidence) -> int:
 
 def _limits(spec: Spec, values: Array, tables: _DrawnTables) -> Limits:
     """Return limits from the values over drawn tables, as the method asks."""
+    scale = _LOGARITHMIC if tables.of_ratio else _PLAIN
     if spec.method is Method.BOOTSTRAP_NORMAL:
-        return normal(tables.values(tables.cells), values, spec.confidence)
+        limits = normal(
+            scale.there(tables.values(tables.cells)), scale.there(values), spec.confidence
+        )
+        return scale.back(limits[0]), scale.back(limits[1])
     if spec.method is Method.BOOTSTRAP_BCA:
-        return bca(tables.cells, tables.values, values, spec.confidence)
+        limits = bca(
+            tables.cells,
+            lambda cells: scale.there(tables.values(cells)),
+            scale.there(values),
+            spec.confidence,
+        )
+        return scale.back(limits[0]), scale.back(limits[1])
     return quantile_interval(values, spec.confidence)
 
 
 def _p(spec: Spec, values: Array, tables: _DrawnTables, null: float) -> Array:
     """Return the p-values at which those limits just touch "no difference"."""
+    scale = _LOGARITHMIC if tables.of_ratio else _PLAIN
+    drawn, centre = scale.there(values), scale.there(np.asarray(null))
     if spec.method is Method.BOOTSTRAP_NORMAL:
-        return normal_p(tables.values(tables.cells), values, null)
+        return normal_p(scale.there(tables.values(tables.cells)), drawn, centre)
     if spec.method is Method.BOOTSTRAP_BCA:
-        return bca_p(tables.cells, tables.values, values, null)
+        return bca_p(tables.cells, lambda cells: scale.there(tables.values(cells)), drawn, centre)
     return tail_p(values, null)
+
+
+class _Scale(NamedTuple):
+    """Where limits are computed, and the way there and back."""
+
+    there: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+
+
+_PLAIN = _Scale(np.asarray, np.asarray)
+_LOGARITHMIC = _Scale(quiet(np.log), np.exp)
+"""Of ratios, so that those of the other side are their inverses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,6 +262,11 @@ class _DrawnTables:
         return cls(
             metric, table, cells, ours.shape[1:], (rows_per_weight, other), alone, overlapping
         )
+
+    @property
+    def of_ratio(self) -> bool:
+        """Return whether the metric is a ratio of numbers that are not negative."""
+        return self.metric.neutral == 1 and self.metric.range[0] >= 0
 
     def draw(self, spec: Spec, key: str) -> Array:
         """Draw the cells of every comparison anew; shape (replicates, n, K)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -180,7 +180,7 @@ class Uncertainty:
             right = metric.value(compared.group.side, compared.reference.side, Profile.DOCUMENTED)
             value = np.where(np.isclose(value, right), value, np.nan)
         if how is not self:
-            made = self._whichever_is_chosen(made)
+            made = self.whichever_is_chosen(made)
         elif metric.scope != "table":
             made = replace(made, simultaneous=self._of_all_groups(metric, compared, made))
         return self._simultaneous(made.containing(value, metric.range))
@@ -192,19 +192,33 @@ class Uncertainty:
         unknown = is_resampled(metric.of) or isinstance(metric.of, Kappa)
         if unknown and compared.group.clusters is None:
             return no_intervals(len(value), Reason.of(ReasonCode.RESAMPLED_NOT_POOLED))
-        how = self._with_reference
-        try:
-            if compared.group.clusters is None:
-                made = pooled_interval(metric, compared, weights, how.spec)
-            else:
-                from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
+        if compared.group.clusters is None:
+            pooled = partial(pooled_interval, metric, compared, weights)
+        else:
+            from fairgauge.inference.cluster_jackknife import pooled_jackknife_interval
 
-                made = pooled_jackknife_interval(metric, compared, weights, value, how.spec)
+            pooled = partial(pooled_jackknife_interval, metric, compared, weights, value)
+        try:
+            made = pooled(self._with_reference.spec)
+            if self._with_reference is self:
+                wider = pooled(self._strict(made.p))
+                made = replace(made, simultaneous=(wider.low, wider.high))
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
-        if how is not self:
-            made = self._whichever_is_chosen(made)
+        made = self.whichever_is_chosen(made)
         return self._simultaneous(made.containing(value, metric.range))
+
+    def _strict(self, p: Array) -> Spec:
+        """Return the specification at whose confidence several comparisons hold together.
+
+        Two groups that mirror each other are one comparison.
+        """
+        p = p[~np.isnan(p)]
+        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
+        if len(p) < _PAIR or mirrored:
+            return self.spec
+        confidence = simultaneous_level(len(p), self.spec.confidence)
+        return replace(self.spec, confidence=confidence)
 
     def of_feature(
         self, metric: Across, groups: Evidence, slots: int, spread: GroupSpread
@@ -229,6 +243,12 @@ class Uncertainty:
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
+        if made.sparse is not None:
+            few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
+            held = np.array([why if n > 0 else None for why, n in few], dtype=object)
+            of_slots = held.reshape(slots, -1).tolist()
+            first = [next(filter(None, of_slot), None) for of_slot in of_slots]
+            too_few = [a or b for a, b in zip(too_few, first, strict=True)]
         reason = made.reason if groups.clusters is None else JACKKNIFE_UNDEFINED
         intervals = Intervals(*made.limits, none, [made.methods] * slots, too_few, reason)
         return self._simultaneous(intervals.containing(spread.value, metric.range))
@@ -258,20 +278,27 @@ class Uncertainty:
         Those of a single comparison are its own. None where the method has no limits at other
         levels.
         """
-        margin = compared.margin
-        p = alone.p[margin & ~np.isnan(alone.p)]
-        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
+        margin, wider = compared.margin, alone
         comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
-        wider = alone
-        if len(p) > 1 and not mirrored:
+        strict = self._strict(alone.p[margin])
+        if strict is not self.spec:
             if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
                 return None
-            strict = replace(self.spec, confidence=simultaneous_level(len(p), self.spec.confidence))
             wider = contrast_interval(metric, replace(comparison, ends=None), compared, strict)
         return np.where(margin, wider.low, np.nan), np.where(margin, wider.high, np.nan)
 
-    def _whichever_is_chosen(self, intervals: Intervals) -> Intervals:
-        """Return intervals made at Tukey's level, with the p-values that agree with them."""
+    @property
+    def spec_of_comparisons(self) -> Spec:
+        """Return the specification at whose confidence comparisons of groups are made."""
+        return self._with_reference.spec
+
+    def whichever_is_chosen(self, intervals: Intervals) -> Intervals:
+        """Return intervals with the reference that the data chose, and p-values that agree.
+
+        They are made at Tukey's level where there are several candidates.
+        """
+        if self._with_reference is self:
+            return intervals
         p = tukey_adjusted(intervals.p, self._candidates)
         methods = [(IntervalMethod.TUKEY, *each) if each else each for each in intervals.methods]
         limits = (intervals.low, intervals.high)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the rules in place of the traceback, and give them to other plugins and JUnit XML."""
+    """Show the rules in place of the traceback."""
     report = yield
     if call.excinfo is None or "fairgauge.report.verdicts" not in sys.modules:
         return report  # the plugin costs nothing where fairgauge is not used
@@ -28,7 +28,4 @@ def pytest_runtest_makereport(
     if isinstance(error, RulesNotMet):
         path, line, _ = item.location
         report.longrepr = f"{error}\n\n{path}:{(line or 0) + 1}: {type(error).__name__}"
-        for verdict in error.verdicts:
-            group = f"{verdict.feature}: {verdict.group}"
-            report.user_properties.append((f"{verdict.outcome} {verdict.rule}", group))
     return report

@@ -69,7 +69,8 @@ def scorer(
     if given:
         raise SpecError(given)
     asked = {"sensitive": sensitive, "metrics": [metric], **options}
-    measured = _measured(ask(label="label", **asked))
+    # a score makes predictions: so whatever the metric needs is there when it is read
+    measured = _measured(ask(label="label", score="answer", **asked))
     answer: dict[str, Any] = {"score" if "score" in measured.needs else "prediction": "answer"}
     return Scorer(measured, worst, asked, ask(label="label", **answer, **asked))
 

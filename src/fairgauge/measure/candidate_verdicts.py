@@ -44,7 +44,7 @@ def judged(candidates: Sequence[Candidate], spec: Spec) -> tuple[Candidate, ...]
 
 
 def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
-    """Adjust the p-values of all disparities that count, and tell which are significant."""
+    """Adjust the p-values of all disparities that count, and mark which are significant."""
     p = [each.p_value for one in candidates for each in one.disparities if counts(each)]
     adjusted = iter(holm(np.array(p, dtype=float)).tolist())
 
@@ -156,7 +156,7 @@ def _verdict(each: Candidate, fairness: Fairness, performance: Performance) -> C
 
 
 def _needed(each: Candidate, fairness: Fairness, performance: Performance) -> float | None:
-    """Return the rows that would probably show what cannot be told, if the estimates are right."""
+    """Return the rows that would probably show what is undecided, if the estimates are right."""
     needed: list[float | None] = []
     if performance is Performance.CANNOT_TELL:
         needed += [t.needed for t in each.margins if t.outcome is Performance.CANNOT_TELL]

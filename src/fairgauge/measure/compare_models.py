@@ -462,7 +462,7 @@ def _p_value(each: Quantity) -> Array:
 def _interval(
     low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
 ) -> Interval | None:
-    """Return an interval; None where it is unknown or says nothing."""
+    """Return an interval; None where it is unknown or unbounded."""
     if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
         return None
     return Interval(float(low), float(high), level, methods)

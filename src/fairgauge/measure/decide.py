@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
 from fairgauge.report.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.report.estimates import ComparisonKey, Estimate, Measured, WorstCase
     from fairgauge.report.results import Bounds, Interval
@@ -37,6 +37,8 @@ _INSUFFICIENT = {
     Insufficient.IGNORE: Outcome.NONE,
 }
 _DECIDING_CLASSES = (ClassKind.NONE, ClassKind.CLASS)
+_OF_FEATURES = ("group", "feature", "pooled")
+"""The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
 
 Decision = tuple[Outcome, Reason]
@@ -116,7 +118,7 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
             value=each.value,
             interval=each.interval,
         )
-    matched = {each.group for several in held.values() for each in several}
+    matched = {(each.feature, each.group) for several in held.values() for each in several}
     yield from _unmatched(measured, rule, matched)
 
 
@@ -163,34 +165,86 @@ def _is_for(rule: Rule, feature: str | None, group: str | None) -> bool:
     return not rule.groups or group in rule.groups
 
 
-def _unmatched(measured: Measured, rule: Rule, matched: set[str | None]) -> Iterator[Verdict]:
+def _unmatched(
+    measured: Measured, rule: Rule, matched: Collection[tuple[str | None, str | None]]
+) -> Iterator[Verdict]:
     """Return a verdict for what a rule is on without an estimate.
 
-    That is every group that it names, every feature without groups, or the rule itself.
+    That is every group that it names, every feature without a comparison, or the rule itself.
+
+    Parameters
+    ----------
+    matched : the features and groups that have a verdict.
     """
-    features = rule.features or (None,)
-    known = list(dict.fromkeys(group.group for group in measured.groups))
-    missing = [name for name in rule.groups if name not in matched]
+    groups = [
+        (each.feature, each.group)
+        for each in measured.groups
+        if not rule.features or each.feature in rule.features
+    ]
+    first = rule.features[0] if rule.features else None
+    missing = [name for name in rule.groups if name not in {group for _, group in matched}]
     for name in missing:
-        yield _not_evaluated(rule, features[0], name, _nothing("group", name, known))
+        yield _not_evaluated(rule, first, name, _no_group(measured, rule, name, groups))
     empty = [e for e in measured.empty_features if not rule.features or e in rule.features]
     for feature in empty if not rule.groups else ():
         yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.NO_GROUPS))
-    if not matched and not missing and not empty:
-        yield _not_evaluated(rule, features[0], None, _nothing("metric", rule.metric, ()))
+    single = _single_groups(rule, groups, matched) if not rule.groups else []
+    for feature in single:
+        yield _not_evaluated(rule, feature, None, Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS))
+    if not matched and not missing and not empty and not single:
+        yield _not_evaluated(rule, first, None, _nothing("metric", rule.metric, ()))
+
+
+def _no_group(
+    measured: Measured, rule: Rule, name: str, groups: Iterable[tuple[str, str]]
+) -> Reason:
+    """Return why a named group has no estimate: it is the reference, or there is none."""
+    known = list(dict.fromkeys(group for _, group in groups))
+    references = {
+        each.reference.group
+        for each in measured.estimates
+        if each.metric == rule.metric
+        and each.reference
+        and (not rule.features or each.feature in rule.features)
+    }
+    if name in known and name in references:
+        return Reason.of(ReasonCode.IS_REFERENCE, name=name)
+    return _nothing("group", name, [each for each in known if each != name])
+
+
+def _single_groups(
+    rule: Rule,
+    groups: Iterable[tuple[str, str]],
+    matched: Collection[tuple[str | None, str | None]],
+) -> list[str]:
+    """Return the features whose only group is the reference, so that nothing is compared."""
+    metric = rule.definition
+    if metric is None or metric.scope not in _OF_FEATURES:
+        return []
+    of_feature: dict[str, set[str]] = {}
+    for feature, group in groups:
+        of_feature.setdefault(feature, set()).add(group)
+    judged = {feature for feature, _ in matched}
+    return [f for f, names in of_feature.items() if len(names) == 1 and f not in judged]
 
 
 def _not_evaluated(rule: Rule, feature: str | None, group: str | None, reason: Reason) -> Verdict:
     """Return that nothing was evaluated, or what the rule counts that as; never as a pass."""
-    outcome = _INSUFFICIENT[rule.insufficient]
     return Verdict(
         rule=str(rule),
         metric=rule.metric,
         feature=feature,
         group=group,
-        outcome=Outcome.NOT_EVALUATED if outcome is Outcome.PASS else outcome,
+        outcome=_undecided(rule, reason),
         reason=reason,
     )
+
+
+def _undecided(rule: Rule, reason: Reason) -> Outcome:
+    """Return what a rule without a value amounts to; never a pass where nothing was evaluated."""
+    outcome = _INSUFFICIENT[rule.insufficient]
+    never = outcome is Outcome.PASS and reason.code in NOT_EVALUABLE
+    return Outcome.NOT_EVALUATED if never else outcome
 
 
 def _nothing(what: str, name: str, known: Sequence[str]) -> Reason:
@@ -250,7 +304,7 @@ def _outcome(low: float, high: float, rule: Rule) -> Outcome:
 def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.value is None or each.status is not Status.OK:
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
-        return _INSUFFICIENT[rule.insufficient], reason
+        return _undecided(rule, reason), reason
     if rule.decide is Decide.POINT and each.bounds is not None:
         low, high = each.bounds
         if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:

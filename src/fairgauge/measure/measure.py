@@ -291,11 +291,12 @@ def _multiclass(
     whole = Slice(counts, nothing, spec, outcomes)
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
     names = {rate.name for rate in rates}
-    groups = [group for each in slices for group in each.groups(rates)]
+    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
+    groups = [group for each in slices for group in each.groups(by_class)]
     groups += whole.groups([of for name, of in of_all.items() if name in names])
     for how in AVERAGES:
         average = ClassScope(ClassKind.AVERAGE, average=how)
-        groups += whole.groups([averaged(rate, how) for rate in rates], average)
+        groups += whole.groups([averaged(rate, how) for rate in by_class], average)
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
         each.uncertainty.expect(asked.metric for asked in metrics if asked.obstacle is None)
@@ -306,25 +307,39 @@ def _multiclass(
         if asked.obstacle or isinstance(metric, (Distance, Imbalance, Representation)):
             estimates += _of_slice(whole, asked)
             continue
-        for each in slices:
-            estimates += _of_slice(each, asked)
-        by_class = [_of_slice(each, asked) for each in simultaneous]
-        estimates += (_worst_class(metric, each) for each in zip(*by_class, strict=True))
-        if isinstance(metric, (Contrast, Spread)):
-            for how in AVERAGES:
-                average = ClassScope(ClassKind.AVERAGE, average=how)
-                estimates += _of_classes(whole, metric, averaged(metric.of, how), average)
-            if metric.of.name in of_all:
-                estimates += _of_classes(whole, metric, of_all[metric.of.name], NO_CLASS)
+        statistic = metric.of if isinstance(metric, (Contrast, Spread)) else None
+        if statistic is not KAPPA:
+            estimates += _by_class(metric, asked, slices, simultaneous, whole)
+        if statistic is not None and statistic.name in of_all:
+            estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
     return groups, estimates
 
 
+def _by_class(
+    metric: Metric,
+    asked: AskedMetric,
+    slices: Sequence[Slice],
+    simultaneous: Sequence[Slice],
+    whole: Slice,
+) -> Iterator[Estimate]:
+    """Measure one metric of each class against all others, of the worst one, and averages."""
+    for each in slices:
+        yield from _of_slice(each, asked)
+    by_class = [_of_slice(each, asked) for each in simultaneous]
+    yield from (_worst_class(metric, each) for each in zip(*by_class, strict=True))
+    if isinstance(metric, (Contrast, Spread)):
+        for how in AVERAGES:
+            average = ClassScope(ClassKind.AVERAGE, average=how)
+            yield from _of_classes(whole, metric, averaged(metric.of, how), average)
+
+
 def _of_classes(
-    whole: Slice, metric: Contrast | Spread, of: Statistic, class_scope: ClassScope
+    whole: Slice, metric: Metric, of: Statistic, class_scope: ClassScope
 ) -> Iterator[Estimate]:
     """Measure the same comparison of a statistic of all classes."""
     if isinstance(metric, Spread):
         return whole.across(replace(metric, of=of), class_scope=class_scope)
+    assert isinstance(metric, Contrast)
     return whole.estimates(replace(metric, of=of), class_scope=class_scope)
 
 

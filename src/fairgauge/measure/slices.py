@@ -84,6 +84,7 @@ class Slice:
         simultaneous: int = 1,
     ) -> None:
         self.counts = counts
+        self.scopes = counts.scopes
         self.outcome = outcome
         self.spec = spec
         self._all_classes = bool(per_class)
@@ -148,7 +149,7 @@ class Slice:
                 feature=self.counts.feature,
                 group=names[g],
                 reference_kind=kinds.get(g),
-                scope=self.counts.scopes[slot],
+                scope=self.scopes[slot],
                 class_scope=class_scope or self.outcome.class_scope,
                 threshold=self.outcome.threshold,
                 n=as_count(cases.size[i]),
@@ -187,7 +188,7 @@ class Slice:
                 else self._bounded(metric, compared)
             )
         for i, group in enumerate(compared.groups.tolist()):
-            scope = self.counts.scopes[compared.slots[i]]
+            scope = self.scopes[compared.slots[i]]
             estimate = replace(
                 base,
                 group=self.counts.groups[group],
@@ -232,7 +233,7 @@ class Slice:
         spread = metric.across(evidence.side, many, self.spec.profile)
         intervals = self.uncertainty.of_feature(metric, evidence, many, spread)
         for slot, value in enumerate(spread.value.tolist()):
-            estimate = replace(base, scope=self.counts.scopes[slot])
+            estimate = replace(base, scope=self.scopes[slot])
             if math.isnan(value):
                 reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
                 yield replace(estimate, status=Status.UNDEFINED, reason=reason)
@@ -378,7 +379,8 @@ class Slice:
             reference=reference,
             rest=self.evidence(others, compared.slots, pooled=pooled) if inside else None,
             margin=compared.slots == 0,
-            name=metric.name,
+            # a difference and a ratio of one statistic are tested by the same draws
+            name=metric.of.name if isinstance(metric, Contrast) else metric.name,
         )
 
     def both(
@@ -510,7 +512,7 @@ class Slice:
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         """Repeat the groups overall and for every stratum."""
-        slots = np.arange(len(self.counts.scopes))
+        slots = np.arange(len(self.scopes))
         return np.tile(which, len(slots)), np.repeat(slots, len(which))
 
 

@@ -65,8 +65,8 @@ def pooled(counts: Array, rate: MonitoredRate, first: str | None, last: str | No
     """Return a comparison over several periods, from their counts of shape (periods, 4)."""
     total = counts.sum(axis=0)
     value, low, high = (known(float(each)) for each in estimates(total, rate.by))
-    group, reference = rates_of(total, rate)
-    n_group, n_reference = sizes_of(total, rate)
+    group, reference = (known(float(each)) for each in rates_of(total, rate))
+    n_group, n_reference = (int(each) for each in sizes_of(total, rate))
     return Pooled(
         first=first,
         last=last,
@@ -80,20 +80,24 @@ def pooled(counts: Array, rate: MonitoredRate, first: str | None, last: str | No
     )
 
 
-def rates_of(counts: Array, rate: MonitoredRate) -> tuple[float | None, float | None]:
-    """Return the rates of the group and of its reference."""
-    x_d, n_d, x_a, n_a = counts.tolist()
-    d, a = (x / n if n else None for x, n in ((x_d, n_d), (x_a, n_a)))
+def rates_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the rates of the group and of its reference, nan where undefined.
+
+    ``counts`` has shape (..., 4); of a rate alone the reference is nan.
+    """
+    x_d, n_d, x_a, n_a = np.moveaxis(counts, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d, a = x_d / n_d, x_a / n_a
     if rate.by == "rate":
-        return d, None
+        return d, np.full_like(d, np.nan)
     return (a, d) if rate.turned else (d, a)
 
 
-def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[int, int]:
-    """Return the denominators of the group and of its reference."""
-    _, n_d, _, n_a = (int(each) for each in counts.tolist())
+def sizes_of(counts: Array, rate: MonitoredRate) -> tuple[Array, Array]:
+    """Return the denominators of the group and of its reference; 0 where there is none."""
+    _, n_d, _, n_a = np.moveaxis(counts, -1, 0)
     if rate.by == "rate":
-        return n_d, 0
+        return n_d, np.zeros_like(n_d)
     return (n_a, n_d) if rate.turned else (n_d, n_a)
 
 

@@ -17,7 +17,7 @@ from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,8 +34,7 @@ class ComparisonId(NamedTuple):
     group: str
 
 
-@dataclass(frozen=True, slots=True)
-class SideCounts:
+class SideCounts(NamedTuple):
     """Successes and rows of the two rates of a contrast, as its formula has them.
 
     ``d`` is the first of the formula: the group, or the reference where a metric is reference less
@@ -46,6 +45,28 @@ class SideCounts:
     n_d: float
     x_a: float
     n_a: float
+
+
+class RuleCounts(NamedTuple):
+    """The counts of a rule for the groups of a feature in one period.
+
+    Attributes
+    ----------
+    rule, feature : the number of the rule, and the feature.
+    groups, references : the names of the groups, and of what they are compared with.
+    counts : array of shape (groups, 4): x_d, n_d, x_a, n_a.
+    """
+
+    rule: int
+    feature: str
+    groups: tuple[str, ...]
+    references: tuple[str, ...]
+    counts: Array
+
+    @property
+    def ids(self) -> list[ComparisonId]:
+        """Return the comparisons, one for each group."""
+        return [ComparisonId(self.rule, self.feature, group) for group in self.groups]
 
 
 @dataclass(slots=True)
@@ -70,20 +91,22 @@ class ComparisonCounts:
 
 @dataclass(slots=True)
 class Collector:
-    """Collects the counts of comparisons from one cube after the other."""
+    """Collects the counts of comparisons from one cube after the other.
+
+    ``rates`` are those of the rules that counts decide exactly.
+    """
 
     spec: MonitorSpec
+    rates: Mapping[int, MonitoredRate]
     _known: Cube | None = None
-    _rows: list[dict[ComparisonId, SideCounts]] = field(default_factory=list)
+    _periods: list[list[RuleCounts]] = field(default_factory=list)
     _incomplete: list[bool] = field(default_factory=list)
     _references: dict[ComparisonId, str] = field(default_factory=dict)
     _arrivals: dict[ComparisonId, int] = field(default_factory=dict)
 
     def expect(self, cube: Cube) -> None:
         """Take note of the comparisons of a baseline, which are known before the first period."""
-        for each, (_, reference) in self._read(cube).items():
-            self._arrivals.setdefault(each, -1)
-            self._references.setdefault(each, reference)
+        self._note(self._read(cube), -1)
 
     def add(self, cube: Cube, period: object) -> None:
         """Count one more period.
@@ -97,20 +120,18 @@ class Collector:
             found = self._read(cube)
         except SpecError as error:
             raise DataError(f"the period {period}: {error}") from None
-        for each, (_, reference) in found.items():
-            self._arrivals.setdefault(each, len(self._rows))
-            self._references.setdefault(each, reference)
-        self._rows.append({each: counts for each, (counts, _) in found.items()})
+        self._note(found, len(self._periods))
+        self._periods.append(found)
         self._incomplete.append(lacks_labels(cube))
 
     def collected(self) -> ComparisonCounts:
         """Return the counts of all periods so far."""
         ids = list(self._arrivals)
         position = {each: i for i, each in enumerate(ids)}
-        counts = np.zeros((len(self._rows), len(ids), 4))
-        for t, row in enumerate(self._rows):
-            for each, held in row.items():
-                counts[t, position[each]] = (held.x_d, held.n_d, held.x_a, held.n_a)
+        counts = np.zeros((len(self._periods), len(ids), 4))
+        for t, held in enumerate(self._periods):
+            for each in held:
+                counts[t, [position[key] for key in each.ids]] = each.counts
         return ComparisonCounts(
             ids,
             list(self._arrivals.values()),
@@ -119,25 +140,31 @@ class Collector:
             np.array(self._incomplete, dtype=bool),
         )
 
-    def _read(self, cube: Cube) -> dict[ComparisonId, tuple[SideCounts, str]]:
+    def _note(self, found: Sequence[RuleCounts], period: int) -> None:
+        for held in found:
+            for each, reference in zip(held.ids, held.references, strict=True):
+                self._arrivals.setdefault(each, period)
+                self._references.setdefault(each, reference)
+
+    def _read(self, cube: Cube) -> list[RuleCounts]:
         if cube.min_cell is not None:
             raise CubeError("protected counts cannot be monitored; give the exact counts")
         try:
-            found = dict(side_counts(cube, self.spec))
+            found = list(rule_counts(cube, self.spec, self.rates))
         except SpecError:
             # a value that is named in the question may be absent on one day
             if self._known is None:
                 raise
-            found = dict(side_counts(cube + self._known, self.spec))
+            found = list(rule_counts(cube + self._known, self.spec, self.rates))
         if self._known is None:
             self._known = without_rows(cube)
         return found
 
 
-def side_counts(
-    cube: Cube, spec: MonitorSpec
-) -> Iterator[tuple[ComparisonId, tuple[SideCounts, str]]]:
-    """Yield the counts of every comparison that contrasts a rate of rows, with its reference.
+def rule_counts(
+    cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
+) -> Iterator[RuleCounts]:
+    """Yield the counts of every rule that contrasts a rate of rows, for every feature.
 
     Raises
     ------
@@ -145,7 +172,6 @@ def side_counts(
         A group, reference or positive value that the counts do not have.
     """
     question = spec.question
-    rates = exact_rates(spec, cube)
     if not rates:
         return
     outcome = outcome_masks(cube, question, Task.BINARY)[0]
@@ -159,15 +185,19 @@ def side_counts(
             rule = spec.rules[i]
             if rule.features and counted.feature not in rule.features:
                 continue
+            held = asked_groups(counted.groups, rule)
+            if rate.by != "rate":  # the reference itself is compared with nothing
+                held = [g for g in held if references.sides[g] != g]
             first, second = (theirs, own) if rate.turned else (own, theirs)
-            x_d, n_d = counts_of(first, rate)
-            x_a, n_a = counts_of(second, rate)
-            for g in asked_groups(counted.groups, rule):
-                if rate.by != "rate" and references.sides[g] == g:
-                    continue  # the reference itself
-                held = SideCounts(x_d[g], n_d[g], x_a[g], n_a[g])
-                named = "" if rate.by == "rate" else str(references.each[g])
-                yield ComparisonId(i, counted.feature, counted.groups[g]), (held, named)
+            columns = (*counts_of(first, rate), *counts_of(second, rate))
+            named = ("" if rate.by == "rate" else str(references.each[g]) for g in held)
+            yield RuleCounts(
+                i,
+                counted.feature,
+                tuple(counted.groups[g] for g in held),
+                tuple(named),
+                np.stack(columns, axis=-1)[held],
+            )
 
 
 def asked_groups(groups: Sequence[str], rule: MonitorRule) -> list[int]:

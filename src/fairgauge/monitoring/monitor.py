@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
     attribute,
     estimates,
@@ -17,7 +17,7 @@ from fairgauge.monitoring.attribution import (
     rates_of,
     sizes_of,
 )
-from fairgauge.monitoring.comparison_counts import Collector, exact_rates, side_counts
+from fairgauge.monitoring.comparison_counts import Collector, SideCounts, exact_rates, rule_counts
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.history import History
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
@@ -31,7 +31,9 @@ from fairgauge.report.monitor_results import (
     MonitorState,
     Point,
     Pooled,
+    Unmatched,
 )
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
 
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+    from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate
     from fairgauge.report.estimates import Estimate
@@ -79,9 +81,9 @@ def monitor(
     Raises
     ------
     SpecError
-        The specification is wrong, or there is none.
+        The specification is wrong.
     DataError, CubeError
-        The history cannot be read, or its cubes count different things.
+        The history cannot be read or has no specification, or its cubes count different things.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def monitor(
     >>> question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
     >>> report = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
     >>> [(each.group, each.alarm.since, each.alarm.period) for each in report.alarms]
-    [('F', '2026-11-12', '2026-11-18')]
+    [('F', '2026-11-12', '2026-11-16')]
     """
     held = _held(history)
     asked = _asked(held, spec)
@@ -106,7 +108,6 @@ def monitor(
     _check_alike(held, periods, cubes, asked)
     names = [str(period) for period in periods]
     comparisons, waiting, late = _follow(names, cubes, asked)
-    _check_named(asked, comparisons)
     return MonitorReport(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -122,6 +123,7 @@ def monitor(
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.question.catalogue,
+        unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
     )
 
@@ -157,8 +159,9 @@ def _asked(
         return read_monitor_spec(spec)
     kept = held.spec
     if kept is None:
-        message = f"the history {quote(held.name)} has none yet; name a specification file (-c)"
-        raise SpecError(Problem("monitor", message))
+        raise DataError(
+            f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+        )
     return kept
 
 
@@ -173,8 +176,8 @@ def _check_alike(
     from fairgauge.cube.plan import plan
 
     for period, cube in zip(periods, cubes, strict=True):
-        difference = cubes[0].plan.difference(cube.plan)
-        if difference:
+        if cubes[0].plan != cube.plan:
+            difference = cubes[0].plan.difference(cube.plan)
             raise CubeError(
                 f"the counts of {period} and those of {periods[0]} in {quote(held.name)} answer "
                 f"different questions: {difference} ({periods[0]} first)"
@@ -186,6 +189,8 @@ def _check_alike(
                 f"the specification and the counts in {quote(held.name)} are of different "
                 f"questions: {difference} (the specification first)"
             )
+    if all(rule.baseline is None for rule in asked.rules):
+        return
     digests = {cube.digest: period for period, cube in zip(periods, cubes, strict=True)}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None and rule.baseline.cube.digest in digests:
@@ -196,23 +201,20 @@ def _check_alike(
             raise SpecError(Problem(f"monitor.rules[{i}].of", message))
 
 
-def _check_named(asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]) -> None:
-    """Refuse a rule for a group that no period has: it would never alarm."""
-    if not comparisons:
-        return
-    groups = dict.fromkeys(each.group for each in comparisons)
-    ruled = {(str(each.rule), each.group) for each in comparisons}
-    problems = [
-        Problem(
-            f"monitor.rules[{i}].groups",
-            f"no period has the group {quote(name)}.{nearest(name, groups)}",
-        )
-        for i, rule in enumerate(asked.rules)
+def _unmatched(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
+) -> tuple[Unmatched, ...]:
+    """Return the groups that rules name and no period has: nothing passes by absence."""
+    if not cubes:
+        return ()
+    groups = [name for each in count_groups(cubes[-1], asked.question) for name in each.groups]
+    followed = {(each.rule, each.group) for each in comparisons}
+    return tuple(
+        Unmatched(rule=str(rule), group=name, nearest=closest(name, groups))
+        for rule in asked.rules
         for name in rule.groups
-        if (str(rule), name) not in ruled
-    ]
-    if problems:
-        raise SpecError(problems)
+        if (str(rule), name) not in followed
+    )
 
 
 class _Followed(NamedTuple):
@@ -227,7 +229,7 @@ def _follow(names: Sequence[str], cubes: Sequence[Cube], asked: MonitorSpec) -> 
         return _Followed((), (), ())
     rates = exact_rates(asked, cubes[0])
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    collector = Collector(asked)
+    collector = Collector(asked, rates)
     for rule in asked.rules:
         if rule.baseline is not None:
             collector.expect(rule.baseline.cube)
@@ -278,7 +280,7 @@ def _counted(
     complete: int,
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
-    held = _baseline_counts(asked, counts)
+    held = _baseline_counts(asked, counts, rates)
     baselines = {
         each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
         for each, alpha in zip(counts.ids, alphas.tolist(), strict=True)
@@ -335,14 +337,16 @@ def _start(counts: Array, rate: MonitoredRate, detected: Detected, i: int) -> in
 
 
 def _baseline_counts(
-    asked: MonitorSpec, counts: ComparisonCounts
+    asked: MonitorSpec, counts: ComparisonCounts, rates: Mapping[int, MonitoredRate]
 ) -> dict[ComparisonId, SideCounts]:
     """Return the counts of baselines, of each rule those of its own baseline."""
     found: dict[ComparisonId, SideCounts] = {}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None:
-            of_rule = dict(side_counts(rule.baseline.cube, asked))
-            found |= {each: held for each, (held, _) in of_rule.items() if each.rule == i}
+            for held in rule_counts(rule.baseline.cube, asked, rates):
+                if held.rule == i:
+                    rows = (SideCounts(*row) for row in held.counts.tolist())
+                    found |= dict(zip(held.ids, rows, strict=True))
     return {each: found[each] for each in counts.ids if each in found}
 
 
@@ -355,23 +359,24 @@ def _points(
     entered: int,
     asked: MonitorSpec,
 ) -> tuple[Point, ...]:
-    value, low, high = estimates(counts, rate.by)
+    columns = (*estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate))
+    every = [each.tolist() for each in columns]
+    evidence = detected.evidence[:, i].tolist()
     points = []
-    for t, name in enumerate(names):
-        group, reference = rates_of(counts[t], rate)
-        n_group, n_reference = sizes_of(counts[t], rate)
+    for t, row in enumerate(zip(*every, strict=True)):
+        value, low, high, group, reference, n_group, n_reference = row
         fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
         points.append(
             Point(
-                period=name,
-                value=known(float(value[t])),
-                low=known(float(low[t])),
-                high=known(float(high[t])),
-                rate_group=group,
-                rate_reference=reference,
-                n_group=n_group,
-                n_reference=n_reference,
-                evidence=float(detected.evidence[t, i]) if t < entered else None,
+                period=names[t],
+                value=known(value),
+                low=known(low),
+                high=known(high),
+                rate_group=known(group),
+                rate_reference=known(reference),
+                n_group=int(n_group),
+                n_reference=int(n_reference),
+                evidence=evidence[t] if t < entered else None,
                 sparse=fewest < asked.min_group,
             )
         )
@@ -387,7 +392,7 @@ def _state(
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
-    sizes = [*sizes_of(counts.sum(axis=0), rate)]
+    sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]
     held = sizes[::2] if rate.by == "rate" else sizes

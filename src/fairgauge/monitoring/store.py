@@ -19,6 +19,8 @@ from fairgauge.errors import DataError, MissingExtra, quote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LONGEST_CAUSE = 300
+_OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"})
 _URL = re.compile(r"[a-z][a-z0-9+.\-]+://", re.IGNORECASE)
 
 
@@ -136,6 +138,16 @@ def _explained(what: str, doing: str) -> Iterator[None]:
         raise DataError(f"cannot {doing} {quote(what)}: {error.strerror or error}") from None
 
 
+@contextlib.contextmanager
+def _answered(what: str, doing: str) -> Iterator[None]:
+    """Explain what an object store answers: its clients raise errors of many libraries."""
+    try:
+        yield
+    except Exception as error:
+        text = " ".join(str(error).split())[:_LONGEST_CAUSE] or type(error).__name__
+        raise DataError(f"cannot {doing} {quote(what)}: {text}") from None
+
+
 class FsspecStore:
     """A prefix of an object store, by fsspec: objects appear whole, and are created exclusively."""
 
@@ -155,13 +167,13 @@ class FsspecStore:
         self.name = url
 
     def names(self, file: str) -> list[str]:
-        with _explained(self.name, "read"):
+        with _answered(self.name, "read"):
             self._files.invalidate_cache()
             found = self._files.glob(f"{self._root}/*/{file}")
             return sorted(str(path).split("/")[-2] for path in found)
 
     def read(self, name: str) -> str | None:
-        with _explained(f"{self.name}/{name}", "read"):
+        with _answered(f"{self.name}/{name}", "read"):
             try:
                 data: bytes = self._files.cat_file(f"{self._root}/{name}")
             except FileNotFoundError:
@@ -170,16 +182,23 @@ class FsspecStore:
 
     def create(self, name: str, text: str) -> bool:
         path = f"{self._root}/{name}"
-        with _explained(f"{self.name}/{name}", "write"):
+        with _answered(f"{self.name}/{name}", "write"):
             try:
-                self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+                self._make_folder(path)
                 self._files.pipe_file(path, text.encode(), mode="create")
             except FileExistsError:
                 return False
             return True
 
     def replace(self, name: str, text: str) -> None:
-        with _explained(f"{self.name}/{name}", "write"):
+        with _answered(f"{self.name}/{name}", "write"):
             path = f"{self._root}/{name}"
-            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._make_folder(path)
             self._files.pipe_file(path, text.encode())
+
+    def _make_folder(self, path: str) -> None:
+        """Make the folder of a file; an object store has none, and would make a bucket."""
+        protocol = self._files.protocol
+        spoken = {protocol} if isinstance(protocol, str) else set(protocol)
+        if not spoken & _OBJECT_STORES:
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)

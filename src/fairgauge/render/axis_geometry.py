@@ -99,8 +99,10 @@ def _label(value: float, *, percent: bool, points: bool) -> str:
         text = f"{100 * value:.3g}%"
     elif abs(value) >= _MILLION:
         text = f"{value / 1e6:.3g}M"
+    elif abs(value) >= _MANY:
+        text = f"{value / 1e3:.3g}k"
     else:
-        text = f"{value / 1e3:.3g}k" if abs(value) >= _MANY else f"{value:.3g}"
+        text = f"{value:,.4g}"
     return text.replace("-", "−")
 
 

@@ -223,7 +223,8 @@ def _differences(comparison: Comparison) -> Iterator[Block]:
 
 def _verdicts(comparison: Comparison) -> Iterator[Block]:
     turns = [each.turn for each in comparison.flips]
-    if not turns:
+    alone = [each.report for each in comparison.unmatched]
+    if not turns and not alone:
         if comparison.stayed:
             yield Paragraph(f"No verdict changed ({comparison.stayed:,} compared).")
         return
@@ -232,10 +233,34 @@ def _verdicts(comparison: Comparison) -> Iterator[Block]:
         "got better": turns.count(Turn.BETTER),
         "changed otherwise": turns.count(Turn.OTHER),
         "did not change": comparison.stayed,
+        "has no counterpart in the new report": alone.count("old"),
+        "has no counterpart in the old report": alone.count("new"),
     }
-    words = [f"{count:,} {word}" for word, count in counts.items() if count]
+    words = [
+        f"{count:,} {word if count == 1 else word.replace('has', 'have', 1)}"
+        for word, count in counts.items() if count
+    ]  # fmt: skip
     yield Paragraph(f"Of the verdicts, {', '.join(words)}.")
-    yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
+    if turns:
+        yield Section("flips", "Verdicts that changed", tuple(_flip_charts(comparison)))
+    if alone:
+        title = "Verdicts of one report only"
+        yield Section("unmatched", title, tuple(_unmatched(comparison)))
+
+
+def _unmatched(comparison: Comparison) -> Iterator[Block]:
+    """Yield the verdicts without a counterpart, each with the reason."""
+    rows = []
+    for each in comparison.unmatched[:_MOST_ROWS]:
+        verdict = each.verdict
+        rule = rule_words(_rule(verdict.rule), verdict.rule, verdict.metric)
+        of = _of_group(verdict.metric, verdict.feature, verdict.group)
+        text = f"{_outcome(verdict.outcome)} for {of}, {rule}; {describe_reason(each.reason)}"
+        rows.append((f"{each.report} report", text))
+    yield Facts(tuple(rows))
+    if len(comparison.unmatched) > _MOST_ROWS:
+        more = len(comparison.unmatched) - _MOST_ROWS
+        yield Paragraph(f"{more:,} more in the JSON report.", Tone.SOFT)
 
 
 def _flip_charts(comparison: Comparison) -> Iterator[Block]:

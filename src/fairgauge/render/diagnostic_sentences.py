@@ -97,8 +97,7 @@ def _coverage(d: Diagnostic) -> str:
 def _adjusted(d: Diagnostic) -> str:
     procedures = " or ".join(_PROCEDURES[each] for each in d["procedures"])
     return (
-        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature; "
-        "those of single strata are not"
+        f"p-values are adjusted ({procedures}) for all groups that a metric compares in a feature"
     )
 
 
@@ -254,6 +253,14 @@ def _same_names(d: Diagnostic) -> str:
     )
 
 
+def _limits(d: Diagnostic) -> str:
+    which = "every value" if d["allowed"] else "no value"
+    return (
+        f"{d['path']}: {which} of {d['metric']}, which is between {d['low']:g} and {d['high']:g}, "
+        "is allowed; shares are written as 0.8, not as 80"
+    )
+
+
 def _unmatched(d: Diagnostic) -> str:
     near = d.get("nearest")
     hint = "" if near is None else f"; the nearest name is {quote(near)}"
@@ -276,7 +283,8 @@ def _false_fail(d: Diagnostic) -> str:
         f"each of {comparisons} is decided on its own {100 * d['confidence']:.4g}% confidence "
         "interval: if all true values were exactly at their limits and the comparisons "
         f"independent, the overall verdict would be fail with a probability of {probability}; "
-        f"--multiplicity familywise limits it to {50 * (1 - d['confidence']):.2g}%"
+        'multiplicity = "familywise" limits it to '
+        f" {50 * (1 - d['confidence']):.2g}%"
     )
 
 
@@ -314,6 +322,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,
     DiagnosticCode.UNMATCHED: _unmatched,
+    DiagnosticCode.LIMITS_OUTSIDE_RANGE: _limits,
     DiagnosticCode.FALSE_FAIL: _false_fail,
     DiagnosticCode.REFERENCE_DECIDES: _reference_decides,
     DiagnosticCode.TEXT: _text,

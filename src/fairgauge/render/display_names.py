@@ -12,7 +12,7 @@ _LEFT_TO_RIGHT = "\u200e"
 _KEPT = "\u200c\u200d" + _LEFT_TO_RIGHT  # Persian and many emoji need joiners; none reorders
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _RIGHT_TO_LEFT = {"R", "AL", "AN"}
-_BARE = re.compile(r"(?i)yes|no|y|n|true|false|t|f|[-+]?\d+([.:/-]\d+)*")
+_BARE = re.compile(r"(?i)yes|no|true|false|[-+]?\d+([.:/-]\d+)*")
 _RANGE = re.compile(r"[(\[][-\d.inf]+, [-\d.inf]+[)\]]")
 
 

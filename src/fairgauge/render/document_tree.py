@@ -128,6 +128,7 @@ class Table:
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
     id : the anchor, of a table that can be searched.
+    lazy : whether it is so long that a page writes it only where it is opened.
     """
 
     caption: str
@@ -137,6 +138,7 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, ScopeKind, Status
+from fairgauge.enums import ClassKind, IntervalMethod, ScopeKind, Status
 from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
@@ -22,7 +22,7 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.numbers import amount, listing, percent, plural, probability
-from fairgauge.render.outline import is_across, reverses
+from fairgauge.render.outline import is_across, reverses, singled_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +49,8 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     sides = " vs ".join(
         _side(finding.rate, side) for side in (difference.rate_group, difference.rate_reference)
     )
-    text = f"{subject} {verb} {other}: {sides} ({uncertainty(difference, finding.ratio)})"
+    ratio = None if finding.ratio is None else singled_out(finding.ratio)
+    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(difference), ratio)})"
     text += f"{_also(finding.also)}." if finding.also else "."
     if finding.adjusted is None:
         return text
@@ -92,7 +93,11 @@ def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
     text = shown(gap(difference), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
     if difference.interval is not None:
         ends = shown_range(low, high, kind, sign=True)
-        text += f", {100 * difference.interval.level:.4g}% CI {ends}"
+        together = IntervalMethod.SIMULTANEOUS_GROUPS in difference.interval.methods
+        of_all = "simultaneous " if together else ""
+        text += f", {of_all}{100 * difference.interval.level:.4g}% CI {ends}"
+    elif p_value := probability(difference.p_adjusted, "adjusted p"):
+        text += f", {p_value}"
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
         if ratio.interval is not None:
@@ -123,7 +128,7 @@ def adjusted_sentence(overall: Estimate, adjusted: Estimate, column: str = "the 
 
     A reversal is announced only where both directions are statistically significant.
     """
-    result = f"{uncertainty(adjusted)}"
+    result = f"{uncertainty(singled_out(adjusted))}"
     if reverses(overall, adjusted):
         return (
             f"After adjusting for {column} the difference reverses (Simpson's paradox): {result}."
@@ -195,6 +200,18 @@ def _tested(each: Estimate) -> bool:
     return each.p_value is not None or (each.interval is not None and not one_sided)
 
 
+def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
+    """Return which rates have differences that are not significant once all are adjusted for."""
+    by_feature: dict[str, list[str]] = {}
+    for section, rate in of:
+        by_feature.setdefault(called(section.name), []).append(rate_words(rate))
+    words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
+    return (
+        "Statistically significant by itself, but not once all rates are adjusted together: "
+        f"{words}."
+    )
+
+
 def no_finding_sentence(
     sections: Sequence[Results], rates: Sequence[str], *, classes: bool = False
 ) -> str:
@@ -203,7 +220,7 @@ def no_finding_sentence(
     ``classes`` is whether there are sections of single classes, beside those of all together.
     """
     intervals = [
-        _ends(difference)
+        _ends(singled_out(difference))
         for section in sections
         for rate in rates
         for difference in section.differences(rate)

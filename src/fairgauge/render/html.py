@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
@@ -24,7 +25,7 @@ from fairgauge.report.report import Report
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairgauge.render.document_tree import Block, DocumentTree
+    from fairgauge.render.document_tree import Block, DocumentTree, Table
 
 
 def write(document: DocumentTree, shown: object = None) -> str:
@@ -69,6 +70,7 @@ def environment() -> Environment:
         "kind": _kind,
         "name": called,
         "printable": printable,
+        "rows_as_json": _rows_as_json,
         "printable_lines": _printable_lines,
     }
     environment.globals |= {
@@ -116,6 +118,19 @@ def anchors() -> Callable[[str], str]:
 
 def _printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
+
+
+def _rows_as_json(table: Table) -> Markup:
+    """Return the rows of a table as data for our script: texts, and whether the first is a link.
+
+    A link leads to the entry of the first text. Nothing in the data can end the element that holds
+    them.
+    """
+    rows = [[int(bool(row[0].link)), *(printable(cell.text) for cell in row)] for row in table.rows]
+    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - no markup is left
 
 
 def _asset(name: str) -> str:

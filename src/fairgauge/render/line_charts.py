@@ -10,7 +10,8 @@ from fairgauge.render.display_names import printable, shorten, width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LONGEST = 18
+_LONGEST = 28
+_PLACES = 60
 _LETTER, _LINE = 2.0, 5.0
 _ABOVE, _BELOW = -2.6, 5.6
 _EDGE, _CLOSE = 0.03, 1.5
@@ -54,8 +55,9 @@ def labels(
     """Return where the names of curves stand, each with the place on its curve that it is of.
 
     Names come one after another to the place that is farthest from the other curves and from the
-    names before.
+    names before; of long curves some sixty places are tried.
     """
+    curves = [(name, points[:: len(points) // _PLACES + 1]) for name, points in curves]
     taken: list[Label] = []
     found = []
     for i, (name, points) in enumerate(curves):

@@ -45,18 +45,19 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
 
 _LONGEST_TEXT = 400
-_MOST_FINDING_ROWS = 12
+_MOST_FINDING_ROWS = 8
 _MOST_GROUPS = 200
 _MOST_CHART_ROWS = 24
 _MOST_PAIRS = 30
@@ -64,6 +65,7 @@ _MOST_LINKED = 24
 _OVERALL = "overall"
 SIGNIFICANT = "* statistically significant (adjusted p)"
 DIFFERENCE = "diff."
+OTHERS = "all other groups"
 INSUFFICIENT = "? insufficient data"
 
 
@@ -79,7 +81,11 @@ def finding_chart(finding: Finding) -> Chart:
         ),
     )
     rows = [
-        chart_row(each, _group_and_rates(each), emphasis=each.group == finding.difference.group)
+        chart_row(
+            singled_out(each),
+            _group_and_rates(each),
+            emphasis=each.group == finding.difference.group,
+        )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
     return Chart(
@@ -88,8 +94,14 @@ def finding_chart(finding: Finding) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=adjustment_note(section, metric),
+        notes=(*_meaning(finding.rate), *adjustment_note(section, metric)),
     )
+
+
+def _meaning(rate: str) -> tuple[str, ...]:
+    """Return what a rate is, as a sentence."""
+    row = rate_row(rate)
+    return (f"{capitalised(row.title)}: {row.says}.",) if row else ()
 
 
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
@@ -118,7 +130,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
     kept = found
     if len(found) > _MOST_CHART_ROWS:
         far = {id(e) for e in sorted(found, key=size_of, reverse=True)[:_MOST_CHART_ROWS]}
-        kept = [each for each in found if id(each) in far]
+        kept = [singled_out(each) for each in found if id(each) in far]
     more = len(found) - len(kept)
     return Chart(
         capitalised(metric_words(metric)),
@@ -153,6 +165,34 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     )
 
 
+def adjusted_table(
+    section: Results, pairs: Mapping[str, tuple[Estimate, Estimate]], column: str
+) -> Table:
+    """Return the largest difference of each rate over all rows and adjusted for the strata."""
+    rows = [
+        (
+            Cell(rate_words(rate)),
+            Cell(called(overall.group), name=True),
+            *(Cell(f"{_marked_value(e)}", below=_range_of(e)) for e in (overall, adjusted)),
+        )
+        for rate, (overall, adjusted) in pairs.items()
+    ]
+    columns = (
+        Column("rate", numeric=False), Column(called(section.name), numeric=False),
+        Column("overall"), Column(f"adjusted for {column}"),
+    )  # fmt: skip
+    cells = [cell.text for row in rows for cell in row]
+    return Table(
+        "Largest difference in each rate", columns, tuple(rows),
+        notes=("   ".join(legend(cells, shares=True)),),
+    )  # fmt: skip
+
+
+def _range_of(each: Estimate) -> str:
+    ends = shown_range(each.low, each.high, unit(each.metric), sign=signed(each.metric))
+    return f"({ends})" if ends else ""
+
+
 def size_of(each: Estimate) -> float:
     """Return how far a point estimate is from "no difference"; a ratio as far as its inverse."""
     value, middle = each.value or 0.0, neutral(each.metric)
@@ -163,8 +203,13 @@ def size_of(each: Estimate) -> float:
     return abs(value - middle)
 
 
-def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bool) -> Table:
-    """Return the rates of the groups of a section, each with its difference from the reference."""
+def group_table(
+    section: Results, most: int, rates: Sequence[str], *, ratios: bool, again: bool = False
+) -> Table:
+    """Return the rates of the groups of a section, each with its difference from the reference.
+
+    ``again`` is whether a table of other rates stands before.
+    """
     groups = _largest_groups(section, most)
     columns = [Column(called(section.name), numeric=False), Column("n")]
     against = _heading_of_reference(section) if ratios else DIFFERENCE
@@ -188,7 +233,7 @@ def group_table(section: Results, most: int, rates: Sequence[str], *, ratios: bo
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
     return Table(
-        f"Groups of {called(section.name)}",
+        f"Groups of {called(section.name)}{', further rates' if again else ''}",
         tuple(columns),
         tuple(rows),
         tuple(totals),
@@ -226,7 +271,7 @@ def reference_of(section: Results) -> str:
     if len(kinds) != 1:
         return "the reference"
     only = next(iter(kinds))
-    named = {ReferenceKind.OTHERS: "all other groups", ReferenceKind.OVERALL: "all rows"}
+    named = {ReferenceKind.OTHERS: OTHERS, ReferenceKind.OVERALL: "all rows"}
     return named.get(only.kind) or called(reference_name(only))
 
 
@@ -434,9 +479,14 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
         Cell(numbers.probability(p_value, "")),
         Cell(" / ".join(sizes)),
-        Cell(str(each.status).replace("_", " ")),
+        Cell(status_words(each.status)),
     ]
     return tuple(cells)
+
+
+def status_words(status: Status) -> str:
+    """Return a status as words: ``insufficient data`` where the data are."""
+    return "insufficient data" if status is Status.TOO_FEW else str(status).replace("_", " ")
 
 
 def place_of(metric: str) -> int:

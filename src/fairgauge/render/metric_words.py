@@ -226,7 +226,13 @@ def rate_value(rate: str, found: RateValue | None) -> str:
         return "-"
     if math.isinf(found.value):
         return "∞"
-    return f"{100 * found.value:.1f}" if is_share(rate) else numbers.amount(found.value)
+    if is_share(rate):
+        return f"{100 * found.value:.1f}"
+    row = rate_row(rate)
+    if row is not None and max(map(abs, row.range)) <= 1:
+        text = f"{found.value:.3f}"
+        return numbers.minus(text if float(text) else text.removeprefix("-"))
+    return numbers.amount(found.value)
 
 
 def marked(text: str, each: Estimate | None) -> str:

@@ -126,12 +126,12 @@ def _comparisons(report: MonitorReport) -> Iterator[Block]:
 def _overview(report: MonitorReport) -> Table:
     columns = (
         Column("comparison", numeric=False),
+        Column("state", numeric=False),
         Column("tolerated", numeric=False),
         Column("last period"),
         Column("95% CI", joined=True),
         Column("evidence"),
         Column("alarm at", joined=True),
-        Column("state", numeric=False),
     )
     return Table("Every rule for every group", columns, tuple(map(_row, report.comparisons)))
 
@@ -144,12 +144,12 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
     approximate = each.detector is Detector.ALPHA_SPENDING
     return (
         Cell(name_of(each), name=True),
+        Cell(f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]),
         Cell(tolerated_words(each)),
         Cell(value),
         Cell(ends),
         Cell("-" if approximate else evidence_text(each.evidence)),
         Cell("-" if approximate else evidence_text(each.threshold)),
-        Cell(f"{each.state}{' (approximate)' if approximate else ''}", tone=_TONES[each.state]),
     )
 
 
@@ -241,7 +241,11 @@ def _imported(report: MonitorReport) -> Iterator[Block]:
 
 
 def _notes(report: MonitorReport) -> Iterator[Block]:
-    notes = []
+    notes = [
+        f"{called(each.rule)} names the group {called(each.group)}, which no period has."
+        + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
+        for each in report.unmatched
+    ]
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")

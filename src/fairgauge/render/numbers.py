@@ -62,11 +62,11 @@ def probability(value: float | None, called: str = "p") -> str:
     """Show a p-value, on one line; nothing where there is none.
 
     >>> probability(0.0312).split(), probability(0.00001, "adj. p").split(), probability(None)
-    (['p', '0.031'], ['adj.', 'p', '<', '0.001'], '')
+    (['p', '=', '0.031'], ['adj.', 'p', '<', '0.001'], '')
     """
     if value is None:
         return ""
-    shown = "< 0.001" if value < 0.001 else f"{value:.3f}"
+    shown = "< 0.001" if value < 0.001 else f"= {value:.3f}" if called else f"{value:.3f}"
     return f"{called} {shown}".strip().replace(" ", NO_BREAK)
 
 

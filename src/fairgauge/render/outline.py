@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,10 @@ from fairgauge.render.metric_words import (
     significant,
 )
 from fairgauge.render.names_in_use import metric_row
+from fairgauge.stats.multiplicity import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.report.estimates import Estimate, Group, GroupPair
     from fairgauge.report.report import Report
@@ -138,7 +139,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A statistically significant disparity.
+    """A statistically significant disparity; it is shown as `singled_out`.
 
     Attributes
     ----------
@@ -226,23 +227,77 @@ def is_across(each: Estimate) -> bool:
 def findings(sections: Iterable[Results]) -> list[Finding]:
     """Return the disparities to report first: of each feature and rate the group that fares worst.
 
-    Only statistically significant differences on enough data are findings. Within a rate groups are
-    ranked by the point estimate, never by the interval. A group's true and false positive rates are
-    one finding.
+    Only differences on enough data are findings that are statistically significant once all rates
+    and features among which findings are sought are adjusted for (Holm), and whose simultaneous
+    interval excludes "no difference". Within a rate groups are ranked by the point estimate, never
+    by the interval. A group's true and false positive rates are one finding.
     """
+    searched = list(_searched(sections))
     found: list[Finding] = []
-    for section in sections:
-        if section.class_scope.kind in (ClassKind.CLASS, ClassKind.AVERAGE):
+    stated: set[tuple[int, str | None]] = set()
+    for (section, rate), times in zip(searched, _adjustments_for_rates(searched), strict=True):
+        worst = _worst(rate, section.differences(rate), times)
+        if worst is None:
             continue
-        stated: set[str | None] = set()
-        for rate in _rates_of_findings(section):
-            worst = _worst(rate, section.differences(rate))
-            if worst is None or (rate in _DECIDED_AGAINST_LABEL and worst.group in stated):
-                continue
-            found.append(_finding(section, rate, worst))
-            stated |= {found[-1].also.group} if found[-1].also else set()
+        if rate in _DECIDED_AGAINST_LABEL and (id(section), worst.group) in stated:
+            continue
+        found.append(_finding(section, rate, worst))
+        stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
+
+
+def unconfirmed(sections: Iterable[Results], found: Sequence[Finding]) -> list[tuple[Results, str]]:
+    """Return the rates with a significant difference that is none once all rates are adjusted for.
+
+    These are no findings, though tables mark them as significant in their own rate.
+    """
+    stated = [(each.section, each.rate) for each in found]
+    stated += [(e.section, compared_rate(e.also.metric) or "") for e in found if e.also]
+    return [
+        (section, rate)
+        for section, rate in _searched(sections)
+        if (section, rate) not in stated and any(map(significant, section.differences(rate)))
+    ]
+
+
+def singled_out(each: Estimate) -> Estimate:
+    """Return an estimate as it is shown where it is chosen as the most extreme of several.
+
+    Its interval is the one that holds together with all others, or none.
+    """
+    return replace(each, interval=each.simultaneous)
+
+
+def _searched(sections: Iterable[Results]) -> Iterator[tuple[Results, str]]:
+    """Yield the sections and rates in which findings are sought."""
+    for section in sections:
+        if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.AVERAGE):
+            for rate in _rates_of_findings(section):
+                yield section, rate
+
+
+def _adjustments_for_rates(searched: Sequence[tuple[Results, str]]) -> list[float]:
+    """Return by how much the p-values of each rate are multiplied, for all rates that are searched.
+
+    Those are adjusted for the groups already; the smallest of each rate are adjusted by Holm.
+    """
+    known = [
+        [p for each in section.differences(rate) if (p := _p_value(each)) is not None]
+        for section, rate in searched
+    ]
+    smallest = [min(of_rate, default=math.nan) for of_rate in known]
+    adjusted = holm(smallest).tolist() if smallest else []
+    return [
+        after / before if before > 0 else float(len(smallest))
+        for before, after in zip(smallest, adjusted, strict=True)
+    ]
+
+
+def _p_value(each: Estimate) -> float | None:
+    if each.status is not Status.OK:
+        return None
+    return each.p_value if each.p_adjusted is None else each.p_adjusted
 
 
 def _rates_of_findings(section: Results) -> list[str]:
@@ -262,13 +317,25 @@ def _importance(finding: Finding) -> tuple[object, ...]:
     return neither, not share, -size if share else central
 
 
-def _worst(rate: str, differences: Iterable[Estimate]) -> Estimate | None:
+def _worst(rate: str, differences: Iterable[Estimate], times: float) -> Estimate | None:
     """Return the significant difference of the group that fares worst."""
-    sure = [e for e in differences if significant(e) and math.isfinite(e.value or 0.0)]
-    direction = Better.NEITHER if rate in _DECIDED_AGAINST_LABEL else better(rate)
-    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: 0}[direction]
-    worse = [each for each in sure if gap(each) * adverse > 0]
-    return max(worse or sure, key=lambda e: (round(abs(gap(e)), 12), gap(e) < 0), default=None)
+    sure = [e for e in differences if math.isfinite(e.value or 0.0) and _stands_out(e, times)]
+    adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: -1}[better(rate)]
+    open_ = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
+    worse = [] if open_ else [each for each in sure if gap(each) * adverse > 0]
+    return max(
+        worse or sure,
+        key=lambda each: (round(abs(gap(each)), 12), gap(each) * adverse),
+        default=None,
+    )
+
+
+def _stands_out(each: Estimate, times: float) -> bool:
+    """Return whether a difference is significant with its p-value multiplied."""
+    p_value, together = _p_value(each), each.simultaneous
+    if p_value is not None and each.confidence and p_value * times > 1 - each.confidence:
+        return False
+    return significant(each) and (together is None or neutral(each.metric) not in together)
 
 
 def _finding(section: Results, rate: str, worst: Estimate) -> Finding:

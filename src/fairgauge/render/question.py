@@ -59,7 +59,7 @@ def lead(report: Report) -> tuple[str, ...]:
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
-            f"{100 * confidence:.4g}% confidence intervals.{adjusted}"
+            f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
         ),
     )
 
@@ -117,6 +117,15 @@ def positive_words(asked: Any) -> str:
     return listing([_text(value) for value in values], "or")
 
 
+def _quoted_values(asked: Any) -> str:
+    """Return the favourable values as they stand in a sentence, where “no” is a value."""
+    if isinstance(asked, Mapping):
+        return positive_words(asked)
+    values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
+    words = [_text(v) if isinstance(v, int | float) else f"“{_text(v)}”" for v in values]
+    return listing(words, "or")
+
+
 def excluded(report: Report) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     found = [(called(reason), rows) for reason, rows in report.data.excluded.items() if rows]
@@ -131,6 +140,13 @@ def decision_words(report: Report) -> str:
             "threshold on the score."
         )
     return f"In this report the prediction is positive where the score is {_cut(report)}."
+
+
+def _rows_words(report: Report) -> str:
+    """Return how rows are weighted and clustered, where they are."""
+    weight, cluster = (report.spec.get(key) for key in ("weight", "cluster"))
+    words = f", weighted by {called(weight)}" if weight else ""
+    return words + (f", robust to clustering by {called(cluster)}" if cluster else "")
 
 
 def _columns(report: Report) -> list[tuple[str, str]]:
@@ -170,7 +186,7 @@ def _positive_sentence(report: Report) -> str:
     asked = spec.get("positive")
     if not asked and report.task is Task.MULTICLASS:
         return " Each class in turn is positive."
-    values = positive_words(asked) if asked else "1 or true"
+    values = _quoted_values(asked) if asked else "1 or true"
     text = f" Positive is {values}, the favourable outcome ({'stated' if asked else 'assumed'})"
     if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
         return f"{text}."

@@ -80,8 +80,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
-    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both models, not "
-    "their counts",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both "
+    "models, not their counts",
     ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
@@ -97,6 +97,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.DIFFERENT_LEVELS: "the two confidence intervals have different levels",
     ReasonCode.ASKED_DIFFERENTLY: "the reports were asked differently ({keys})",
     ReasonCode.BOTH_UNBOUNDED: "both confidence intervals are unbounded",
+    ReasonCode.ABSENT: "the {report} report has no such {what}",
+    ReasonCode.NOT_JUDGED: "the {report} report has no verdict on it",
     ReasonCode.TEXT: "{text}",
 }
 _SAME_ROWS = {
@@ -157,9 +159,19 @@ def _few_rows(reason: Reason) -> str:
 
 def _few_expected(reason: Reason) -> str:
     return (
-        f"sparse: {amount(reason['expected'], 2)} rows expected in the rarest cell under no "
-        f"difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
+        f"under no difference, below {reason['minimum']:g}"
     )
+
+
+def _below(value: float, minimum: float) -> str:
+    """Write a number that is below a minimum with the digits that show it.
+
+    >>> _below(3.21, 5), _below(4.97, 5)
+    ('3.2', '4.97')
+    """
+    digits = next(d for d in range(2, 17) if float(f"{value:.{d}g}") < minimum or d == 16)
+    return amount(value, digits)
 
 
 def _few_clusters(reason: Reason) -> str:
@@ -178,6 +190,12 @@ def _no_estimate(reason: Reason) -> str:
     nearest = reason.get("nearest")
     hint = f"; the nearest group is '{nearest}'" if nearest else ""
     return f"there is no estimate of the {reason['what']} '{reason['name']}'{hint}"
+
+
+def _is_reference(reason: Reason) -> str:
+    if reason.get("report"):
+        return f"it is the reference in the {reason['report']} report"
+    return f"the group '{reason['name']}' is the reference"
 
 
 def _of_side(reason: Reason) -> str:
@@ -207,6 +225,7 @@ _COMPOSED: dict[ReasonCode, Callable[[Reason], str]] = {
     ReasonCode.FEW_CLUSTERS: _few_clusters,
     ReasonCode.SMALL_GROUP: _small_group,
     ReasonCode.NO_ESTIMATE: _no_estimate,
+    ReasonCode.IS_REFERENCE: _is_reference,
     ReasonCode.OLD_OR_NEW_UNDEFINED: _undefined,
     ReasonCode.SAME_ROWS: _same_rows,
 }

@@ -44,13 +44,14 @@ from fairgauge.render.finding_sentences import (
     no_finding_sentence,
     other_results_sentences,
     uncertainty,
+    unconfirmed_sentence,
 )
 from fairgauge.render.glossary import anchor, metric_entries, rate_entries
 from fairgauge.render.method_descriptions import described_methods
 from fairgauge.render.metric_blocks import (
     DIFFERENCE,
-    INSUFFICIENT,
-    SIGNIFICANT,
+    OTHERS,
+    adjusted_table,
     chart_row,
     comparisons,
     confusion_table,
@@ -67,6 +68,7 @@ from fairgauge.render.metric_blocks import (
     place_of,
     reference_of,
     size_of,
+    status_words,
 )
 from fairgauge.render.metric_words import (
     CENTRAL,
@@ -77,6 +79,7 @@ from fairgauge.render.metric_words import (
     rate_heading,
     rate_value,
     rate_words,
+    significant,
     unit,
     value_text,
 )
@@ -89,6 +92,8 @@ from fairgauge.render.outline import (
     insignificant,
     reverses,
     sections_of,
+    singled_out,
+    unconfirmed,
     verdicts_by_rule,
 )
 from fairgauge.render.preset_blocks import preset_blocks
@@ -101,6 +106,7 @@ from fairgauge.render.rule_blocks import (
     rule_words,
     rules_of,
 )
+from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -116,13 +122,15 @@ _MOST_GROUPS = 12
 _MOST_GROUPS_FULL = 200
 _MOST_SECTIONS = 6
 _MOST_SECTIONS_FULL = 24
-_MOST_RATES = 8
+_MOST_RATES, _MOST_COLUMNS = 8, 14
 _MOST_METRICS = 40
 _MOST_CHART_ROWS = 24
 _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_PAIRS = 30
 _MOST_STRATA = 30
-_MOST_LISTED, _MOST_LISTED_BESIDE_SCORES = 1_000, 500
+_MOST_ADJUSTED_SENTENCES = 2
+_MOST_LISTED, _MOST_WRITTEN = 3_000, 400
+_FEWEST_IN_OVERVIEW = 5
 _MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
 _MOST_NAMED = 3
 _MOST_CONDITIONAL = 6
@@ -134,6 +142,8 @@ _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
 )
+CAVEAT = "A disparity is a measured fact; whether it is unfair depends on what no table holds."
+"""What one screen has of the limits."""
 LIMITS = (
     (
         "It does not state that a model is fair or unfair. Disparities are measured facts; "
@@ -222,6 +232,7 @@ class _Summary:
         every = findings(results)
         self.findings = every[: self.most_findings]
         self.more_findings = len(every) - len(self.findings)
+        self.unconfirmed = unconfirmed(results, every)
         self.rules = rules_of(report)
         self.column = called(report.spec.get("strata") or "the strata")
 
@@ -279,6 +290,8 @@ class _Summary:
             no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
             for of, rates in insignificant(self.results)
         ]
+        if self.unconfirmed and (self.whole or not self.findings):
+            rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
         rest += self._insufficient()
         if not self.findings and not rest:
@@ -322,7 +335,8 @@ class _Summary:
             yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
 
     def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
-        yield group_table(section, most, section.rates[:rates], ratios=self.whole)
+        for i, several in enumerate(self._beside(section, rates)):
+            yield group_table(section, most, several, ratios=self.whole, again=i > 0)
         other = other_metrics(section)
         if other:
             yield metric_table(section, other[:_MOST_METRICS], most)
@@ -343,6 +357,23 @@ class _Summary:
         if section.across:
             yield Items(tuple(metric_sentence(each) for each in section.across[:_MOST_METRICS]))
 
+    def _beside(self, section: Results, most: int) -> Iterator[list[str]]:
+        """Yield the rates of one table each: all of them, or as many as fit beside each other."""
+        rates = section.rates[:most]
+        if not self.whole:
+            yield rates
+            return
+        found: list[str] = []
+        columns = 0
+        for rate in rates:
+            own = 1 + sum(f"{rate}.{by}" in section.metrics for by in ("difference", "ratio"))
+            if found and columns + own > _MOST_COLUMNS:
+                yield found
+                found, columns = [], 0
+            found = [*found, rate]
+            columns += own
+        yield found
+
     def _closing(self, cells: list[str]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
@@ -350,7 +381,9 @@ class _Summary:
         if any(compared_rate(e.metric) for section in self.results for e in section.estimates):
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
-            marks += f"; {DIFFERENCE} vs {words}"
+            marks += f"; {DIFFERENCE} vs {'others' if words == OTHERS else words}"
+        if self.findings:
+            yield Paragraph(CAVEAT, Tone.SOFT)
         if marks:
             yield Paragraph(f"{marks}.", Tone.SOFT)
         excluded = question.excluded(report)
@@ -401,12 +434,13 @@ class _Full(_Summary):
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
         yield Section("all", "All numbers", tuple(self._all_numbers()), short="All numbers")
-        yield Section("glossary", "Glossary", (self._glossary(),), short="Glossary")
+        yield Section("glossary", "Glossary", tuple(self._glossary()), short="Glossary")
         yield Section("provenance", "Provenance", tuple(self._provenance()), short="Provenance")
 
     def _rule_charts(self) -> Iterator[Block]:
         for rule, verdicts in verdicts_by_rule(self.report):
             yield rule_chart(self.rules.get(rule), rule, verdicts, self.report)
+        yield from self._false_fail()
 
     def _finding_charts(self) -> Iterator[Block]:
         for i, finding in enumerate(self.findings):
@@ -425,23 +459,28 @@ class _Full(_Summary):
             overview_row(section, group, rates, i)
             for i, section in enumerate(self.results)
             if section.class_scope.kind in kinds
+            and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
             for group in section.groups
             if group.reference_kind is None
         ]
-        if not rates or not rows:
+        if len(rows) * len(rates) < _FEWEST_IN_OVERVIEW:
             return
+        references = {reference_of(section) for section in self.results if section.estimates}
+        reference = references.pop() if len(references) == 1 else "the reference"
         columns = [
             Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
             *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
         ]  # fmt: skip
         notes = [
-            "Rates in %, differences in percentage points (pp) with confidence intervals.",
-            f"{SIGNIFICANT}. {INSUFFICIENT}.",
+            "Rates in %, differences in percentage points (pp) with confidence intervals."
+            if any(map(is_share, rates))
+            else "Differences with confidence intervals.",
+            "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
             notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
         table = Table(
-            "Every group and rate, with its difference from the reference",
+            f"Every group and rate, with its difference from {reference}",
             tuple(columns),
             tuple(rows[:_MOST_MATRIX_ROWS]),
             notes=tuple(notes),
@@ -455,13 +494,12 @@ class _Full(_Summary):
             blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
         charts = list(self._charts(section, room))
         if charts:
-            reference = reference_of(section)
-            blocks.append(Heading(f"Differences from {reference}"))
-            blocks += charts
-        blocks += self._strata(section)
+            title = f"Charts of differences from {reference_of(section)}, metric by metric"
+            blocks.append(Section(f"charts-{i}", title, tuple(charts), folded=True))
+        blocks += self._strata(section, i)
         if section.pairs:
             blocks.append(pairs_section(section, i, max(3, room // 10), self.report))
-        if any(group.counts for group in section.groups):
+        if any(group.counts and any(group.counts.values()) for group in section.groups):
             blocks.append(
                 Section(
                     f"matrices-{i}", "Confusion matrices", (confusion_table(section),), folded=True
@@ -482,11 +520,12 @@ class _Full(_Summary):
         for metric in metrics[:most]:
             yield metric_chart(section, metric)
 
-    def _strata(self, section: Results) -> Iterator[Block]:
+    def _strata(self, section: Results, i: int) -> Iterator[Block]:
         if not section.strata and not section.adjusted:
             return
         column = self.column
         yield Heading(f"Adjusted for {column} ({len(section.strata):,} strata)")
+        single: list[Block] = []
         pairs = [p for p in adjustments(section) if unit(p[0].metric) is not Unit.RATIO]
         chosen: dict[str, tuple[Estimate, Estimate]] = {}
         for overall, _ in pairs:
@@ -494,18 +533,29 @@ class _Full(_Summary):
             if rate and rate not in chosen:
                 ours = [p for p in pairs if compared_rate(p[0].metric) == rate]
                 chosen[rate] = max(ours, key=lambda p: size_of(p[0]))
+        if len(chosen) > _MOST_ADJUSTED_SENTENCES:
+            yield adjusted_table(section, chosen, column)
         for rate, (overall, adjusted) in chosen.items():
-            words = f"{group_words(overall, section)}, {rate_words(rate)}: "
-            sentence = adjusted_sentence(overall, adjusted, column)
-            yield Paragraph(f"{words}{uncertainty(overall)} overall. {sentence}")
-            if len(chosen) <= 2 or reverses(overall, adjusted):
-                yield from self._in_strata(section, rate, overall, adjusted)
+            changed = reverses(overall, adjusted) or (
+                significant(overall) and not significant(adjusted)
+            )
+            if changed or len(chosen) <= _MOST_ADJUSTED_SENTENCES:
+                words = f"{group_words(overall, section)}, {rate_words(rate)}: "
+                sentence = adjusted_sentence(overall, adjusted, column)
+                yield Paragraph(f"{words}{uncertainty(singled_out(overall))} overall. {sentence}")
+            inside = self._in_strata(section, rate, overall, adjusted)
+            if reverses(overall, adjusted) or len(chosen) == 1:
+                yield from inside
+            else:
+                single += inside
         others = conditional(section)
         by_metric: dict[str, list[str]] = {}
         for each in others[:_MOST_METRICS]:
             by_metric.setdefault(each.metric, []).append(metric_sentence(each))
         for metric, sentences in by_metric.items():
             yield Paragraph(f"{capitalised(metric_words(metric))}. {' '.join(sentences)}")
+        if single:
+            yield Section(f"strata-{i}", f"By {column}, rate by rate", tuple(single), folded=True)
 
     def _in_strata(
         self, section: Results, rate: str, overall: Estimate, adjusted: Estimate
@@ -515,14 +565,17 @@ class _Full(_Summary):
         names = section.strata[:_MOST_STRATA]
         shown_inside = [each for each in inside if str(each.stratum) in names]
         rows = [
-            chart_row(overall, "all rows", emphasis=True),
-            *(chart_row(each, called(each.stratum)) for each in shown_inside),
-            chart_row(adjusted, f"adjusted for {self.column}", emphasis=True),
+            chart_row(singled_out(overall), "all rows", emphasis=True),
+            *(
+                chart_row(each, group_called(each.stratum, self.column, apart=False))
+                for each in shown_inside
+            ),
+            chart_row(singled_out(adjusted), f"adjusted for {self.column}", emphasis=True),
         ]
         more = len(section.strata) - len(names)
         words = capitalised(metric_words(overall.metric))
         yield Chart(
-            f"{words} of {called(overall.group)} by {self.column}",
+            f"{words} of {self._group(section, overall.group)} by {self.column}",
             tuple(rows),
             unit(overall.metric),
             neutral(overall.metric),
@@ -536,7 +589,9 @@ class _Full(_Summary):
         groups = [group.group for group in section.groups[:_MOST_RATES]]
         columns = [Column(self.column, numeric=False)]
         for group in groups:
-            columns += [Column(f"{called(group)}, n"), Column(rate_heading(rate))]
+            columns += [
+                Column(f"{self._group(section, group)}, n"), Column(rate_heading(rate)),
+            ]  # fmt: skip
         table_rows = []
         for name in names:
             cells = [Cell(called(name), name=True)]
@@ -550,6 +605,11 @@ class _Full(_Summary):
         yield Table(
             f"{capitalised(rate_words(rate))} by {self.column}", tuple(columns), tuple(table_rows)
         )
+
+    @staticmethod
+    def _group(section: Results, group: str | None) -> str:
+        """Return a group, with its feature where its name alone is not clear."""
+        return group_called(group, section.feature, apart=False)
 
     def _data(self) -> Iterator[Block]:
         report = self.report
@@ -625,7 +685,7 @@ class _Full(_Summary):
     def _all_numbers(self) -> Iterator[Block]:
         estimates = self.report.estimates
         listed = estimates
-        most = _MOST_LISTED_BESIDE_SCORES if self.report.scores else _MOST_LISTED
+        most = _MOST_LISTED
         if len(estimates) > most:
             whole = [e for e in estimates if e.stratum is None]
             listed = tuple((whole + [e for e in estimates if e.stratum is not None])[:most])
@@ -638,23 +698,26 @@ class _Full(_Summary):
             Column("n"), Column("status", numeric=False),
         ]  # fmt: skip
         more = len(estimates) - len(listed)
-        yield Table(
+        table = Table(
             "Every comparison" + (f"; {more:,} more in the JSON and CSV reports" if more else ""),
             tuple(columns),
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
+            lazy=len(listed) > _MOST_WRITTEN,
         )
+        title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
+        yield Section("numbers", title, (table,), folded=True)
 
-    def _glossary(self) -> Glossary:
+    def _glossary(self) -> Iterator[Section]:
         metrics = dict.fromkeys(each.metric for each in self.report.estimates)
         rates = {name for group in self.report.groups for name in group.rates}
         rates |= {rate for name in metrics if (rate := compared_rate(name))}
-        return Glossary(
-            (
-                *metric_entries(metrics),
-                *rate_entries(r.name for r in all_rates() if r.name in rates),
-            )
+        entries = (
+            *metric_entries(metrics),
+            *rate_entries(r.name for r in all_rates() if r.name in rates),
         )
+        title = f"{len(entries):,} metrics and rates: what each is, its formula and its range"
+        yield Section("entries", title, (Glossary(entries),), folded=True)
 
     def _provenance(self) -> Iterator[Block]:
         report = self.report
@@ -675,10 +738,10 @@ class _Full(_Summary):
                 "To repeat this audit, save the specification as audit.json and run "
                 "fairgauge audit DATA -c audit.json."
             )
-        yield Heading("The specification, defaults included")
-        text = json.dumps(report.to_dict()["spec"], indent=2, ensure_ascii=False)
+        text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         lines = "\n".join(printable(line) for line in text.split("\n"))
-        yield Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
+        code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
+        yield Section("specification", "The specification, defaults included", (code,), folded=True)
         yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
 
 
@@ -702,7 +765,7 @@ def _missing(estimates: Iterable[Estimate]) -> list[str]:
             if status is Status.NOT_APPLICABLE or not groups
             else (f" for {numbers.listing(groups, most=_MOST_NAMED)}")
         )
-        words = str(status).replace("_", " ")
+        words = status_words(status)
         lines.append(f"{capitalised(metrics)}: {words}{whom}, because {printable(reason)}.")
     return lines
 
@@ -725,10 +788,10 @@ def _notes(report: Report) -> list[str]:
     ]
     kept.sort(key=lambda each: each.level is not Level.WARNING)
     found = []
-    for feature, groups in _disappearing(kept).items():
+    for feature, differing in _disappearing(kept).items():
         column = called(report.spec.get("strata") or "the strata")
         by_rates: dict[tuple[str, ...], list[str]] = {}
-        for name, rates in groups.items():
+        for name, rates in differing.items():
             by_rates.setdefault(tuple(rates), []).append(called(name))
         listed = "; ".join(
             f"{numbers.listing(names)} in {numbers.listing(rates)}"

@@ -1,4 +1,4 @@
-"""A document as text: with `rich` on a terminal, plain in a pipe."""
+"""A document as text: plain in a pipe, with ANSI colours on a terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fairgauge.render.document_tree import (
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from fairgauge.render.document_tree import Block
 
@@ -80,8 +80,12 @@ def write(
     if quiet:
         return f"{document.verdict or 'NONE: no rules'}  {printable(document.title)}\n"
     brief = isinstance(shown, Report) and not full
-    writer = _Text(colour, min(max(width, NARROWEST), WIDEST), full=not brief)
+    columns = min(max(width, NARROWEST), WIDEST)
+    writer = _Text(colour, columns, full=not brief)
     lines = [*writer.document(document)]
+    if writer.hidden:  # what one table has no room for, none shows
+        writer = _Text(colour, columns, full=False, hidden=writer.hidden)
+        lines = [*writer.document(document)]
     if not full:
         parts = [*writer.hidden, *document.not_shown]
         listed = f"Not shown (--full): {', '.join(parts)}. " if parts else "Everything: --full. "
@@ -93,11 +97,11 @@ def write(
 class _Text:
     """Walks a document and yields lines."""
 
-    def __init__(self, colour: bool, width: int, *, full: bool) -> None:
+    def __init__(self, colour: bool, width: int, *, full: bool, hidden: Iterable[str] = ()) -> None:
         self.colour = colour
         self.width = width
         self.full = full
-        self.hidden: dict[str, None] = {}
+        self.hidden = dict.fromkeys(hidden)
 
     def paint(self, text: str, tone: Tone) -> str:
         """Return a text in the style of a tone."""
@@ -277,7 +281,7 @@ def table(
         for i in range(1, len(columns))
     ]
     widths.insert(0, max(width(part) for parts in (heads[0], *names) for part in parts))
-    parts = list(_parts(widths, columns, text.width))
+    parts = list(_parts(widths, columns, text.width, text.hidden))
     for part in parts if text.full else parts[:1]:
         height = max(len(heads[i]) for i in part)
         for level in range(height):
@@ -291,10 +295,12 @@ def table(
         text.hidden |= dict.fromkeys(column.heading for column in left)
 
 
-def _parts(widths: Sequence[int], columns: Sequence[Column], most: int) -> Iterator[list[int]]:
+def _parts(
+    widths: Sequence[int], columns: Sequence[Column], most: int, hidden: Container[str]
+) -> Iterator[list[int]]:
     """Yield the columns that fit beside each other, the first among them each time.
 
-    A column that is joined to the one before is never parted from it.
+    A column that is joined to the one before is never parted from it; those ``hidden`` come last.
     """
     units: list[list[int]] = []
     for i in range(1, len(columns)):
@@ -302,10 +308,12 @@ def _parts(widths: Sequence[int], columns: Sequence[Column], most: int) -> Itera
             units[-1].append(i)
         else:
             units.append([i])
+    units.sort(key=lambda unit: columns[unit[0]].heading in hidden)
     part, used = [0], widths[0]
     for unit in units:
         room = sum(len(_GAP) + widths[i] for i in unit)
-        if used + room > most and len(part) > 1:
+        out = columns[unit[0]].heading in hidden
+        if (used + room > most or out) and len(part) > 1:
             yield part
             part, used = [0], widths[0]
         part += unit
@@ -334,5 +342,5 @@ def _stack(head: str, *, first: bool) -> list[str]:
         if lines and width(joined) <= _WIDEST_HEAD:
             lines[-1] = joined
         else:
-            lines.append(word)
+            lines.append(shorten(word, _NAME))
     return lines or [""]

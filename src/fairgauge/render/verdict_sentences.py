@@ -148,13 +148,18 @@ def _needed(reason: Reason) -> list[str]:
         return []
     if needed > _MOST_ROWS:
         return ["deciding the rule would take more rows than is practical"]
-    text = f"with about {_rounded(needed):,} rows of this composition the rule could probably"
-    text = f"{text} ({_POWER}) be decided; there are {amount(reason['rows'])}"
     least, most = reason.get("fewest"), reason.get("most")
-    if least is None or most is None:
-        return [text]
-    upper = f"{_rounded(most):,}" if most <= _MOST_ROWS else "any number"
-    return [f"{text}, and the estimate leaves open from {_rounded(least):,} to {upper}"]
+    between = ""
+    if least is not None and most is not None:
+        upper = f"to {_rounded(most):,}" if most <= _MOST_ROWS else "or more"
+        between = f" (plausible: {_rounded(least):,} {upper})"
+    return [
+        (
+            f"with about {_rounded(needed):,} rows that the metric counts, of this composition"
+            f"{between}, instead of {amount(reason['rows'])} the rule could probably ({_POWER}) be "
+            "decided"
+        )
+    ]
 
 
 def _detectable(reason: Reason) -> list[str]:

@@ -17,6 +17,7 @@ from fairgauge.render.display_names import printable, shorten, width
 from fairgauge.render.document_tree import Facts, Items, Paragraph
 from fairgauge.render.flat_rows import TABLES, table_of
 from fairgauge.render.report_document import LIMITS
+from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +124,7 @@ class _Workbook:
         """Write what was asked, defaults included, a line of JSON in each row."""
         sheet = self.book.add_worksheet("Specification")
         sheet.set_column(0, 0, 100)
-        text = json.dumps(report.to_dict()["spec"], indent=2, ensure_ascii=False)
+        text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         for i, line in enumerate(text.split("\n")):
             sheet.write_string(i, 0, _text(line))
 

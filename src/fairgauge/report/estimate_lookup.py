@@ -10,7 +10,7 @@ from fairgauge.errors import listing, nearest, quote
 from fairgauge.report.results import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.report import Report
@@ -19,7 +19,8 @@ Choice: TypeAlias = Mapping[str, object]
 Key: TypeAlias = "str | tuple[str | Scope | Choice | None, ...]"
 
 _SUBJECT = 3
-_MOST_NAMED = 8
+_MOST_NAMED = 6
+_LONGEST = 200
 _CHOICES: dict[str, Callable[[Estimate], object]] = {
     "scope": lambda each: each.scope.kind,
     "stratum": lambda each: each.stratum,
@@ -55,8 +56,7 @@ def find_estimate(report: Report, key: Key) -> Estimate:
     asked = ", ".join(map(str, (metric, *parts[1:])))
     if matching:
         raise KeyError(
-            f"{len(matching)} estimates match {quote(asked)}; choose one: "
-            f"{listing(_keys(matching), _MOST_NAMED)}"
+            f"{len(matching)} estimates match {quote(asked)}; choose one: {_keys(matching, choice)}"
         )
     raise KeyError(f"no estimate {quote(asked)}.{_instead(report, subject, named, choice)}")
 
@@ -105,18 +105,30 @@ def _first(matching: list[Estimate], name: str, value: object) -> list[Estimate]
     return [each for each in matching if _CHOICES[name](each) == value] or matching
 
 
-def _keys(matching: Sequence[Estimate]) -> Iterator[str]:
-    """Yield the key of every estimate, with what distinguishes it from the others."""
-    differing = [name for name, of in _CHOICES.items() if len({of(each) for each in matching}) > 1]
-    for each in matching:
-        values = {name: _CHOICES[name](each) for name in differing}
-        choice = {
-            name: str(value) if isinstance(value, str) else value
-            for name, value in values.items()
-            if value is not None
-        }
-        parts = [*_subject(each), *([choice] if choice else [])]
-        yield f"[{', '.join(map(repr, parts))}]"
+def _keys(matching: Sequence[Estimate], choice: Choice) -> str:
+    """Return the keys of some estimates, with no more than distinguishes them."""
+    parts = [_parts(each) for each in matching]
+    differing = [i for i, of in enumerate(zip(*parts, strict=True)) if len(set(of)) > 1]
+    keys = []
+    for each, of in zip(matching[:_MOST_NAMED], parts, strict=False):
+        last = dict(choice) | dict(of[i] for i in differing)
+        key = [*_subject(each), *([last] if last else [])]
+        text = ", ".join(map(repr, key))
+        keys.append(f"[{text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}]")
+    more = len(matching) - len(keys)
+    return " or ".join(keys) + (f" and {more} more" if more else "")
+
+
+def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:
+    """Return the shortest choice of the scope, the class and the threshold of an estimate."""
+    scope, of_class = each.scope, each.class_scope
+    of_rows = ("scope", str(scope.kind)) if scope.stratum is None else ("stratum", scope.stratum)
+    of_classes: tuple[str, object] = ("class_scope", str(of_class.kind))
+    if of_class.kind is ClassKind.CLASS:
+        of_classes = ("class", of_class.name)
+    elif of_class.average is not None:
+        of_classes = ("average", str(of_class.average))
+    return of_rows, of_classes, ("threshold", each.threshold)
 
 
 def _instead(
@@ -127,8 +139,9 @@ def _instead(
         known = list(dict.fromkeys(_CHOICES[name](e) for e in named))
         if known and value not in known:
             texts = [str(each) for each in known if each is not None]
-            has = f"{name}: {listing(texts, 5)}" if texts else f"no {name}"
-            return f"{nearest(str(value), texts)} Its estimates have {has}"
+            hint = nearest(value, texts) if isinstance(value, str) else ""
+            has = f"the {name} {listing(texts, _MOST_NAMED)}" if texts else f"no {name}"
+            return f"{hint} It has {has}"
     same = [e for e in report.estimates if _subject(e)[:2] == subject[:2]]
     if same and len(subject) == _SUBJECT:
         groups = list(dict.fromkeys(str(each.group) for each in same))

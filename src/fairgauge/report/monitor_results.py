@@ -197,6 +197,15 @@ class MonitoredComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """A group that a rule names and that no period has, with the nearest name that one has."""
+
+    rule: str
+    group: str
+    nearest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
     """A value of an earlier system, without counts: drawn in the time line, never decided by.
 
@@ -232,6 +241,7 @@ class MonitorReport:
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
+    unmatched : groups that rules name and no period has; with one there is no pass.
     imported : values of earlier systems.
     """
 
@@ -249,6 +259,7 @@ class MonitorReport:
     length: str
     comparisons: tuple[MonitoredComparison, ...]
     catalogue: Catalogue
+    unmatched: tuple[Unmatched, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
 
     @property
@@ -263,7 +274,8 @@ class MonitorReport:
         states = {each.state for each in self.comparisons}
         if MonitorState.ALARM in states:
             return Outcome.FAIL
-        return Outcome.PASS if states == {MonitorState.NO_ALARM} else Outcome.INCONCLUSIVE
+        passed = states == {MonitorState.NO_ALARM} and not self.unmatched
+        return Outcome.PASS if passed else Outcome.INCONCLUSIVE
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
@@ -279,6 +291,7 @@ class MonitorReport:
                 _fields(each) | {"evidence": _number(each.evidence), "says": each.says}
                 for each in self.comparisons
             ],
+            "unmatched": [_fields(each) for each in self.unmatched],
             "imported": [_fields(each) for each in self.imported],
         }
 

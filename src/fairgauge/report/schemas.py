@@ -303,6 +303,9 @@ def comparison_schema() -> Schema:
             "count": _WHOLE,
         }
     )
+    unmatched = _object(
+        {"verdict": _VERDICT, "report": {"enum": ["old", "new"]}, "reason": _REASON}
+    )
     sizes = {"old_n": _null(_FINITE), "new_n": _null(_FINITE)}
     shares = {"old_share": _null(_SHARE), "new_share": _null(_SHARE)}
     properties: Schema = {
@@ -317,6 +320,7 @@ def comparison_schema() -> Schema:
         "turn": _null(_words(Turn)),
         "flips": _list(_object({"old": _VERDICT, "new": _VERDICT, "turn": _words(Turn)})),
         "stayed": _WHOLE,
+        "unmatched": _list(unmatched),
         "changes": _list(change),
         "alone": _list(alone),
         "groups": _list(_object({"feature": _STRING, "group": _STRING, **sizes, **shares})),

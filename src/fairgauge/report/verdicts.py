@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
 from fairgauge.errors import FairgaugeError, Problem, SpecError, shown
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.report.results import NO_CLASS, ClassScope
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def counted_as(verdicts: Iterable[Verdict], outcome: Outcome) -> tuple[Verdict, 
 
 def _counted_as(verdict: Verdict, outcome: Outcome) -> Verdict:
     undecided = verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED)
-    unmatched = verdict.reason.code is ReasonCode.NO_ESTIMATE
+    unmatched = verdict.reason.code in NOT_EVALUABLE
     if not undecided or (unmatched and outcome is Outcome.PASS):
         return verdict
     reason = Reason.of(

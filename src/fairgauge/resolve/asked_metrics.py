@@ -14,7 +14,7 @@ from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
@@ -55,16 +55,35 @@ def asked_metrics(cube: Cube, spec: Spec, task: Task) -> list[AskedMetric]:
         for metric in spec.catalogue.expand([name]):
             obstacle = _obstacle(metric, cube, spec, task)
             if task is Task.REGRESSION and task not in metric.tasks and name not in SETS:
-                message = (
-                    f"{metric.name} compares classes, but {quote(spec.label)} is continuous; "
-                    "state which values are positive (fairgauge.above, --positive '>x')"
-                )
-                problems.append(Problem(path, message))
+                problems.append(Problem(path, _of_classes(metric, "compares classes", spec)))
             if name != "standard" or obstacle is None:
                 asked.setdefault(metric.name, AskedMetric(metric, obstacle))
+    problems += _of_other_tasks(spec, task)
     if problems:
         raise SpecError(problems)
     return list(asked.values())
+
+
+def _of_other_tasks(spec: Spec, task: Task) -> Iterator[Problem]:
+    """Yield the rules on what is not defined in the task: they could never be evaluated."""
+    for i, rule in enumerate(spec.rules):
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        of_metric = rule.definition is not None
+        if task in row.tasks or (task is Task.REGRESSION and of_metric):
+            continue  # metrics of classes are reported with the named ones
+        if task is Task.REGRESSION:
+            message = _of_classes(row, "is of classes", spec)
+        else:
+            tasks = ", ".join(each for each in Task if each in row.tasks)
+            message = f"{row.name} is not defined in a {task} audit, only in: {tasks}"
+        yield Problem(f"rules[{i}].metric", message)
+
+
+def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
+    return (
+        f"{row.name} {what}, but {quote(spec.label)} is continuous; "
+        "state which values are positive (fairgauge.above, --positive '>x')"
+    )
 
 
 def applicable_rates(

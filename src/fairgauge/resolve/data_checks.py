@@ -5,6 +5,7 @@ Nothing here changes a number. An audit would go on in silence, with another mea
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -242,6 +243,25 @@ def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterat
         for j, name in enumerate(rule.groups):
             if name not in held:
                 yield _unmatched(f"rules[{i}].groups[{j}]", name, held)
+
+
+def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of rules that every value, or no value, of the metric meets: 80 instead of 0.8."""
+    for i, rule in enumerate(spec.rules):
+        row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
+        low, high = row.range
+        none = rule.low > high or rule.high < low
+        beyond = -math.inf < rule.low < low or high < rule.high < math.inf
+        every = rule.low <= low and high <= rule.high
+        if none or (every and beyond):
+            yield Diagnostic.warning(
+                DiagnosticCode.LIMITS_OUTSIDE_RANGE,
+                path=f"rules[{i}]",
+                metric=rule.metric,
+                low=low,
+                high=high,
+                allowed=not none,
+            )
 
 
 def _unmatched(path: str, name: str, known: Iterable[str]) -> Diagnostic:

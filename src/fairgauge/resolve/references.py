@@ -71,6 +71,8 @@ def resolve_references(
     if rule is ReferenceRule.OVERALL:
         overall = Reference(ReferenceKind.OVERALL)
         return References(np.full(size, sides.whole), (overall,) * size)
+    if not size:
+        return References(groups, ())
     every = sides.pick(groups, np.zeros_like(groups))
     admissible = admissible_groups(counts, spec)
     if not admissible.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,22 +59,24 @@ class RowSlice:
         self._groups = part.counts.groups
         self._codes = codes
         self._rows = rows
-        self._spec = part.spec
+        self._spec = part.uncertainty.spec_of_comparisons
 
     def estimates(self, metric: RowMetric) -> Iterator[Estimate]:
         """Return one estimate for every group, or one for the feature."""
         if metric.facts.of == "feature":
             answer = self._ndkl(metric)
-            yield row_estimate(metric, self._feature, None, None, answer, self._spec)
+            yield row_estimate(metric, self._feature, None, None, answer, self._part.spec)
             return
         references = self._part.references(metric)
         for i, group in enumerate(self._groups):
             if references.sides[i] != i:
                 sides = RowSides(self._codes == i, references.rows(i, self._codes))
                 answer = self._answer(metric, sides)
-                yield row_estimate(
-                    metric, self._feature, group, references.each[i], answer, self._spec
-                )
+                if answer.interval is not None:
+                    made = self._part.uncertainty.whichever_is_chosen(answer.interval)
+                    answer = replace(answer, interval=made)
+                reference, spec = references.each[i], self._part.spec
+                yield row_estimate(metric, self._feature, group, reference, answer, spec)
 
     def notes(self, metric: RowMetric) -> Iterator[Diagnostic]:
         """Note where neighbours are looked up for a sample of the rows only."""
@@ -167,12 +170,22 @@ class RowSlice:
         n, groups = int(known.sum()), len(self._groups)
         if not n:
             return RowAnswer(math.nan, 0, None)
-        codes, ranking = self._codes[known], Ranking.of(self._rows.score[known])
+        codes, ranking = _by_scores(self._codes[known], self._rows.score[known], groups)
         value = ranking.divergence(codes, groups)
         found = of_rows(
-            lambda: even_tops(value, ranking, codes, groups, self._spec, metric.name), self._spec
+            lambda: even_tops(value, ranking, codes, groups, self._part.spec, metric.name),
+            self._spec,
         )
         return RowAnswer(value, n, None, interval=found)
+
+
+def _by_scores(
+    codes: NDArray[np.int64], scores: Array, groups: int
+) -> tuple[NDArray[np.int64], Ranking]:
+    """Return the ranking, and the groups numbered by what they hold: names decide no draw."""
+    held = [np.sort(scores[codes == group]).tobytes() for group in range(groups)]
+    number = np.argsort(sorted(range(groups), key=held.__getitem__))
+    return number[codes], Ranking.of(scores)
 
 
 def consistency(metric: RowMetric, rows: Rows, spec: Spec) -> Estimate:

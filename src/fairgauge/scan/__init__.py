@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fairgauge.errors import DataError
+from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA
 from fairgauge.scan.sql_query import Query
 
@@ -23,9 +24,9 @@ def open_source(data: object) -> Source:
         The data cannot be read, or are of no known kind.
     """
     if _are_paths(data):
-        from fairgauge.scan.input_files import open_files
-
         return open_files(data)
+    if isinstance(data, StandardInput):
+        return open_standard_input(data)
     if isinstance(data, Query):
         from fairgauge.scan.database import open_database
 

@@ -348,8 +348,8 @@ def _relation(columns: Mapping[str, Values]) -> Source:
             raise DataError(f"the arrays {both} have names that differ only in case; rename one")
     import duckdb  # an audit of a frame does not need it
 
-    from fairgauge.scan.duckdb_relation import open_relation
+    from fairgauge.scan.duckdb_relation import Relation
 
     connection = duckdb.connect()
     connection.register(_NAME, dict(columns))
-    return open_relation(connection.table(_NAME), _NAME)
+    return Relation(_NAME, tuple(columns), connection.table(_NAME), connection)

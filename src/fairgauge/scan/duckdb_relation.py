@@ -13,7 +13,7 @@ from fairgauge.scan.sql import Columns, count_by_sql, identifier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from duckdb import DuckDBPyRelation
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Plan
@@ -92,11 +92,19 @@ def typed_columns(
 
 @dataclass(frozen=True)
 class Relation:
-    """A DuckDB relation on its own connection."""
+    """A DuckDB relation on its own connection.
+
+    Attributes
+    ----------
+    name, columns : what it is called, and its columns.
+    relation : the rows.
+    connection : its connection where nobody else keeps it open; DuckDB below 1.5 closes it.
+    """
 
     name: str
     columns: tuple[str, ...]
     relation: DuckDBPyRelation
+    connection: DuckDBPyConnection | None = None
 
     @property
     def at_hand(self) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import glob
 import gzip
+import re
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,55 @@ FORMATS = {
 _COMPRESSED = ("csv", "json")
 _HEAD = 1 << 16
 _copies: list[Path] = []
+
+
+_SAVED = re.compile(rb'\s*\{\s*"schema":\s*"fairgauge\.(cube|report|comparison)/')
+
+
+@dataclass(frozen=True, slots=True)
+class StandardInput:
+    """A copy of standard input in a file, so that it can be looked at and then scanned.
+
+    Attributes
+    ----------
+    path : the temporary file.
+    saved : what it is, if fairgauge saved it: "cube", "report" or "comparison".
+    """
+
+    path: Path
+    saved: str | None
+
+
+def read_standard_input() -> StandardInput:
+    """Copy standard input to a temporary file.
+
+    Raises
+    ------
+    DataError
+        Standard input is closed or empty.
+    """
+    path = standard_input()
+    with path.open("rb") as handle:
+        return StandardInput(path, _saved(handle.read(_HEAD)))
+
+
+def _saved(head: bytes) -> str | None:
+    """Return what a file is that fairgauge saved, from its first bytes."""
+    found = _SAVED.match(head)
+    return found[1].decode() if found else None
+
+
+def open_standard_input(copied: StandardInput) -> Source:
+    """Open a copy of standard input.
+
+    Raises
+    ------
+    DataError
+        It holds no rows, or its header is unreadable.
+    """
+    kind = _format(copied.path)
+    check_readable(copied.path, kind)
+    return _open(kind, [copied.path], "-")
 
 
 def open_files(data: str | Path | Sequence[str | Path]) -> Source:
@@ -78,7 +129,9 @@ def _open(kind: str, paths: list[Path], name: str) -> Source:
 
 def _paths(asked: str) -> list[Path]:
     if asked == "-":
-        return [standard_input()]
+        copied = read_standard_input()
+        _refuse_saved(copied.path, copied.saved)
+        return [copied.path]
     path = Path(asked)
     if path.is_dir():
         return _inside(path)
@@ -112,7 +165,7 @@ def _format(path: Path) -> str:
 
 
 def check_readable(path: Path, kind: str) -> None:
-    """Check that a file can be read, is not empty and, where compressed, is whole.
+    """Check that a file can be read, is not empty, holds rows and, where compressed, is whole.
 
     Raises
     ------
@@ -121,12 +174,33 @@ def check_readable(path: Path, kind: str) -> None:
     """
     try:
         with path.open("rb") as handle:
-            if not handle.read(1):
-                raise DataError(f"{quote(path)} is empty")
+            head = handle.read(_HEAD)
     except OSError as error:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
+    if not head:
+        raise DataError(f"{quote(path)} is empty")
+    _refuse_saved(path, _saved(head))
     if kind in _COMPRESSED and path.suffix.lower() == ".gz":
         _check_whole_gzip(path)
+
+
+def _refuse_saved(path: Path, saved: str | None) -> None:
+    """Refuse what fairgauge saved: counts and reports are no rows."""
+    piped = path.parent in _copies
+    name = "standard input" if piped else quote(path)
+    if saved == "cube" and piped:
+        raise DataError(
+            f"{name} holds counts, not rows; audit it alone, or merge it with other counts "
+            "(fairgauge merge)"
+        )
+    if saved == "cube":
+        raise DataError(
+            f"{name} holds counts, not rows; fairgauge.load reads it, and the name of its file "
+            "ends in .cube.json on the command line"
+        )
+    if saved is not None:
+        show = "fairgauge render shows it" if saved == "report" else "make it anew"
+        raise DataError(f"{name} holds a {saved}, not rows; {show}")
 
 
 def _check_whole_gzip(path: Path) -> None:

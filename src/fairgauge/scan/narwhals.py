@@ -235,8 +235,8 @@ def _factor(factor: Factor, x: nw.Expr, y: nw.Expr) -> nw.Expr:
 
 def _within(number: nw.Expr) -> nw.Expr:
     """Keep a number within what can be multiplied; missing stays missing."""
-    most = nw.lit(LARGEST)
-    below = nw.when(number < -most).then(-most).otherwise(number)
+    least, most = nw.lit(-LARGEST), nw.lit(LARGEST)
+    below = nw.when(number < least).then(least).otherwise(number)
     return nw.when(number > most).then(most).otherwise(below)
 
 

@@ -21,7 +21,7 @@ An option is a keyword of `fairgauge.audit`, a key of a specification file (TOML
 a flag of `fairgauge audit`, `count`, `validate` and `plan`. A flag overrides the key of a file.
 `fairgauge validate --schema` prints the JSON Schema of a file.
 
-| Option | Flag | Default | Description |
+| Option | Description | Flag | Default |
 |---|---|---|---|
 """
 _FORMS = """\
@@ -88,8 +88,9 @@ def parameters() -> str:
 def page() -> str:
     """Return the page of documentation: every option, its flags, its default, its description."""
     table = "".join(
-        f"| `{option.name}` | {_cell(', '.join(f'`{flag}`' for flag in option.flags))} "
-        f"| {f'`{option.usual}`' if option.usual else ''} | {_cell(_description(option.name))} |\n"
+        f"| `{option.name}` | {_cell(_description(option.name))} "
+        f"| {_cell(', '.join(f'`{flag}`' for flag in option.flags))} "
+        f"| {f'`{option.usual}`' if option.usual else ''} |\n"
         for option in OPTIONS
     )
     forms = "".join(

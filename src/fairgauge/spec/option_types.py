@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -274,14 +274,7 @@ COLUMNS = OptionType(
     metavar="COL,...",
     repeatable=True,
 )
-NAMES = OptionType(
-    read=read_names,
-    schema=_NAMES,
-    parse=syntax.parse_names,
-    write=syntax.write_names,
-    metavar="NAME,...",
-    repeatable=True,
-)
+NAMES = replace(COLUMNS, metavar="NAME,...")
 PRESET = OptionType(
     read=one_name(preset_names()),
     schema={"enum": list(preset_names())},

@@ -18,6 +18,8 @@ from fairgauge.stats.intervals import critical, tail_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+_ROUNDING = 1e-12
+
 Metric: TypeAlias = Callable[[Array], Array]
 """From cells of shape (..., K) to values of shape (...)."""
 
@@ -176,9 +178,10 @@ def normal(estimate: ArrayLike, replicates: ArrayLike, confidence: float) -> Lim
     """
     (values,) = floats(replicates)
     sd = np.std(values, axis=0, ddof=1)
-    half = critical(confidence) * np.where(np.isnan(sd), np.inf, sd)
+    half = critical(confidence) * sd
     centre = np.asarray(estimate, dtype=np.float64)
-    return centre - half, centre + half
+    known = np.isfinite(half) & np.isfinite(centre)
+    return np.where(known, centre - half, -np.inf), np.where(known, centre + half, np.inf)
 
 
 @quiet
@@ -239,8 +242,7 @@ def bca_p(counts: ArrayLike, metric: Metric, replicates: ArrayLike, null: ArrayL
     bias, acceleration = _correction(counts, metric, values)
     size = values.shape[0]
     centre = np.asarray(null, dtype=np.float64)
-    below = (values < centre).sum(0) + 0.5 * (values == centre).sum(0)
-    quantile = ndtri(np.clip(below / size, 0.5 / size, 1 - 0.5 / size)) - bias
+    quantile = ndtri(np.clip(_below(values, centre), 0.5 / size, 1 - 0.5 / size)) - bias
     z = quantile / (1 + acceleration * quantile) - bias
     p = np.asarray(2 * ndtr(-np.abs(z)))
     return np.where(np.isnan(values).any(0), np.nan, p)
@@ -258,8 +260,14 @@ def _correction(counts: ArrayLike, metric: Metric, values: Array) -> tuple[Array
     square = (weight * deviation**2).sum(-1)
     acceleration = np.where(square > 0, (weight * deviation**3).sum(-1) / (6 * square**1.5), 0.0)
     size = values.shape[0]
-    below = ((values < estimate).sum(0) + 0.5 * (values == estimate).sum(0)) / size
-    return np.asarray(ndtri(np.clip(below, 0.5 / size, 1 - 0.5 / size))), acceleration
+    below = np.clip(_below(values, estimate), 0.5 / size, 1 - 0.5 / size)
+    return np.asarray(ndtri(below)), acceleration
+
+
+def _below(values: Array, centre: Array) -> Array:
+    """Return the share of draws below a value; half of those that differ by rounding alone."""
+    tied = (values == centre) | (np.abs(values - centre) <= _ROUNDING * (1 + np.abs(centre)))
+    return np.asarray(((values < centre) & ~tied).mean(0) + tied.mean(0) / 2)
 
 
 @quiet

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 HALF_LIFE = 5.0
 """Batches after which the weight of a past batch is halved in the alternative of recent rates."""
 
+SHIFTS = (1.0, 2.0)
+"""Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
+change is found without first having been learnt from the batches after it."""
+
+_LARGEST = 1e300
+"""Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
+
 Contrasted = Literal["difference", "ratio", "rate"]
 """What is limited: the difference d - a, the ratio d / a, or the rate d alone."""
 
@@ -153,8 +160,9 @@ class EDetector:
     shift : float, > 0
         Distance beyond the bound at which a change should be detected early, in units of the
         contrast.
-    evidence : array of shape (3, ...)
-        Shiryaev-Roberts statistics of the alternatives: recent rates, too high, too low.
+    evidence : array of shape (5, ...)
+        Shiryaev-Roberts statistics of the alternatives: recent rates, and by each of `SHIFTS` too
+        high and too low.
     recent : array of shape (4, ...)
         Discounted x_a, n_a, x_d, n_d.
     total : array of shape (2, ...)
@@ -179,7 +187,7 @@ class EDetector:
     alpha: ArrayLike = 0.05
     horizon: float = 365.0
     shift: float = 0.05
-    evidence: Array = field(default_factory=lambda: np.zeros(3))
+    evidence: Array = field(default_factory=lambda: np.zeros(1 + 2 * len(SHIFTS)))
     recent: Array = field(default_factory=lambda: np.zeros(4))
     total: Array = field(default_factory=lambda: np.zeros(2))
     batches: int = 0
@@ -201,6 +209,7 @@ class EDetector:
         """Whether the evidence has reached the threshold."""
         return np.asarray(self.statistic >= self.threshold)
 
+    @quiet
     def observe(self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike) -> EDetector:
         """Return the detector after one more batch of successes and rows."""
         x_a, n_a, x_d, n_d = batch = floats(x_a, n_a, x_d, n_d)
@@ -215,7 +224,7 @@ class EDetector:
         e = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
         return replace(
             self,
-            evidence=(evidence + start) * e,
+            evidence=np.minimum((evidence + start) * e, _LARGEST),
             recent=recent * 0.5 ** (1 / HALF_LIFE) + np.stack(batch),
             total=total + np.stack([x_a + x_d, n_a + n_d]),
             batches=step,
@@ -223,7 +232,7 @@ class EDetector:
 
     @quiet
     def _alternatives(self, recent: Array, total: Array, n_a: Array, n_d: Array) -> Limits:
-        """Return alternative rates of shape (3, ...), from past batches and this one's sizes.
+        """Return alternative rates of shape (5, ...), from past batches and this one's sizes.
 
         Where a bound is infinite there is no such alternative: it is of tolerated rates, whose
         e-value is 1.
@@ -233,7 +242,9 @@ class EDetector:
         pooled = (total[0] + 0.5) / (total[1] + 1) + 0 * n_a
         share_d = np.where(n_a + n_d > 0, n_d / (n_a + n_d), 0.5)
         first, second = [smoothed_a + 0 * n_a], [smoothed_d + 0 * n_d]
-        for bound, shift in ((self.tolerated.high, self.shift), (self.tolerated.low, -self.shift)):
+        beyond = [(self.tolerated.high, times * self.shift) for times in SHIFTS]
+        beyond += [(self.tolerated.low, -times * self.shift) for times in SHIFTS]
+        for bound, shift in beyond:
             edge = np.asarray(bound, dtype=np.float64)
             if self.tolerated.comparison == "difference":
                 a = pooled - (edge + shift) * share_d

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -183,6 +184,8 @@ def test_every_format_on_standard_output(run, loans, format_):
         "markdown": lambda text: text.index("#"),
         "html": lambda text: text.index("<!"),
         "junit": ET.fromstring,
+        "cyclonedx": json.loads,
+        "model-card": json.loads,
     }
     opens[format_](result.stdout)
     assert result.stdout.endswith("\n")
@@ -313,7 +316,7 @@ def test_usage_mistakes_name_the_command(run, loans):
     result = run("audit", loans, "--lable", "x")
     assert result.exit_code == 2
     assert "Usage: fairgauge audit [OPTIONS] DATA..." in result.stderr
-    assert "No such option '--lable'" in result.stderr
+    assert re.search("No such option:? '?--lable", result.stderr)
     assert run("audit").exit_code == 2
     assert "Missing argument 'DATA...'" in run("audit").stderr
     assert "'xls' is not one of" in run("audit", loans, *SEX, "--format", "xls").stderr

@@ -29,11 +29,27 @@ def test_flags_answer_without_a_question():
 
 
 def test_questions_are_asked_on_standard_error_and_take_words_or_numbers():
-    result = run(*COLUMNS, typed="decision\n1\nnonsense\n1\nno\n")
+    result = run(*COLUMNS, "--positive", "yes", typed="decision\n1\nnonsense\n1\nno\n")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout == run(*ANSWERS, *COLUMNS).stdout
+    assert result.stdout == run(*ANSWERS, *COLUMNS, "--positive", "yes").stdout
     assert "Which error does the audit guard against?" in result.stderr
     assert "choose one of refused, granted, both" in result.stderr
+
+
+def test_columns_are_asked_after_questions():
+    result = run(typed="none\nrepaid\nyes\nsex age:40:left\n")
+    assert result.exit_code == 0, result.stderr
+    read = tomllib.loads(result.stdout)
+    assert (read["label"], read["positive"]) == ("repaid", ["yes"])
+    assert read["sensitive"] == ["sex", {"column": "age", "cuts": [40.0], "closed": "left"}]
+    assert "Column of the observed outcome" in result.stderr
+
+
+def test_a_favourable_value_is_not_asked_for_amounts():
+    result = run(typed="number\nprice\nestimate\narea\n")
+    assert result.exit_code == 0, result.stderr
+    assert "positive" not in tomllib.loads(result.stdout)
+    assert tomllib.loads(result.stdout)["sensitive"] == ["area"]
 
 
 def test_only_what_is_open_is_asked():

@@ -138,3 +138,32 @@ def test_a_cut_off_or_changed_cube(run, fails, loans, tmp_path):
     (tmp_path / "changed.cube.json").write_text(text.replace('"rows":40', '"rows":41'))
     assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is no cube or report")
     assert "was changed or damaged" in fails("audit", "changed.cube.json")
+
+
+def test_counts_from_standard_input_are_audited(run, fails, loans):
+    counts = run("count", loans, *SEX).stdout
+    rows = estimates(run("audit", loans, *SEX, "--format", "json"))
+    assert estimates(run("audit", "-", "--format", "json", stdin=counts)) == rows
+    assert run("validate", "-", stdin=counts).exit_code == 0
+    assert "'standard input' was changed or damaged" in fails(
+        "audit", "-", stdin=counts.replace('"rows":40', '"rows":41')
+    )
+    assert fails("audit", "-", loans, stdin=counts) == (
+        "standard input holds counts, not rows; audit it alone, or merge it with other counts "
+        "(fairgauge merge)"
+    )
+
+
+def test_what_is_saved_is_no_table_of_rows(run, fails, loans, tmp_path):
+    run("count", loans, *SEX, "-o", "day.cube.json")
+    (tmp_path / "day.json").write_text((tmp_path / "day.cube.json").read_text())
+    counts = "'day.json' holds counts, not rows; fairgauge.load reads it, and the name of its file "
+    assert fails("audit", "day.json", *SEX).startswith(counts)
+    with pytest.raises(
+        fg.DataError, match=r"'day\.cube\.json' holds counts, not rows; fairgauge\."
+    ):
+        fg.audit("day.cube.json", label="approved", sensitive="sex")
+    run("audit", loans, *SEX, "-o", "report.json")
+    report = (tmp_path / "report.json").read_text()
+    for args, stdin in ((("report.json",), None), (("-",), report), (("-", loans), report)):
+        assert "holds a report, not rows; fairgauge render" in fails("audit", *args, stdin=stdin)

@@ -41,7 +41,7 @@ def test_one_metric_explained(run):
         run("metrics", "Recall Difference (RD)").stdout
         == """\
 RD: Recall Difference
-  says         how much less often the group's observed positives are predicted
+  meaning      how much less often the group's observed positives are predicted
                positive
   formula      [TP / (TP + FN)]_a - [TP / (TP + FN)]_d   where d is the group
                and a its reference
@@ -59,7 +59,7 @@ RD: Recall Difference
 
 def test_one_rate_explained(run):
     text = run("metrics", "sensitivity").stdout
-    assert text.startswith("true_positive_rate\n  says         the share of observed positives")
+    assert text.startswith("true_positive_rate\n  meaning      the share of observed positives")
     assert "  better       a higher value favours the group\n" in text
     assert "  edge cases   undefined when TP + FN = 0\n" in text
 

@@ -30,7 +30,7 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        ("x.pdf", "the suffix of 'x.pdf' names no format of a report; use .txt, .json, .csv, "),
+        ("x.doc", "the suffix of 'x.doc' names no format of a report; use .txt, .json, .csv, "),
         ("x", "the suffix of 'x' names no format of a report; use "),
         ("no/x.json", "cannot write 'no/x.json': there is no folder '"),
         ("loans.csv", "the output 'loans.csv' is also an input; choose another name"),

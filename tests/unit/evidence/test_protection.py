@@ -22,9 +22,7 @@ ASKED = {"label": "y", "sensitive": "g", "positive": 1}
 def table(counts):
     """Return the cube of the counts of groups (rows) by label (columns)."""
     rows = [
-        {"g": f"g{i}", "y": j, "n": int(n)}
-        for (i, j), n in np.ndenumerate(np.asarray(counts))
-        if n
+        {"g": f"g{i}", "y": j, "n": int(n)} for (i, j), n in np.ndenumerate(np.asarray(counts)) if n
     ]
     return fg.count(pl.DataFrame(rows), count="n", **ASKED)
 
@@ -128,9 +126,7 @@ def test_small_and_empty_cells_look_alike():
 
 
 def test_nothing_exact_is_published():
-    rows = pl.DataFrame(
-        {"g": ["a", "b", None] * 37, "y": [1, 0, 0] * 37, "s": [1.5, -1, 0] * 37}
-    )
+    rows = pl.DataFrame({"g": ["a", "b", None] * 37, "y": [1, 0, 0] * 37, "s": [1.5, -1, 0] * 37})
     cube = fg.count(rows, **ASKED)
     saved = json.loads(fg.protect(cube, 10).to_json())
     numbers = [saved["rows"], *saved["excluded"].values()]
@@ -233,9 +229,7 @@ def test_the_commands_protect(tmp_path, monkeypatch):
     made = run("protect", "exact.cube.json", "--min-cell", "10", "-o", "safe.cube.json")
     assert made.exit_code == 0
     assert fg.load("safe.cube.json").min_cell == 10
-    more = run(
-        "protect", "exact.cube.json", "--min-cell", "10", "--published", "safe.cube.json"
-    )
+    more = run("protect", "exact.cube.json", "--min-cell", "10", "--published", "safe.cube.json")
     assert json.loads(more.stdout)["min_cell"] == 10
     direct = run("count", "rows.csv", *asked, "--min-cell", "10", "-o", "direct.cube.json")
     assert direct.exit_code == 0

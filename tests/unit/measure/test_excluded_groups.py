@@ -18,7 +18,7 @@ ROWS = pl.DataFrame(
 )
 ASKED = {
     "label": "y", "prediction": "p", "positive": 1, "features": ["f"],
-    "metrics": ["RD", "DI", "JS", "selection_rate.largest_gap", "exposure_ratio", "FT"],
+    "metrics": ["RD", "DI", "JS", "selection_rate.largest_gap", "FT"],
 }  # fmt: skip
 
 

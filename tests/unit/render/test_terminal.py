@@ -46,7 +46,7 @@ def test_quiet_prints_one_line_with_the_verdict():
 
 def test_columns_that_do_not_fit_are_named():
     text = render(sample_reports.small(), "text", width=80)
-    assert re.search(r"--full \(also .*base rate\)", text)
+    assert re.search(r"Not shown \(--full\): .*base rate", text)
     assert "base" in render(sample_reports.small(), "text", width=80, full=True)
 
 

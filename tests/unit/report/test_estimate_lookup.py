@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import numpy as np
@@ -60,15 +61,31 @@ def test_a_class_an_average_or_the_worst_is_chosen():
 def test_several_matches_name_the_keys_that_choose_one():
     assert refused(SCORED, *KEY) == (
         "2 estimates match 'true_positive_rate.difference, sex, Female'; choose one: "
-        "[\"'true_positive_rate.difference', 'sex', 'Female', {'threshold': 0.3}\"]"
+        "['true_positive_rate.difference', 'sex', 'Female', {'threshold': 0.3}] or "
+        "['true_positive_rate.difference', 'sex', 'Female', {'threshold': 0.6}]"
     )
 
 
-def test_what_is_not_there_is_named():
-    assert refused(SCORED, *KEY, {"threshold": 0.5}) == ""
-    assert refused(SCORED, *KEY, {"treshold": 0.3}) == ""
-    assert refused(CLASSES, *KEY, {"class": "catt"}) == ""
-    assert refused(CLASSES, *KEY, {"threshold": 0.5}) == ""
+@pytest.mark.parametrize(
+    ("report", "choice", "message"),
+    [
+        (SCORED, {"threshold": 0.5}, ". It has the threshold '0.3', '0.6'"),
+        (
+            SCORED,
+            {"stratum": "a", "threshold": 0.3},
+            ". Did you mean 'A'? It has the stratum 'A', ",
+        ),
+        (
+            CLASSES,
+            {"class": "catt"},
+            ". Did you mean 'cat'? It has the class 'cat', 'dog', 'macro'",
+        ),
+        (CLASSES, {"threshold": 0.5}, ". It has no threshold"),
+        (SCORED, {"treshold": 0.3}, "cannot choose by 'treshold'. Did you mean 'threshold'? Allow"),
+    ],
+)
+def test_what_is_not_there_is_named(report, choice, message):
+    assert message in refused(report, *KEY, choice)
 
 
 @pytest.mark.parametrize("report", [SCORED, CLASSES], ids=["thresholds", "classes"])
@@ -85,8 +102,8 @@ def test_every_choice_of_an_error_is_a_key_of_one_estimate(report):
             try:
                 report[key]
             except KeyError as error:
-                choices = re.findall(r"\[.*?\](?=, \[| and |$)", error.args[0])
-                assert choices
-                for text in choices:
-                    parts = eval(text)
-                    assert report[tuple(parts)] in report.estimates
+                listed = error.args[0].split("; choose one: ")[1]
+                choices = re.sub(r" and \d+ more$", "", listed).split(" or ")
+                assert len(choices) >= 2
+                named = [report[tuple(ast.literal_eval(text))] for text in choices]
+                assert len({each.key for each in named}) == len(choices)

@@ -111,7 +111,7 @@ def test_an_array_beside_a_column_of_its_name():
     other = FRAME.assign(prediction="?")
     spec = fg.audit(other, label=LABEL, prediction=computed, sensitive="sex").spec
     assert spec["prediction"] == "prediction 2"
-    with pytest.raises(DataError, match="named 'sex', as is .* column of the data with other val"):
+    with pytest.raises(DataError, match=r"named 'sex', as is .* column of the data with other val"):
         fg.audit(FRAME, label="label", sensitive=FRAME["race"].rename("sex"))
 
 

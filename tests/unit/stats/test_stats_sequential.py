@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from fairgauge.stats.sequential import EDetector, Tolerated, e_value
+from fairgauge.stats.sequential import EDetector, Tolerated, e_value, likeliest_start
 
 
 def expectation(tolerated, a, d, n_a, n_d, p, q):
@@ -90,7 +90,7 @@ def test_false_alarms_in_a_year(horizon):
     assert np.isfinite(equal).mean() <= 0.05 + error
 
 
-@pytest.mark.parametrize(("shift", "delay"), [(0.10, 20), (0.15, 8), (0.20, 5)])
+@pytest.mark.parametrize(("shift", "delay"), [(0.10, 21), (0.15, 7), (0.20, 4)])
 def test_delay_until_a_change_is_found(shift, delay):
     first = watch(lambda day: shift if day >= 180 else 0.0, monitors=300, days=260)
     assert np.median(first) - 180 == pytest.approx(delay, abs=1.5)
@@ -108,7 +108,7 @@ def test_a_falling_ratio_is_found():
 
 def test_the_state_is_small_and_frozen():
     monitor = EDetector(Tolerated(-0.05, 0.05)).observe(60, 200, 30, 100)
-    assert monitor.evidence.size + monitor.recent.size + monitor.total.size == 9
+    assert monitor.evidence.size + monitor.recent.size + monitor.total.size == 11
     with pytest.raises(FrozenInstanceError):
         monitor.batches = 0
     assert monitor.threshold == 7300
@@ -128,3 +128,32 @@ def test_an_empty_batch_changes_no_rates():
     after = before.observe(0, 0, 0, 0)
     np.testing.assert_array_equal(after.total, before.total)
     np.testing.assert_allclose(after.evidence, before.evidence + 1)
+
+
+def test_evidence_never_becomes_undefined():
+    """A batch that refutes an alternative after years of overwhelming ones makes it 0, not nan."""
+    monitor = EDetector(Tolerated(-0.05, 0.05))
+    for _ in range(60):
+        monitor = monitor.observe(2_000, 10_000, 9_000, 10_000)
+    for x_d in (0, 10_000, 0):
+        monitor = monitor.observe(10_000, 10_000, x_d, 10_000)
+        assert np.isfinite(monitor.statistic)
+
+
+def test_the_likeliest_start_is_that_of_the_shift():
+    rng = np.random.default_rng(3)
+    starts = []
+    for _ in range(50):
+        x_d = [*rng.binomial(100, 0.3, 40), *rng.binomial(100, 0.5, 8)]
+        x_a = rng.binomial(200, 0.3, 48)
+        starts.append(likeliest_start(Tolerated(-0.05, 0.05), x_a, [200] * 48, x_d, [100] * 48))
+    assert np.median(starts) == 40
+    assert np.mean(np.abs(np.subtract(starts, 40)) <= 2) > 0.8
+
+
+def test_a_rate_alone_is_monitored():
+    monitor = EDetector(Tolerated(0.3, np.inf, "rate"))
+    for day in range(60):
+        monitor = monitor.observe(0, 0, 30 if day < 30 else 15, 100)
+        assert bool(monitor.alarm) is (day >= 34) or 30 <= day < 36
+    assert monitor.alarm

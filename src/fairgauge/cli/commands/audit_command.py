@@ -50,8 +50,9 @@ def command(
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
-    them, a glob, a .cube.json made by "fairgauge count", - for standard input, or the URL of a
-    database (postgresql://user@host/name, sqlite:///file.db) with --table or --query.
+    them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts
+    that "fairgauge count" prints), or the URL of a database (postgresql://user@host/name,
+    sqlite:///file.db) with --table or --query.
 
     A backslash escapes = : * and , in the name of a column.
 

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fairgauge.choosing.questions import QUESTIONS, Question, next_question
-from fairgauge.cli.spec_flags import asked, flags_for
+from fairgauge.cli.spec_flags import Texts, asked, flags_for
 from fairgauge.cli.streams import say
 from fairgauge.errors import SpecError
+from fairgauge.spec.options import BY_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from fairgauge.choosing.recommendation import Recommendation
+    from fairgauge.values import Json
 
 _COLUMNS = (
     "label", "prediction", "score", "threshold", "positive", "sensitive", "strata", "count",
@@ -42,8 +46,9 @@ def _questions(function: Callable[..., None]) -> Callable[..., None]:
 def command(path: str | None, **flags: Any) -> None:
     """Choose metrics by a few questions, and write a specification that can be run.
 
-    Questions that no flag answers are asked in the terminal. The specification holds the metrics,
-    rules to start from, the rows that they need, and what the numbers will not show.
+    Questions that no flag answers are asked in the terminal, and then the columns of the data. The
+    specification holds the metrics, rules to start from, the rows that they need, and what the
+    numbers will not show.
 
     \b
     fairgauge choose -o audit.toml
@@ -52,21 +57,21 @@ def command(path: str | None, **flags: Any) -> None:
     """  # noqa: D301 - the paragraph mark of click
     if path is not None:
         _check_name(path)
+    _options(flags)  # mistakes in flags are named before anything is asked
     given = {q.name: word for q in QUESTIONS if (word := flags.pop(q.name)) is not None}
     numbers = {name: flags.pop(name) for name in ("rate", "share", "base_rate")}
-    what = asked(None, flags)
-    if what.problems:
-        raise SpecError(what.problems)
+    in_terminal = next_question(given) is not None
     while (question := next_question(given)) is not None:
         given[question.name] = _ask(question)
 
-    from fairgauge.choosing import Expected, recommend, specification
-    from fairgauge.spec.options import BY_NAME
+    from fairgauge.choosing.recommendation import Expected, recommend
+    from fairgauge.choosing.specification_text import specification
 
     expected = Expected(**{name: value for name, value in numbers.items() if value is not None})
     found = recommend(given, expected)
-    plain = {name: BY_NAME[name].type.plain(value) for name, value in what.options.items()}
-    text = specification(found, plain)
+    if in_terminal:
+        flags |= _ask_columns(found, flags)
+    text = specification(found, _options(flags))
     if path is None:
         say(text)
         return
@@ -74,6 +79,14 @@ def command(path: str | None, **flags: Any) -> None:
 
     write_whole(path, text)
     say(f"Written: {path}. Next: fairgauge audit DATA -c {path}")
+
+
+def _options(flags: Mapping[str, Texts]) -> dict[str, Json]:
+    """Return what flags state of the data, as the keys and values of a specification file."""
+    what = asked(None, flags)
+    if what.problems:
+        raise SpecError(what.problems)
+    return {name: BY_NAME[name].type.plain(value) for name, value in what.options.items()}
 
 
 def _ask(question: Question) -> str:
@@ -94,9 +107,38 @@ def _ask(question: Question) -> str:
         answer: str = click.prompt("Answer", value_proc=read, err=True)
     except click.Abort:
         if sys.stdin.isatty():
-            raise
+            raise  # interrupted; otherwise there is nobody to ask
         message = f"answer --{question.name} with one of {', '.join(words)}"
         raise click.UsageError(message) from None
+    return answer
+
+
+def _ask_columns(found: Recommendation, flags: Mapping[str, Texts]) -> dict[str, Texts]:
+    """Ask for the columns that no flag names; Enter leaves the name of the role in its place."""
+    from fairgauge.choosing.specification_text import PLACEHOLDERS
+
+    click.echo("", err=True)
+    answers: dict[str, Texts] = {}
+    for role in found.columns:
+        if flags[role] is None:
+            answers[role] = _ask_text(BY_NAME[role].description, PLACEHOLDERS[role])
+    if "label" in found.columns and not flags["positive"] and found.binary:
+        text = _ask_text("Favourable label values, separated by commas", "1")
+        answers["positive"] = (text,)
+    if not flags["sensitive"]:
+        text = f"{BY_NAME['sensitive'].description}, separated by spaces"
+        answers["sensitive"] = tuple(_ask_text(text, PLACEHOLDERS["sensitive"]).split())
+    return answers
+
+
+def _ask_text(text: str, usual: str) -> str:
+    """Ask for a text; without a terminal it is the usual one."""
+    try:
+        answer: str = click.prompt(text, default=usual, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        return usual
     return answer
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dataset",
     metavar="FILE",
-    help="The data, if CONFIG names none; - reads standard input.",
+    help="The data, in the place of CONFIG's dataset_uri; - reads standard input.",
 )
 @click.option(
     "--model",

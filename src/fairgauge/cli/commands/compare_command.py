@@ -7,7 +7,7 @@ import click
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import looks, say
 
-WORSE = 1
+WORSE, INCOMPLETE = 1, 3
 
 
 @click.command("compare", short_help="Compare two reports.")
@@ -25,7 +25,8 @@ WORSE = 1
     "--fail-on",
     type=click.Choice(("worse",)),
     help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
-    "any change, at most 5% of comparisons do.",
+    "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of OLD has no "
+    "counterpart in NEW because its group is gone.",
 )
 def command(
     old: str,
@@ -54,4 +55,6 @@ def command(
     text = render(found, format_, **looks(format_))
     save_all(found, outputs)
     say(text)
-    return WORSE if fail_on and found.worse else 0
+    if not fail_on:
+        return 0
+    return WORSE if found.worse else INCOMPLETE if found.incomplete else 0

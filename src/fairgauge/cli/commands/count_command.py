@@ -7,7 +7,7 @@ import click
 from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Texts, asked, question
-from fairgauge.cli.streams import say
+from fairgauge.cli.streams import complain, say
 
 
 @click.command("count", short_help="Count the rows, and save the counts.")
@@ -23,12 +23,18 @@ from fairgauge.cli.streams import say
     metavar="N",
     help="Protect the counts: smallest number of persons that may be known of a cell.",
 )
+@click.option(
+    "--show-sql",
+    is_flag=True,
+    help="Print the query that would count the rows of a database, and count nothing.",
+)
 def command(
     data: tuple[str, ...],
     at: Where,
     config: str | None,
     output: str | None,
     min_cell: int | None,
+    show_sql: bool,
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
@@ -51,6 +57,11 @@ def command(
     what = asked(config, flags)
     if what.problems:
         what.check(open_data(data, at))
+    if show_sql:
+        from fairgauge.pipeline import counting_query
+
+        say(counting_query(open_data(data, at), **what.options))
+        return
     rows = read_data(data, at)
 
     from fairgauge.pipeline import count
@@ -66,3 +77,10 @@ def command(
         say(cube.to_json())
     else:
         cube.save(output)
+    if alone := cube.cells_of_one:
+        complain(
+            f"{alone:,} of the cells hold one row each: people who know the group of that person "
+            "can read the outcome; share these counts as you would share the rows, or protect them "
+            "(--min-cell 10, fairgauge protect)",
+            prefix="Note: ",
+        )

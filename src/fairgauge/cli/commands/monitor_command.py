@@ -160,7 +160,8 @@ def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
 def _kept(held: History) -> MonitorSpec:
     kept = held.spec
     if kept is None:
-        raise DataError(f"the history {quote(held.name)} has no specification yet; give one (-c)")
+        message = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+        raise DataError(message)
     return kept
 
 

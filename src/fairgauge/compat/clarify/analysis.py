@@ -79,7 +79,7 @@ def analyse(
     places : Places
         Where its URIs are.
     dataset : str, optional
-        The data, if the configuration does not name them; relative to the current folder.
+        The data, in the place of ``dataset_uri``; relative to the current folder.
     model : Model, optional
         Predicts what the data do not hold.
     profile : Profile

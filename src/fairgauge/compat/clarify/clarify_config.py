@@ -50,6 +50,7 @@ def _lowered(value: object) -> object:
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Scalars = Annotated[list[Scalar], BeforeValidator(_listed)]
 NameOrIndex = StrictStr | StrictInt
+NamesOrIndices = Annotated[list[NameOrIndex], BeforeValidator(_listed)]
 Number = Annotated[StrictInt | StrictFloat, BeforeValidator(lambda v: v)]
 TypeWord = Literal["categorical", "continuous"]
 DatasetType = Annotated[
@@ -70,6 +71,7 @@ ContentType = Annotated[
         "application/jsonlines",
         "application/json",
         "image/jpeg",
+        "image/jpg",
         "image/png",
         "application/x-npy",
     ],
@@ -167,7 +169,7 @@ class AnalysisConfig(_Part):
     facet_headers: list[StrictStr] | None = None
     predicted_label_dataset_uri: StrictStr | None = None
     predicted_label_headers: list[StrictStr] | None = None
-    excluded_columns: list[NameOrIndex] = []
+    excluded_columns: NamesOrIndices = []
     joinsource_name_or_index: NameOrIndex | None = None
     group_variable: NameOrIndex | None = None
     time_series_data_config: object = None

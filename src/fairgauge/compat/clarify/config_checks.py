@@ -178,7 +178,7 @@ def _predictor(config: AnalysisConfig, has_model: bool) -> Iterator[Problem]:
     predictor = config.predictor
     if predictor is None:
         return
-    if predictor.content_type in ("image/jpeg", "image/png", "application/x-npy"):
+    if predictor.content_type in ("image/jpeg", "image/jpg", "image/png", "application/x-npy"):
         yield Problem("predictor.content_type", "is for images, which have no bias metrics")
     template = predictor.content_template
     if isinstance(template, str) and not any(f"${k}" in template for k in _PLACES):

@@ -33,7 +33,7 @@ def load_dataset(
     Parameters
     ----------
     dataset : str, optional
-        The data, if the configuration does not name them; relative to the current folder.
+        The data, in the place of ``dataset_uri``; relative to the current folder.
     first_row : FirstRow
         Whether the first row of CSV files is a header.
     limit : int
@@ -46,8 +46,10 @@ def load_dataset(
     DataError
         Data that cannot be read, or do not fit together.
     """
-    uri = config.dataset_uri
-    files = places.here.files(dataset or "") if uri is None else places.files(uri)
+    if dataset is None:
+        files = places.files(config.dataset_uri or "")
+    else:
+        files = places.here.files(dataset)
     if config.dataset_type == CAPTURED:
         main = read_captured(config, files, limit)
     else:

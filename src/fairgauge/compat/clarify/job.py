@@ -112,6 +112,8 @@ class Job:
             raise DataError(f"label_values_or_threshold: {error}") from None
         if not made.positive.any():
             self.notes.append(f"label: no row has {quote(made.text or values[0])}")
+        elif made.positive.all():
+            self.notes.append(f"label: every row is positive, by {quote(made.text or values[0])}")
         self._note_doubtful(column, values, made.of, config.label_type)
         return made, listed
 

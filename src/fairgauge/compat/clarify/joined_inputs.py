@@ -86,8 +86,12 @@ def _beside(
 def _by_key(
     main: Dataset, side: ColumnTable, key: str | int, uri: str
 ) -> tuple[ColumnTable, ColumnTable]:
-    """Keep the rows whose key both have, in the order of the data."""
-    mine, theirs = find(main.names, key), find(side.names, key)
+    """Keep the rows whose key both have, in the order of the data.
+
+    An index is one of the data; the other file may have the key elsewhere, under the same name.
+    """
+    mine = find(main.names, key)
+    theirs = find(side.names, mine) or find(side.names, key)
     for found, where in ((mine, main.source), (theirs, uri)):
         if found is None:
             message = f"no column {quote(key)} in {quote(where)}"
@@ -115,7 +119,7 @@ def _with_predicted(
     config: AnalysisConfig, made: Dataset, side: ColumnTable, key: str | int | None
 ) -> Dataset:
     """Find the predictions in their own file: by name or index, or its only column."""
-    known = None if key is None else find(side.names, key)
+    known = find(side.names, made.find(key)) or find(side.names, key) if key is not None else None
     rest = [name for name in side.names if name != known]
     asked = PREDICTED if config.predicted_label is None else config.predicted_label
     found = find(side.names, asked) or (rest[0] if len(rest) == 1 else None)

@@ -165,6 +165,7 @@ class Reading:
         outputs: tuple[str, ...] = (),
         *,
         each: bool = False,
+        accept_type: str = "",
     ) -> None:
         predictor = config.predictor
         self.one_by_one = each
@@ -176,7 +177,7 @@ class Reading:
         self._label = self._place(predictor.label if predictor else None, "label")
         self._probability = self._place(predictor.probability if predictor else None, "probability")
         accepted = (predictor.accept_type or predictor.content_type) if predictor else None
-        self.accept_type = accepted or config.dataset_type
+        self.accept_type = accept_type or accepted or config.dataset_type
 
     def labels(self, answers: object, rows: int) -> list[object]:
         """Return one predicted label for every row.
@@ -229,10 +230,17 @@ class Reading:
             found: object = [_cell(row, where, name) for row in _as_rows(answers, rows)]
         elif self.accept_type == JSON and not self.one_by_one:
             found = search(where, f"predictor.{name}").search(answers)
+            if rows == 1 and not (isinstance(found, list) and len(found) == 1):
+                found = [found]
         else:
             path = search(where, f"predictor.{name}")
-            every = answers if isinstance(answers, Iterable) else [answers]
+            every = list(answers) if isinstance(answers, Iterable) else [answers]
             found = [path.search(answer) for answer in every]
+            if len(every) == rows and all(each is None for each in found):
+                raise DataError(
+                    f"predictor.{name}: the model's answers have nothing under {quote(where)}; "
+                    f"the first is {quote(every[0])}. In answers without names it is a position: 0"
+                )
         if not isinstance(found, list) or len(found) != rows:
             count = len(found) if isinstance(found, list) else "no"
             raise DataError(
@@ -275,9 +283,16 @@ class Reading:
         if self._is_regression() and self._headers is None:
             return number
         over = number > self._threshold
-        if self._headers is not None and len(self._headers) == 1:
-            return self._headers[0] if over else self._other(self._headers[0])
-        return int(over)
+        only = self._only_label()
+        return int(over) if only is None else only if over else self._other(only)
+
+    def _only_label(self) -> object:
+        """Return the one label that scores are of, unless it is but a name to be shown."""
+        if self._headers is None or len(self._headers) != 1:
+            return None
+        (only,) = self._headers
+        levels = self._truth.levels if self._truth is not None else ()
+        return only if str(only) in map(str, levels) else None
 
     def _other(self, label: object) -> object:
         """Return the label that is not the one named."""

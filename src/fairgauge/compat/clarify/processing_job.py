@@ -163,7 +163,8 @@ def run_job(folders: JobFolders) -> tuple[Analysis, Drift | None]:
     first_row = folders.setting("FAIRGAUGE_FIRST_ROW", FirstRow.AUTO)
     sys.path.insert(0, str(folders.models))
     opened = None if model is None else open_model(model)
-    found = analyse(config, folders.places(), str(folders.data), opened, profile, first_row)
+    data = str(folders.data) if folders.data.exists() else None
+    found = analyse(config, folders.places(), data, opened, profile, first_row)
     output = made_folder(str(folders.output))
     asked = config.methods.report
     more = write_results(found, output, asked.name if asked else "report", JOB_REPORT)
@@ -180,20 +181,16 @@ def run_job(folders: JobFolders) -> tuple[Analysis, Drift | None]:
 
 
 def _config(folders: JobFolders, *, has_model: bool) -> AnalysisConfig:
-    """Read the configuration; data that are mounted take the place of a URI that is not."""
+    """Read the configuration, of an analysis or of a monitor."""
     given = {"has_model": has_model, "has_dataset": folders.data.exists()}
     try:
         found: object = json.loads(folders.config.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
-        return load_config(folders.config, **given)  # which reports what is wrong
-    if not isinstance(found, dict):
+        found = None  # load_config reports what is wrong
+    if not isinstance(found, dict) or not is_monitor_config(found):
         return load_config(folders.config, **given)
-    if is_monitor_config(found):
-        named = {key: folders.environment[key] for key in ATTRIBUTES if key in folders.environment}
-        found = as_analysis_config(found | named)
-    if folders.data.exists():
-        found.pop("dataset_uri", None)
-    return read_config(json.dumps(found), **given)
+    named = {key: folders.environment[key] for key in ATTRIBUTES if key in folders.environment}
+    return read_config(json.dumps(as_analysis_config(found | named)), **given)
 
 
 def write_message(folders: JobFolders, text: str) -> None:

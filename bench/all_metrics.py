@@ -1,0 +1,424 @@
+"""``python -m bench.all_metrics``: how often intervals of all metrics are right, design by design.
+
+Every design draws many data sets, audits them through the public interface, and holds the intervals
+that an audit calls adequate (status ok) against the values of the population. Where no metric needs
+all rows at once, each data set is a stratum of one audit: what is compared in a stratum is compared
+as it would be alone. The command writes docs/coverage_of_all_metrics.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import fairgauge as fg
+from fairgauge.catalogue.lookup import find_metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_PAGE = Path(__file__).parent.parent / "docs" / "coverage_of_all_metrics.json"
+_POPULATION = 10**10
+_MOST_STRATA = 500
+_FEWEST_ADEQUATE = 80
+_MOST_APART = 3
+_CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))
+"""Label and prediction of true and false positives, false and true negatives."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Data sets, and the population that they are drawn from.
+
+    Attributes
+    ----------
+    sets : one frame with the number of the data set in the column ``set``.
+    population : a frame of which the metrics are the truth.
+    options : of the audit of both; ``own`` are of that of the data sets alone.
+    stratified : whether each data set is a stratum of one audit, else they are audited one by one.
+    """
+
+    sets: pl.DataFrame
+    population: pl.DataFrame
+    options: dict[str, Any]
+    own: dict[str, Any]
+    stratified: bool = True
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design: its name, what is drawn, and how many data sets a full measurement draws."""
+
+    name: str
+    draw: Callable[[np.random.Generator, int], Drawn]
+    data_sets: int = 1000
+
+
+def confusion(base: float, recall: float, false_positives: float) -> np.ndarray:
+    """Return the probabilities of TP, FP, FN and TN."""
+    return np.array(
+        [
+            base * recall,
+            (1 - base) * false_positives,
+            base * (1 - recall),
+            (1 - base) * (1 - false_positives),
+        ]
+    )
+
+
+_BINARY = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "group"}
+
+
+def _population(groups, shares) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"group": f"g{g}", "label": y, "prediction": p, "n": int(_POPULATION * size * share)}
+            for g, (size, cells) in enumerate(zip(groups, shares, strict=True))
+            for (y, p), share in zip(_CELLS, cells, strict=True)
+        ]
+    )
+
+
+def counted(sizes, shares, rng, data_sets) -> Drawn:
+    """Draw tables of counts; the sizes of groups are fixed."""
+    parts = []
+    for g, (size, cells) in enumerate(zip(sizes, shares, strict=True)):
+        drawn = rng.multinomial(size, cells / cells.sum(), data_sets)
+        for c, (y, p) in enumerate(_CELLS):
+            parts.append(
+                pl.DataFrame({"set": np.arange(data_sets), "n": drawn[:, c]}).with_columns(
+                    group=pl.lit(f"g{g}"), label=pl.lit(y), prediction=pl.lit(p)
+                )
+            )
+    of_all = np.array(sizes) / np.sum(sizes)
+    options = {**_BINARY, "count": "n"}
+    return Drawn(pl.concat(parts), _population(of_all, shares), options, {})
+
+
+def _rows(sizes, shares, rng, data_sets):
+    """Return the data set, the group and the cell of every row."""
+    group = np.tile(np.repeat(np.arange(len(sizes)), sizes), data_sets)
+    number = np.repeat(np.arange(data_sets), np.sum(sizes))
+    cell = np.empty(len(group), dtype=int)
+    for g, cells in enumerate(shares):
+        cell[group == g] = rng.choice(4, p=cells / cells.sum(), size=int((group == g).sum()))
+    return number, group, cell
+
+
+def _frame(number, group, cell, **columns) -> pl.DataFrame:
+    label, prediction = np.array(_CELLS)[cell].T
+    names = np.array([f"g{g}" for g in range(group.max() + 1)])[group]
+    found = {"set": number, "group": names, "label": label, "prediction": prediction}
+    return pl.DataFrame(found | columns)
+
+
+def weighted(sizes, shares, follows, spread, rng, data_sets) -> Drawn:
+    """Draw rows whose lognormal weights follow their cells; ``follows`` are log-weights."""
+    number, group, cell = _rows(sizes, shares, rng, data_sets)
+    weight = np.exp(spread * rng.normal(size=len(cell)) + np.array(follows)[cell])
+    truth = [cells * np.exp(follows) for cells in shares]
+    of_all = [size * each.sum() for size, each in zip(sizes, truth, strict=True)]
+    population = _population(np.array(of_all) / sum(of_all), [t / t.sum() for t in truth])
+    frame = _frame(number, group, cell, weight=weight)
+    return Drawn(frame, population.rename({"n": "weight"}), {**_BINARY, "weight": "weight"}, {})
+
+
+def clustered(clusters, sizes_of, shares, correlation, rng, data_sets) -> Drawn:
+    """Draw clusters of rows; in each, one kind of row is more frequent than in others."""
+    frames = []
+    for number in range(data_sets):
+        for g, cells in enumerate(shares):
+            sizes = sizes_of(clusters, rng)
+            spread = (1 - correlation) / correlation
+            own = rng.dirichlet(cells / cells.sum() * spread, clusters)
+            drawn = rng.multinomial(sizes, own)
+            at, cell = np.nonzero(drawn)
+            name = np.array([f"{number}-{g}-{c}" for c in range(clusters)])[at]
+            frames.append(_table(number, g, cell, drawn[at, cell], cluster=name))
+    options = {**_BINARY, "count": "n"}
+    population = _population([1 / len(shares)] * len(shares), shares)
+    return Drawn(pl.concat(frames), population, options, {"cluster": "cluster"}, stratified=False)
+
+
+def _table(number, g, cell, n, **columns) -> pl.DataFrame:
+    """Return one group's rows of one data set as counts."""
+    label, prediction = np.array(_CELLS)[cell].T
+    held = {"set": np.full(len(cell), number), "label": label, "prediction": prediction, "n": n}
+    return pl.DataFrame(held | columns).with_columns(group=pl.lit(f"g{g}"))
+
+
+def stratified(strata, rows, shares, rng, data_sets) -> Drawn:
+    """Draw tables of many strata of one distribution, each of few rows."""
+    frames = []
+    for number in range(data_sets):
+        for g, cells in enumerate(shares):
+            sizes = rng.multinomial(rows, np.full(strata, 1 / strata))
+            drawn = rng.multinomial(sizes, cells / cells.sum())
+            at, cell = np.nonzero(drawn)
+            frames.append(_table(number, g, cell, drawn[at, cell], stratum=at))
+    population = _population([1 / len(shares)] * len(shares), shares)
+    population = pl.concat([population.with_columns(stratum=pl.lit(s)) for s in (0, 1)])
+    options = {**_BINARY, "count": "n", "strata": "stratum", "metrics": ["standard", "clarify"]}
+    return Drawn(pl.concat(frames), population, options, {}, stratified=False)
+
+
+def classes(number_of, right, evenness, sizes, rng, data_sets) -> Drawn:
+    """Draw tables of many classes; mistakes go to near ones."""
+    from bench.coverage import confusion as of_classes
+
+    shares = of_classes(number_of, right, evenness)
+    labels, predictions = (each.ravel() for each in np.indices(shares.shape))
+    names = np.array([f"c{k:02}" for k in range(number_of)])
+    parts = []
+    for g, size in enumerate(sizes):
+        drawn = rng.multinomial(size, shares.ravel(), data_sets)
+        at, cell = np.nonzero(drawn)
+        parts.append(
+            pl.DataFrame(
+                {
+                    "set": at, "n": drawn[at, cell],
+                    "label": names[labels[cell]], "prediction": names[predictions[cell]],
+                }
+            ).with_columns(group=pl.lit(f"g{g}"))
+        )  # fmt: skip
+    population = pl.concat(
+        pl.DataFrame(
+            {
+                "label": names[labels], "prediction": names[predictions],
+                "n": (_POPULATION * shares.ravel() * size).astype(int),
+            }
+        ).with_columns(group=pl.lit(f"g{g}"))
+        for g, size in enumerate(sizes)
+    )  # fmt: skip
+    options = {"label": "label", "prediction": "prediction", "sensitive": "group", "count": "n"}
+    options |= {"task": "multiclass"}
+    return Drawn(pl.concat(parts), population, options, {})
+
+
+def scored(sizes, shapes, follows, rng, data_sets) -> Drawn:
+    """Draw calibrated scores of two beta distributions; weights follow them unless ``None``."""
+    grid = np.arange(1, 200) / 200
+    frames, population = [], []
+    for g, (size, (a, b)) in enumerate(zip(sizes, shapes, strict=True)):
+        density = grid ** (a - 1) * (1 - grid) ** (b - 1)
+        density /= density.sum()
+        score = rng.choice(grid, p=density, size=(data_sets, size))
+        label = (rng.random(score.shape) < score).astype(int)
+        columns = {"set": np.repeat(np.arange(data_sets), size), "score": score.ravel()}
+        columns |= {"label": label.ravel()}
+        if follows is not None:
+            weight = np.exp(0.5 * rng.normal(size=score.shape) + follows * score)
+            columns["weight"] = weight.ravel()
+        frames.append(pl.DataFrame(columns).with_columns(group=pl.lit(f"g{g}")))
+        heavier = density * np.exp((follows or 0.0) * grid)
+        for y in (0, 1):
+            chance = grid if y else 1 - grid
+            n = (_POPULATION * size * heavier * chance).astype(int)
+            held = {"score": grid, "label": np.full(len(grid), y), "weight": n}
+            population.append(pl.DataFrame(held).with_columns(group=pl.lit(f"g{g}")))
+    options = {"label": "label", "score": "score", "positive": 1, "sensitive": "group"}
+    options |= {"weight": "weight", "metrics": [f"{name}.difference" for name in _SCORES]}
+    whole = pl.concat(population)
+    own: dict[str, Any] = {} if follows is not None else {"weight": None}
+    return Drawn(pl.concat(frames), whole, options, own, stratified=False)
+
+
+def amounts(sizes, errors, follows, rng, data_sets) -> Drawn:
+    """Draw labels and predictions of a regression; weights follow the errors unless ``None``."""
+
+    def draw(n, rng):
+        known, off = rng.normal(size=n), errors(rng, n)
+        held = {"label": 10 + known + off, "prediction": 10 + known}
+        if follows is not None:
+            held["weight"] = np.exp(0.5 * rng.normal(size=n) + follows * off)
+        return held
+
+    frames = [
+        pl.DataFrame(draw(size * data_sets, rng)).with_columns(
+            group=pl.lit(f"g{g}"), set=pl.lit(np.repeat(np.arange(data_sets), size))
+        )
+        for g, size in enumerate(sizes)
+    ]
+    truth = pl.DataFrame(draw(2_000_000, np.random.default_rng(0)))
+    population = pl.concat(truth.with_columns(group=pl.lit(f"g{g}")) for g, _ in enumerate(sizes))
+    options = {"label": "label", "prediction": "prediction", "sensitive": "group"}
+    options |= {"task": "regression"} | ({} if follows is None else {"weight": "weight"})
+    return Drawn(pl.concat(frames), population, options, {})
+
+
+def _even(clusters, _):
+    return np.full(clusters, 12)
+
+
+def _uneven(clusters, rng):
+    return np.maximum(np.rint(12 * np.exp(rng.normal(-0.5, 1.0, clusters))), 1).astype(int)
+
+
+def _lognormal(rng, n):
+    return np.exp(rng.normal(size=n)) - np.exp(0.5)
+
+
+def _normal(rng, n):
+    return rng.normal(size=n)
+
+
+_SCORES = (
+    "mean_score", "roc_auc", "average_precision", "brier_score", "log_loss", "calibration_gap",
+    "calibration_slope", "calibration_intercept", "expected_calibration_error",
+    "maximum_calibration_error", "generalized_true_positive_rate",
+    "generalized_false_positive_rate",
+)  # fmt: skip
+_PLAIN = confusion(0.4, 0.75, 0.2)
+_OTHER = confusion(0.3, 0.65, 0.1)
+_FOLLOWS = (0.8, 0.4, 0.0, -0.2)
+
+DESIGNS = (
+    Design("equal: 200 and 800 rows", partial(counted, (200, 800), (_PLAIN, _PLAIN))),
+    Design("unequal: 200 and 800 rows", partial(counted, (200, 800), (_PLAIN, _OTHER))),
+    Design("rare: 5% positive", partial(counted, (400, 1600), (confusion(0.05, 0.7, 0.03),) * 2)),
+    Design("extreme: rates of .95 and .98",
+           partial(counted, (200, 600), (confusion(0.95, 0.98, 0.4), confusion(0.98, 0.99, 0.5)))),
+    Design("correlated: 96% of predictions right",
+           partial(counted, (200, 600), (confusion(0.4, 0.95, 0.03), confusion(0.5, 0.96, 0.04)))),
+    Design("tiny: 25 and 40 rows", partial(counted, (25, 40), (_PLAIN, _OTHER))),
+    Design("many groups: 10 of 60 to 240",
+           partial(counted, (60, 80, 100, 120, 140, 160, 180, 200, 220, 240), (_PLAIN,) * 10), 500),
+    Design("weighted: weights unrelated",
+           partial(weighted, (200, 400), (_PLAIN, _OTHER), (0.0,) * 4, 0.7)),
+    Design("informative weights", partial(weighted, (200, 400), (_PLAIN, _OTHER), _FOLLOWS, 0.7)),
+    Design("clusters, even: 25 and 25", partial(clustered, 25, _even, (_PLAIN, _OTHER), 0.1), 300),
+    Design("clusters, uneven: 30 and 30",
+           partial(clustered, 30, _uneven, (_PLAIN, _OTHER), 0.1), 300),
+    Design("many strata: 40 of 15 rows a side",
+           partial(stratified, 40, 600, (_PLAIN, _PLAIN)), 300),
+    Design("many classes: 8", partial(classes, 8, 0.7, 0.85, (300, 600)), 500),
+    Design("scores: 150 and 300 rows", partial(scored, (150, 300), ((2, 3), (2, 2)), None), 300),
+    Design("scores, informative weights",
+           partial(scored, (200, 400), ((2, 3), (2, 2)), 1.5), 300),
+    Design("regression: normal errors, 250 and 900 rows",
+           partial(amounts, (250, 900), _normal, None)),
+    Design("regression: lognormal errors, 250 and 900 rows",
+           partial(amounts, (250, 900), _lognormal, None)),
+    Design("regression: informative weights, 400 and 1,200 rows",
+           partial(amounts, (400, 1200), _normal, 0.4), 500),
+)  # fmt: skip
+
+
+def _audits(drawn: Drawn) -> Iterator[fg.Report]:
+    """Audit all data sets: many at once as strata, or one by one."""
+    options = {"metrics": "all", **drawn.options, **drawn.own, "replicates": 400}
+    last = int(drawn.sets["set"].max())  # type: ignore[arg-type]
+    step = _MOST_STRATA if drawn.stratified else 1
+    for start in range(0, last + 1, step):
+        part = drawn.sets.filter(pl.col("set").is_between(start, start + step - 1))
+        if drawn.stratified:
+            yield fg.audit(part, strata="set", **options)
+        else:
+            yield fg.audit(part.drop("set"), **options)
+
+
+_Key = tuple[str, str | None, str, str]
+
+
+def _key(name: str, group: str | None, of: Any) -> _Key:
+    """Return what an interval is of; a number of all groups is of none, whichever it names."""
+    if not name.startswith("rate ") and find_metric(name).scope == "feature":
+        group = None
+    pooled = "pooled" if of.scope.kind == "pooled" else ""
+    return name, group, pooled, of.class_scope.name or of.class_scope.average or ""
+
+
+def _truths(drawn: Drawn) -> dict[_Key, float]:
+    options = {"metrics": "all", **drawn.options, "replicates": 50}
+    report = fg.audit(drawn.population, **options)
+    found = {
+        _key(each.metric, each.group, each): each.value
+        for each in report.estimates
+        if each.value is not None and each.scope.kind != "stratum" and _fixed(each)
+    }
+    for group in report.groups:
+        if group.stratum is None:
+            for name, rate in group.rates.items():
+                if rate.value is not None and not name.startswith("precision_at_k"):
+                    found[_key(f"rate {name}", group.group, group)] = rate.value
+    return found
+
+
+def _fixed(each: fg.Estimate) -> bool:
+    """Return whether a population has the number: not of the worst class, nor of the top k rows."""
+    return each.class_scope.kind != "worst" and not each.metric.startswith("precision_at_k")
+
+
+def _intervals(report: fg.Report, *, stratified: bool) -> Iterator[tuple[_Key, Any]]:
+    for each in report.estimates:
+        if (each.scope.kind == "stratum") == stratified and _fixed(each):
+            yield _key(each.metric, each.group, each), each
+    for group in report.groups:
+        if (group.stratum is not None) == stratified:
+            for name, rate in group.rates.items():
+                yield _key(f"rate {name}", group.group, group), rate
+
+
+def measured(design: Design, data_sets: int) -> dict[str, dict[str, float]]:
+    """Return, by metric, how many intervals were adequate and how many of them held the truth.
+
+    Of several groups and classes the one of the lowest coverage counts; many groups are one.
+    """
+    drawn = design.draw(np.random.default_rng([7, *design.name.encode()]), data_sets)
+    truths = _truths(drawn)
+    many = drawn.population["group"].n_unique() > _MOST_APART
+    hits: dict[_Key, list[bool]] = defaultdict(list)
+    for report in _audits(drawn):
+        for key, each in _intervals(report, stratified=drawn.stratified):
+            truth = truths.get(key)
+            if truth is None or each.status != "ok" or each.interval is None:
+                continue
+            low, high = each.interval
+            slack = 1e-6 * max(1.0, abs(truth)) if math.isfinite(truth) else 0.0
+            key = (key[0], None, *key[2:]) if many else key
+            hits[key].append(low - slack <= truth <= high + slack)
+    found: dict[str, dict[str, float]] = {}
+    for (name, group, scope, of_class), held in hits.items():
+        share = round(100 * float(np.mean(held)), 1)
+        enough = len(held) >= _FEWEST_ADEQUATE
+        before = found.get(name)
+        if enough and (before is None or share < before["coverage"]):
+            of = ", ".join(filter(None, (group, scope, of_class)))
+            found[name] = {"coverage": share, "adequate": len(held), "of": of}  # type: ignore[dict-item]
+    return found
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure the designs and write what was found."""
+    parser = argparse.ArgumentParser(prog="python -m bench.all_metrics", description=__doc__)
+    parser.add_argument("--share", type=float, default=1.0, help="share of the data sets to draw")
+    parser.add_argument("--design", default="", help="only designs whose name begins so")
+    parser.add_argument("-o", "--output", type=Path, default=_PAGE)
+    options = parser.parse_args(arguments)
+    records = []
+    for design in DESIGNS:
+        if not design.name.startswith(options.design):
+            continue
+        data_sets = max(20, round(options.share * design.data_sets))
+        started = time.perf_counter()
+        found = measured(design, data_sets)
+        records.append({"design": design.name, "data_sets": data_sets, "metrics": found})
+        low = sorted((v["coverage"], k, v["adequate"], v["of"]) for k, v in found.items())
+        low = [each for each in low if each[0] < 93]
+        taken = time.perf_counter() - started
+        print(f"{design.name}: {len(found)} metrics, {taken:.0f} s; low: {low}", flush=True)
+    options.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

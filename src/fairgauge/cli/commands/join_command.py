@@ -1,0 +1,33 @@
+"""``fairgauge join``: predictions, and the labels that came later, as one table."""
+
+from __future__ import annotations
+
+import click
+
+from fairgauge.cli.output import check_outputs
+from fairgauge.cli.streams import say
+
+
+@click.command("join", short_help="Join predictions with labels that came later.")
+@click.argument("predictions")
+@click.argument("labels")
+@click.option("--on", required=True, metavar="COL", help="Column of the identifier, in both files.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="A .parquet or .csv file.")
+def command(predictions: str, labels: str, on: str, output: str) -> None:
+    """Put the LABELS beside the PREDICTIONS that they belong to.
+
+    Every prediction is written once, with its label or without. Rows that are there twice count
+    once; identifiers with different predictions are excluded, those with different labels have
+    none; all of it is counted.
+
+    \b
+    fairgauge join predictions.parquet labels.parquet --on inference_id -o joined.parquet
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs([output], [predictions, labels])
+
+    from fairgauge.render.join_sentences import describe_join
+    from fairgauge.scan import open_source
+    from fairgauge.scan.label_join import join_labels
+
+    counts = join_labels(open_source(predictions), open_source(labels), on, output)
+    say("\n".join(describe_join(counts)))

@@ -1,0 +1,168 @@
+"""The script of the GitHub Action: an audit, its summary, annotations and the text of a comment.
+
+``python -m fairgauge.integrations.github_action`` reads the inputs of ``action.yml`` from the
+environment, runs the same command line that a person would, and exits with its code.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.cli import main as run_command
+from fairgauge.enums import Outcome
+from fairgauge.render.names_in_use import naming
+from fairgauge.render.verdict_sentences import describe_outcome
+from fairgauge.report.loading import load
+from fairgauge.report.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MARK = "<!-- fairgauge -->"
+"""By which the action finds its own comment, to write it anew."""
+_BAD_USAGE = 2
+_DECIDED = (0, 1, 3)
+"""The exit codes of an audit that wrote its report."""
+_LEVELS = {
+    Outcome.FAIL: "error",
+    Outcome.INCONCLUSIVE: "warning",
+    Outcome.NOT_EVALUATED: "warning",
+}
+_LONGEST_SUMMARY = 900_000
+_LONGEST_COMMENT = 60_000
+_MOST_ANNOTATIONS = 10
+"""What GitHub takes of a step, in bytes and in number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The inputs of the action.
+
+    Attributes
+    ----------
+    data, arguments : files, and flags of `fairgauge audit`, as on a command line.
+    config : a specification file; empty for none.
+    baseline : a saved report that the audit is compared with; empty for none.
+    inconclusive : what counts for rules that cannot be decided: pass, fail, or empty.
+    output : the folder of the files that are written.
+    """
+
+    data: Sequence[str]
+    arguments: Sequence[str]
+    config: str
+    baseline: str
+    inconclusive: str
+    output: Path
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Inputs:
+        """Read the inputs from ``FAIRGAUGE_DATA`` and its like."""
+
+        def given(name: str) -> str:
+            return environment.get(f"FAIRGAUGE_{name}", "").strip()
+
+        return cls(
+            data=shlex.split(given("DATA")),
+            arguments=shlex.split(given("ARGUMENTS")),
+            config=given("CONFIG"),
+            baseline=given("BASELINE"),
+            inconclusive=given("INCONCLUSIVE"),
+            output=Path(given("OUTPUT") or "fairgauge-report"),
+        )
+
+
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """Audit, write what GitHub shows, and return the exit code of the audit or of a failure."""
+    inputs = Inputs.of(environment)
+    inputs.output.mkdir(parents=True, exist_ok=True)
+    page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
+    code = _run(["audit", *_audited(inputs), *_written(page, saved, text)])
+    if code not in _DECIDED:
+        print("::error title=fairgauge::There is no report; the log of this step states the reason")
+        return code
+    report = load(saved)
+    assert isinstance(report, Report)
+    for line in workflow_commands(report):
+        print(line)
+    _append(environment, "GITHUB_STEP_SUMMARY", _beginning(text, _LONGEST_SUMMARY))
+    shown = text
+    if inputs.baseline and Path(inputs.baseline).exists():
+        shown = inputs.output / "comparison.md"
+        compared = _written(shown, shown.with_suffix(".html"))
+        if _run(["compare", inputs.baseline, str(saved), *compared]) != 0:
+            print(
+                "::error title=fairgauge::There is no comparison; the log of this step states the reason"
+            )
+            return _BAD_USAGE
+    elif inputs.baseline:
+        print(
+            f"::notice title=fairgauge::{_escaped(f'There is no baseline {inputs.baseline} yet')}"
+        )
+    comment = f"{MARK}\n{_beginning(shown, _LONGEST_COMMENT)}"
+    (inputs.output / "comment.md").write_text(comment, encoding="utf-8")
+    _append(environment, "GITHUB_OUTPUT", f"verdict={report.verdict}\nreport={inputs.output}\n")
+    return code
+
+
+def workflow_commands(report: Report) -> Iterator[str]:
+    """Yield a workflow command for each rule and group that is not met, failures first."""
+    unmet = [each for each in report.verdicts if each.outcome in _LEVELS]
+    unmet.sort(key=lambda verdict: verdict.outcome is not Outcome.FAIL)
+    with naming(report.catalogue):
+        for verdict in unmet[:_MOST_ANNOTATIONS]:
+            level = _LEVELS[verdict.outcome]
+            yield f"::{level} title=fairgauge::{_escaped(describe_outcome(verdict))}"
+
+
+def _escaped(text: str) -> str:
+    """Return the message of a workflow command.
+
+    >>> _escaped("100% sure" + chr(10) + "::set-output")
+    '100%25 sure%0A::set-output'
+    """
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _audited(inputs: Inputs) -> list[str]:
+    config = ["--config", inputs.config] if inputs.config else []
+    counted = ["--inconclusive", inputs.inconclusive] if inputs.inconclusive else []
+    return [*inputs.data, *config, *inputs.arguments, *counted]
+
+
+def _written(*paths: Path) -> list[str]:
+    return [part for path in paths for part in ("--output", str(path))]
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run a command of fairgauge, and return its exit code."""
+    try:
+        run_command(arguments)
+    except SystemExit as end:
+        sys.stdout.flush()
+        return end.code if isinstance(end.code, int) else 0
+    return 0
+
+
+def _beginning(path: Path, most: int) -> str:
+    """Return the text of a file, cut at a line where GitHub would take no more."""
+    text = path.read_text(encoding="utf-8")
+    if len(text.encode()) <= most:
+        return text
+    kept = text.encode()[:most].decode(errors="ignore").rpartition("\n")[0]
+    return f"{kept}\n\nThe whole text is in the report among the files of this run.\n"
+
+
+def _append(environment: Mapping[str, str], name: str, text: str) -> None:
+    """Append a text to the file that GitHub names in a variable; outside GitHub there is none."""
+    if environment.get(name):
+        with Path(environment[name]).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

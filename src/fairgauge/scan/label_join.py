@@ -1,0 +1,129 @@
+"""Predictions and the labels that came later, joined by an identifier.
+
+Nothing is guessed: a row that is there twice is one, rows of one identifier that differ decide
+nothing, and everything that is put aside is counted.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairgauge.errors import DataError, listing, nearest, quote
+from fairgauge.scan.duckdb_connection import run
+from fairgauge.scan.duckdb_files import DuckFiles
+from fairgauge.scan.sql import identifier, literal
+
+if TYPE_CHECKING:
+    from fairgauge.scan.source import Source
+
+_FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinCounts:
+    """What became of the rows of a join.
+
+    Attributes
+    ----------
+    written : rows of the result: the predictions, each with its label or without.
+    unlabelled : rows of the result without a label.
+    repeated_predictions, repeated_labels : rows that are there more than once, and count once.
+    conflicting_predictions : identifiers with different predictions, which are excluded.
+    conflicting_labels : identifiers with different labels, whose predictions have none.
+    orphans : labels without a prediction.
+    unidentified : rows without an identifier, which are excluded.
+    """
+
+    written: int
+    unlabelled: int
+    repeated_predictions: int
+    repeated_labels: int
+    conflicting_predictions: int
+    conflicting_labels: int
+    orphans: int
+    unidentified: int
+
+
+def join_labels(predictions: Source, labels: Source, on: str, output: str | Path) -> JoinCounts:
+    """Put labels beside predictions, and write both to a file, whole or not at all.
+
+    Parameters
+    ----------
+    predictions, labels : Source
+        Files; identifiers are compared as text, so that ``01`` and ``1`` differ.
+    on : str
+        The column that both have, and the only one.
+    output : str or Path
+        A .parquet or .csv file.
+
+    Returns
+    -------
+    JoinCounts
+
+    Raises
+    ------
+    DataError
+        A file cannot be read or written, the identifier is absent, or both have another column.
+    """
+    target = Path(output)
+    if target.suffix.lower() not in _FORMATS:
+        raise DataError(f"the output {quote(output)} is neither {' nor '.join(_FORMATS)}")
+    tables = f"WITH {_side('p', predictions, on)}, {_side('l', labels, on)}"
+    shared = [c for c in predictions.columns if c in labels.columns and c != on]
+    if shared:
+        raise DataError(
+            f"predictions and labels both have {listing(shared)}; rename or remove one of them"
+        )
+    name = f"{predictions.name} and {labels.name}"
+    counts = next(run(f"{tables} {_COUNTS}", name))
+    columns = [(f"p{i}", c) for i, c in enumerate(predictions.columns)]
+    columns += [(f"l{i}", c) for i, c in enumerate(labels.columns) if c != on]
+    chosen = ", ".join(f"{place} AS {identifier(column)}" for place, column in columns)
+    query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id)"
+    _write(query, name, target)
+    return JoinCounts(**dict(zip(JoinCounts.__dataclass_fields__, map(int, counts), strict=True)))
+
+
+def _side(name: str, source: Source, on: str) -> str:
+    """Write one side: its rows, each once, and those whose identifier has one row."""
+    if not isinstance(source, DuckFiles):
+        raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
+    if on not in source.columns:
+        have = nearest(on, source.columns) or f" It has {listing(source.columns)}"
+        raise DataError(f"{quote(source.name)} has no column {quote(on)}.{have}")
+    written = source.written.key
+    columns = ", ".join(f"{written(c)} AS {name}{i}" for i, c in enumerate(source.columns))
+    return (
+        f"{name}_all AS (SELECT CAST({written(on)} AS VARCHAR) AS id, {columns} "
+        f"FROM {source.relation}), "
+        f"{name}_each AS (SELECT DISTINCT * FROM {name}_all WHERE id IS NOT NULL), "
+        f"{name}_twice AS (SELECT id FROM {name}_each GROUP BY id HAVING count(*) > 1), "
+        f"{name}_one AS (SELECT * FROM {name}_each WHERE id NOT IN (FROM {name}_twice))"
+    )
+
+
+_COUNTS = """SELECT
+    (SELECT count(*) FROM p_one),
+    (SELECT count(*) FROM p_one WHERE id NOT IN (SELECT id FROM l_one)),
+    (SELECT count(id) FROM p_all) - (SELECT count(*) FROM p_each),
+    (SELECT count(id) FROM l_all) - (SELECT count(*) FROM l_each),
+    (SELECT count(*) FROM p_twice),
+    (SELECT count(*) FROM l_twice),
+    (SELECT count(DISTINCT id) FROM l_each WHERE id NOT IN (SELECT id FROM p_each)),
+    (SELECT count(*) - count(id) FROM p_all) + (SELECT count(*) - count(id) FROM l_all)"""
+"""The fields of `JoinCounts`, in their order."""
+
+
+def _write(query: str, name: str, target: Path) -> None:
+    try:
+        with tempfile.TemporaryDirectory(prefix=".writing-", dir=target.parent) as folder:
+            made = Path(folder, "rows")
+            options = _FORMATS[target.suffix.lower()]
+            for _ in run(f"COPY ({query}) TO {literal(str(made))} ({options})", name):
+                pass
+            made.replace(target)
+    except OSError as error:
+        raise DataError(f"cannot write {quote(target)}: {error.strerror or error}") from None

@@ -1,0 +1,43 @@
+"""The examples of pipelines: the one of dbt is built by the real dbt."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from pathlib import Path
+
+import pytest
+from client_libraries import ask
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_dbt_builds_the_verdicts_and_its_test_finds_the_rule_that_fails(tmp_path):
+    project = tmp_path / "project"
+    shutil.copytree(EXAMPLES / "dbt", project)
+    built = ask("dbt", "dbt_build.py", str(project))
+    assert built["statuses"] == {
+        "predictions": "success",
+        "fairness_verdicts": "success",
+        "rules_are_met": "fail",
+    }
+    verdicts = {(rule, group): outcome for rule, group, outcome in built["verdicts"]}
+    assert verdicts == {
+        ("selection_rate.ratio >= 0.8", "F"): "fail",
+        ("selection_rate.ratio >= 0.8", "M"): "pass",
+        ("accuracy >= 0.6", "F"): "pass",
+        ("accuracy >= 0.6", "M"): "pass",
+    }
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("*.py")), ids=lambda path: path.name)
+def test_options_of_examples_are_options(path):
+    """What cannot be run here for want of a scheduler names options that there are."""
+    from fairgauge.spec.options import BY_NAME
+
+    tree = ast.parse(path.read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    audits = [call for call in calls if ast.unparse(call.func) == "fg.audit"]
+    assert audits
+    for call in audits:
+        assert {keyword.arg for keyword in call.keywords} <= set(BY_NAME)

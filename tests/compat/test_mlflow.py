@@ -1,0 +1,65 @@
+"""Reports in MLflow: what a real local store holds after a log, and after an evaluation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from client_libraries import ask
+
+import fairgauge as fg
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return ask("mlflow", "mlflow_runs.py", str(tmp_path_factory.mktemp("store")))
+
+
+def test_the_report_is_an_artifact_as_it_was(store):
+    logged = store["logged"]
+    files = ["fairgauge/report.html", "fairgauge/report.json", "fairgauge/report.md"]
+    assert logged["artifacts"] == files
+    report = fg.Report.from_dict(logged["report"])
+    assert report.verdict == logged["verdict"]
+    assert report.data.rows == 400
+
+
+@pytest.mark.parametrize("run", ["logged", "evaluated"])
+def test_every_estimate_is_a_metric(store, run):
+    held = store[run]
+    report = fg.Report.from_dict(held["report"])
+    finite = [each.value for each in report.estimates if each.value is not None]
+    verdicts = {name: n for name, n in held["metrics"].items() if "/rules/" in name}
+    assert sum(verdicts.values()) == len(report.verdicts) == 3
+    values = [number for name, number in held["metrics"].items() if name not in verdicts]
+    assert sorted(values) == pytest.approx(sorted(finite))
+    ratio = report["selection_rate.ratio", "sex", "F"].value
+    assert held["metrics"]["fairgauge/selection_rate.ratio/sex/F"] == pytest.approx(ratio)
+
+
+def test_groups_whose_names_mlflow_does_not_allow_stay_apart(store):
+    names = [name for name in store["logged"]["metrics"] if "accuracy.difference" in name]
+    assert names == [f"fairgauge/accuracy.difference/sex/{end}" for end in ("F", *WRITTEN)]
+
+
+WRITTEN = ("M_ _ co", "M_ _ co 2")
+"""``M: & co`` and ``M? & co``, in the characters that MLflow allows."""
+
+
+def test_an_evaluation_returns_what_it_logs(store):
+    assert store["result"] == pytest.approx(store["evaluated"]["metrics"])
+
+
+def test_without_mlflow_the_command_that_installs_it_is_named():
+    program = (
+        "import sys; sys.modules['mlflow'] = None\n"
+        "import fairgauge as fg, json\n"
+        "try: fg.mlflow\n"
+        "except fg.MissingExtra as error: print(json.dumps(str(error)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "pip install 'fairgauge[mlflow]'" in json.loads(done.stdout)

@@ -1,0 +1,69 @@
+"""The site is built strictly: what would mislead a reader fails the build."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from page_blocks import DOCS
+
+import fairgauge as fg
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Build pages with one mistake each, under the configuration of the documentation."""
+    source = tmp_path_factory.mktemp("pages")
+    links = "[absent page](absent.md) [absent heading](fine.md#absent)"
+    toctree = "```{toctree}\nfine\nlinks\nschema\n```\n"
+    pages = {
+        "index": f"# Index\n\n{toctree}",
+        "fine": "# Fine\n",
+        "links": f"# Links\n\n{links}\n",
+        "orphan": "# Orphan\n",
+        "schema": "# Schema\n\n<!-- schema: cube -->\n",
+    }
+    for name, text in pages.items():
+        (source / f"{name}.md").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", str(DOCS)]
+    done = subprocess.run(
+        [*command, str(source), str(source / "built")], capture_output=True, text=True, check=False
+    )
+    return done, source / "built"
+
+
+@pytest.mark.parametrize("mistake", ["absent.md", "fine.md#absent", "orphan.md"])
+def test_a_mistake_fails_the_build(built, mistake):
+    done, _ = built
+    assert done.returncode != 0
+    name = mistake.removesuffix(".md") if mistake == "orphan.md" else mistake.split("#")[-1]
+    assert any(name in line for line in done.stderr.splitlines() if "WARNING" in line), done.stderr
+
+
+def test_a_correct_page_has_no_warning(built):
+    done, _ = built
+    assert not [line for line in done.stderr.splitlines() if "fine.md:" in line.split("WARNING")[0]]
+
+
+def test_tables_of_a_schema_are_made(built):
+    page = (built[1] / "schema.html").read_text(encoding="utf-8")
+    assert "digest" in page
+    assert "<table" in page
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    absent = [name for name in fg.__all__ if f"fairgauge.{name}" not in page and name[0] != "_"]
+    assert not absent
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("index.md")), ids=lambda path: path.parent.name)
+def test_an_index_page_links_every_page_of_its_navigation(path):
+    """The navigation is hidden in the text, so the page must show the same links."""
+    text = path.read_text(encoding="utf-8")
+    toctree = re.search(r"```{toctree}\n:hidden:\n\n(.*?)```", text, re.DOTALL)
+    assert toctree
+    entries = [re.sub(r".*<(.*)>", r"\1", line) for line in toctree[1].splitlines()]
+    assert not [entry for entry in entries if f"({entry}.md)" not in text]

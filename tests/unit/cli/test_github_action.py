@@ -1,0 +1,126 @@
+"""The GitHub Action: its script is run as the action runs it, and its inputs reach the script."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import fairgauge
+from fairgauge.integrations.github_action import Inputs
+
+ROOT = Path(__file__).resolve().parents[3]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
+FLAGS = "--label y --prediction p --sensitive sex --metrics selection_rate"
+
+
+@pytest.fixture
+def act(tmp_path):
+    """Return a function that runs the script with inputs, and what GitHub would then show."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("FAIRGAUGE")}
+    env |= {"PYTHONPATH": str(Path(fairgauge.__file__).parents[1])}
+    env |= {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    rows = [f"{i % 2},{int(i % 4 == 0 or i % 3 == 0)},{'F' if i % 4 else 'M'}" for i in range(600)]
+    (tmp_path / "my loans.csv").write_text("y,p,sex\n" + "\n".join(rows))
+
+    def run(**inputs: str) -> subprocess.CompletedProcess[str]:
+        given = {f"FAIRGAUGE_{name.upper()}": value for name, value in inputs.items()}
+        command = [sys.executable, "-m", "fairgauge.integrations.github_action"]
+        return subprocess.run(
+            command, cwd=tmp_path, env=env | given, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def commands(done):
+    return [line for line in done.stdout.splitlines() if line.startswith("::")]
+
+
+def test_a_rule_that_fails(act, tmp_path):
+    flags = f"{FLAGS} --rule 'selection_rate.ratio >= 0.8' --rule 'selection_rate >= 0.01'"
+    done = act(data="'my loans.csv'", arguments=flags)
+    assert done.returncode == 1, done.stderr
+    (error,) = commands(done)
+    assert error.startswith(
+        "::error title=fairgauge::FAIL selection_rate.ratio >= 0.8, sex: F: selection rate ratio"
+    )
+    assert "100%25 " not in error
+    assert "95%25 CI" in error
+    summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert summary == (tmp_path / "fairgauge-report" / "report.md").read_text()
+    assert summary.startswith("# Fairness audit: my loans.csv")
+    outputs = (tmp_path / "GITHUB_OUTPUT").read_text()
+    assert outputs == "verdict=fail\nreport=fairgauge-report\n"
+    report = json.loads((tmp_path / "fairgauge-report" / "report.json").read_text())
+    assert report["verdict"] == "fail"
+    comment = (tmp_path / "fairgauge-report" / "comment.md").read_text()
+    assert comment == f"<!-- fairgauge -->\n{summary}"
+
+
+def test_a_baseline_is_compared_once_it_is_there(act, tmp_path):
+    (tmp_path / "audit.toml").write_text(
+        'label = "y"\nprediction = "p"\nsensitive = ["sex"]\nmetrics = ["selection_rate"]\n'
+    )
+    first = act(data="'my loans.csv'", config="audit.toml", baseline="before.json", output="out")
+    assert first.returncode == 0, first.stderr
+    (notice,) = commands(first)
+    assert notice == "::notice title=fairgauge::There is no baseline before.json yet"
+    (tmp_path / "out" / "report.json").rename(tmp_path / "before.json")
+    second = act(data="'my loans.csv'", config="audit.toml", baseline="before.json", output="out")
+    assert second.returncode == 0, second.stderr
+    comparison = (tmp_path / "out" / "comparison.md").read_text()
+    comment = (tmp_path / "out" / "comment.md").read_text()
+    assert comment == f"<!-- fairgauge -->\n{comparison}"
+    assert (tmp_path / "out" / "comparison.html").exists()
+
+
+def test_what_is_undecided_is_a_warning_and_may_pass(act, tmp_path):
+    rule = f"{FLAGS} --rule 'selection_rate.ratio >= 0.355'"
+    done = act(data="'my loans.csv'", arguments=rule)
+    assert done.returncode == 3, done.stdout
+    assert commands(done)[0].startswith("::warning title=fairgauge::INCONCLUSIVE")
+    done = act(data="'my loans.csv'", arguments=rule, inconclusive="pass")
+    assert (done.returncode, commands(done)) == (0, [])
+
+
+def test_a_mistake_is_an_error_with_its_reason(act, tmp_path):
+    done = act(data="'my loans.csv'", arguments="--label nothing --sensitive sex")
+    assert done.returncode == 2
+    assert "no column 'nothing'" in done.stderr
+    assert commands(done) == [
+        "::error title=fairgauge::There is no report; the log of this step says why"
+    ]
+    assert not (tmp_path / "GITHUB_STEP_SUMMARY").exists()
+    (tmp_path / "before.json").write_text("{}")
+    done = act(data="'my loans.csv'", arguments=FLAGS, baseline="before.json")
+    assert done.returncode == 2
+    assert "There is no comparison" in commands(done)[-1]
+
+
+def test_a_long_report_is_cut_at_a_line(act, tmp_path, monkeypatch):
+    from fairgauge.integrations import github_action
+
+    (tmp_path / "x.md").write_text("é" * 10 + "\n" + "é" * 10)
+    cut = github_action._beginning(tmp_path / "x.md", 25)
+    assert cut.startswith("é" * 10 + "\n\nThe rest")
+
+
+def test_every_input_of_the_action_reaches_the_script():
+    passed = {name.removeprefix("FAIRGAUGE_").lower() for name in STEPS["Audit"]["env"]}
+    assert passed == set(Inputs.__dataclass_fields__)
+    used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text()))
+    assert used == set(ACTION["inputs"])
+    assert STEPS["Audit"]["run"].endswith("-m fairgauge.integrations.github_action")
+
+
+def test_no_input_is_pasted_into_a_script():
+    for step in STEPS.values():
+        assert "${{" not in step.get("run", ""), step["name"]

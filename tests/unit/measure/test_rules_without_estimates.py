@@ -1,0 +1,142 @@
+"""A rule that has nothing to be held against is never a pass, and states why."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.report.verdicts import counted_as, overall
+
+random = np.random.default_rng(3)
+ROWS = 300
+TABLE = pl.DataFrame(
+    {
+        "y": random.integers(0, 2, ROWS),
+        "p": random.integers(0, 2, ROWS),
+        "s": random.random(ROWS).round(3),
+        "g": random.choice(["a", "b", "c"], ROWS),
+        "k": random.choice(["x", "y", "z"], ROWS),
+        "one": ["only"] * ROWS,
+    }
+)
+ASKED = {"label": "y", "prediction": "p", "sensitive": "g"}
+
+
+def verdicts(data=TABLE, **options):
+    return fg.audit(data, **(ASKED | options)).verdicts
+
+
+def test_what_needs_rows_never_passes_on_counts():
+    rule = fg.rule("FT", between=(-1, 1), insufficient="pass")
+    counts = fg.count(TABLE, **ASKED, features="s", rules=[rule])
+    report = fg.audit(counts)
+    assert {each.outcome for each in report.verdicts} == {Outcome.NOT_EVALUATED}
+    assert overall(counted_as(report.verdicts, Outcome.PASS)) is Outcome.INCONCLUSIVE
+    assert overall(counted_as(report.verdicts, Outcome.FAIL)) is Outcome.FAIL
+
+
+def test_a_feature_without_groups_never_passes():
+    found = verdicts(exclude_groups=["a", "b", "c"], rules=["accuracy >= 0.1"])
+    assert overall(counted_as(found, Outcome.PASS)) is Outcome.INCONCLUSIVE
+
+
+def test_a_named_reference_is_said_to_be_one():
+    rule = fg.rule("selection_rate.ratio", at_least=0.1, groups=["a"])
+    (each,) = verdicts(rules=[rule], reference={"g": "a"})
+    assert (each.outcome, each.says) == (Outcome.NOT_EVALUATED, "the group 'a' is the reference")
+    assert overall(counted_as([each], Outcome.PASS)) is Outcome.INCONCLUSIVE
+
+
+def test_a_group_of_another_feature_is_not_the_nearest():
+    rule = fg.rule("selection_rate.ratio", at_least=0.1, groups=["a"], features="k")
+    (each,) = verdicts(rules=[rule], sensitive=["g", "k"])
+    assert each.says == "there is no estimate of the group 'a'"
+
+
+@pytest.mark.parametrize("reference", ["best", "largest", {"one": "only"}])
+def test_a_feature_of_one_group_is_not_passed_over(reference):
+    found = verdicts(sensitive=["g", "one"], reference=reference, rules=["DI >= 0.1"])
+    (alone,) = [each for each in found if each.feature == "one"]
+    assert alone.outcome is Outcome.NOT_EVALUATED
+    assert alone.says == "it is defined in fewer than two groups"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rules": ["r2 >= 0.1"]}, "rules[0].metric: r2 is not defined in a binary audit, only "),
+        (
+            {"rules": ["AUC >= 0.1"], "label": "k", "prediction": "k", "score": "s"},
+            "rules[0].metric: roc_auc is not defined in a multiclass audit, only in: binary",
+        ),
+        (
+            {"rules": ["accuracy >= 0.1"], "label": "s", "prediction": "s"},
+            "rules[0].metric: accuracy is of classes, but 's' is continuous; state which values ",
+        ),
+        (
+            {"rules": ["mean_error.difference <= 0.1"]},
+            "rules[0].metric: mean_error.difference is not defined in a binary audit",
+        ),
+    ],
+)
+def test_a_rule_of_another_task_is_refused(options, message):
+    with pytest.raises(fg.SpecError) as caught:
+        verdicts(**options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            "accuracy >= 80",
+            "rules[0]: no value of accuracy, which is between 0 and 1, is allowed; ",
+        ),
+        ("-10 <= RD <= 10", "rules[0]: every value of RD, which is between -1 and 1, is allowed; "),
+        ("accuracy >= -1", "rules[0]: every value of accuracy, which is between 0 and 1, is allow"),
+    ],
+)
+def test_limits_that_decide_without_data_are_warned_of(rule, message):
+    report = fg.audit(TABLE, **ASKED, rules=[rule])
+    (each,) = [d for d in report.diagnostics if d.code is DiagnosticCode.LIMITS_OUTSIDE_RANGE]
+    assert each.message.startswith(message)
+
+
+@pytest.mark.parametrize("rule", ["accuracy >= 0.8", "-1 <= RD <= 1", "DI >= 1000", "RD <= 0"])
+def test_limits_within_the_range_are_not_warned_of(rule):
+    codes = {each.code for each in fg.audit(TABLE, **ASKED, rules=[rule]).diagnostics}
+    assert DiagnosticCode.LIMITS_OUTSIDE_RANGE not in codes
+
+
+METRICS = ["DI", "accuracy", "TPR.difference", "selection_rate.largest_gap", "FT", "CDDPL"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(METRICS),
+    st.lists(st.sampled_from(["a", "b", "nobody"]), max_size=2, unique=True),
+    st.sampled_from(["others", "best", "largest"]),
+    st.sets(st.sampled_from(["a", "b", "c"])),
+    st.sampled_from(["report", "pass", "fail", "ignore"]),
+)
+def test_what_passes_has_a_value(metric, groups, reference, excluded, insufficient):
+    """Whatever is asked and whatever is absent, a pass rests on an estimate of the data."""
+    groups = [] if metric.endswith("gap") else groups
+    rule = fg.rule(metric, between=(-0.9, 0.9), groups=groups, insufficient=insufficient)
+    counts = fg.count(TABLE, **ASKED, features="s", strata="k", rules=[rule])
+    report = fg.audit(counts, reference=reference, exclude_groups=sorted(excluded))
+    assert report.verdicts
+    named = {each.group for each in report.verdicts}
+    assert set(groups) <= named
+    for each in counted_as(report.verdicts, Outcome.PASS):
+        known = [
+            e for e in (*report.estimates, *report.groups)
+            if e.group == each.group and e.feature == each.feature
+        ]  # fmt: skip
+        assert each.outcome is not Outcome.PASS or known
+        assert each.outcome is not Outcome.PASS or metric != "FT"

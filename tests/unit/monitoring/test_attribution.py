@@ -1,0 +1,101 @@
+"""Attribution: composition and treatment add up to the change, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_monitoring import day_names
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.stats.decomposition import kitagawa
+
+
+def _ordered(counts):
+    """Return successes and trials, before and after."""
+    return (*sorted(counts[:2]), *sorted(counts[2:]))
+
+
+def _has_rows(parts):
+    return sum(part[1] for part in parts) > 0 < sum(part[3] for part in parts)
+
+
+PART = st.tuples(*[st.integers(0, 50)] * 4).map(_ordered)
+PARTS = st.lists(PART, min_size=1, max_size=6).filter(_has_rows)
+
+
+@given(PARTS)
+def test_two_terms_add_up_to_the_change(parts):
+    x0, n0, x1, n1 = np.array(parts, dtype=float).T
+    composition, treatment = kitagawa(x0, n0, x1, n1)
+    assert composition + treatment == pytest.approx(x1.sum() / n1.sum() - x0.sum() / n0.sum())
+
+
+@given(PARTS)
+def test_each_term_vanishes_with_its_cause(parts):
+    x0, n0, *_ = np.array(parts, dtype=float).T
+    assert kitagawa(x0, n0, 3 * x0, 3 * n0) == (pytest.approx(0), pytest.approx(0))
+    if len(parts) == 1:
+        assert kitagawa(x0, n0, *np.array(parts, dtype=float).T[2:])[0] == pytest.approx(0)
+
+
+QUESTION = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex",
+            "strata": "department"}  # fmt: skip
+RULE = {"metric": "selection_rate.difference", "between": [-0.05, 0.05], "groups": "F"}
+
+
+def day(rng, *, easy=0.5, women=0.0):
+    """Return rows: department A selects 60%, B 20%; women apply to A with probability `easy`."""
+    sex = np.repeat(["F", "M"], [150, 300])
+    in_a = rng.random(450) < np.where(sex == "F", easy, 0.5)
+    chance = np.where(in_a, 0.6, 0.2) + np.where(sex == "F", women, 0)
+    return pd.DataFrame({"sex": sex, "department": np.where(in_a, "A", "B"), "label": 1,
+                         "prediction": (rng.random(450) < chance).astype(int)})  # fmt: skip
+
+
+def alarm(**change):
+    rng = np.random.default_rng(11)
+    counts = {
+        name: fg.count(day(rng, **(change if i >= 20 else {})), **QUESTION)
+        for i, name in enumerate(day_names(40))
+    }
+    return fg.monitor(counts, QUESTION | {"monitor": {"rules": [RULE]}}).alarms[0]
+
+
+def test_a_change_of_who_applies_is_composition():
+    found = alarm(easy=0.1)
+    parts = found.alarm.decomposition
+    assert parts.by == ("department",)
+    assert parts.composition == pytest.approx(-0.16, abs=0.03)
+    assert parts.treatment == pytest.approx(0, abs=0.03)
+    assert parts.composition + parts.treatment == pytest.approx(found.alarm.change)
+    assert "Look first at who applies: the mix of department." in found.says
+
+
+def test_a_change_of_decisions_is_treatment():
+    found = alarm(women=-0.15)
+    parts = found.alarm.decomposition
+    assert parts.treatment == pytest.approx(-0.15, abs=0.03)
+    assert parts.composition == pytest.approx(0, abs=0.03)
+    assert "Look first at decisions within department" in found.says
+
+
+def test_a_changing_mix_of_all_other_groups_is_composition():
+    """Nobody is treated differently: the others hold more of a group that is selected often."""
+
+    def counts(often):
+        return fg.confusion("sex", {
+            "F": {"tp": 90, "fn": 210},
+            "M": {"tp": 90, "fn": 210},
+            "X": {"tp": int(0.8 * often), "fn": often - int(0.8 * often)},
+        })  # fmt: skip
+
+    cubes = {name: counts(10 if i < 10 else 300) for i, name in enumerate(day_names(30))}
+    question = {key: value for key, value in QUESTION.items() if key != "strata"}
+    report = fg.monitor(cubes, question | {"monitor": {"rules": [RULE]}})
+    found = report.alarms[0].alarm
+    assert found.decomposition.by == ("sex",)
+    assert found.decomposition.treatment == pytest.approx(0)
+    assert found.decomposition.composition == pytest.approx(found.change)

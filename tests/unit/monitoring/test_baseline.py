@@ -1,0 +1,132 @@
+"""An estimated baseline: its uncertainty is part of what is tolerated, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest_monitoring import asked, cube, day_names
+from scipy.stats import binom
+
+import fairgauge as fg
+from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+from fairgauge.monitoring.detection import baseline_limits, detect
+from fairgauge.monitoring.monitor_spec import (
+    BaselineCounts,
+    MonitoredRate,
+    MonitorRule,
+    MonitorSpec,
+    read_monitor_spec,
+)
+from fairgauge.stats.exact_contrasts import exact_limits
+
+
+def coverage(n_d, n_a, p_d, p_a, comparison, alpha=0.1):
+    """Return the exact coverage of the limits, every table enumerated."""
+    x_d, x_a = np.meshgrid(np.arange(n_d + 1), np.arange(n_a + 1), indexing="ij")
+    low, high = exact_limits(x_d, n_d, x_a, n_a, alpha, comparison)
+    value = {"difference": p_d - p_a, "ratio": p_d / p_a, "rate": p_d}[comparison]
+    weight = binom.pmf(x_d, n_d, p_d) * binom.pmf(x_a, n_a, p_a)
+    return weight[(low - 1e-9 <= value) & (value <= high + 1e-9)].sum()
+
+
+@pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])
+@pytest.mark.parametrize(("n_d", "n_a"), [(8, 30), (25, 25)])
+def test_limits_never_cover_less_than_they_promise(n_d, n_a, comparison):
+    rates = (0.02, 0.2, 0.5, 0.93)
+    held = [coverage(n_d, n_a, p, q, comparison) for p in rates for q in rates]
+    assert min(held) >= 0.9
+
+
+def test_limits_are_not_needlessly_wide():
+    """At most 15% wider than the normal interval on large samples."""
+    low, high = exact_limits(3_000, 10_000, 6_000, 20_000, 0.05)
+    normal = 2 * 1.96 * np.sqrt(0.21 / 10_000 + 0.21 / 20_000)
+    assert normal < high - low < 1.15 * normal
+    assert exact_limits(0, 0, 5, 10, 0.05) == (pytest.approx(-0.87, abs=0.05),
+                                               pytest.approx(0.87, abs=0.05))  # fmt: skip
+
+
+@pytest.fixture
+def baseline(tmp_path):
+    path = tmp_path / "base.cube.json"
+    cube(500, of=1_000, others=1_000, size=2_000).save(path)
+    return str(path)
+
+
+def test_a_baseline_widens_what_is_tolerated_by_its_uncertainty(baseline):
+    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
+    report = fg.monitor({name: cube(40) for name in day_names(3)}, asked(rule))
+    (each,) = report.comparisons
+    low, high = exact_limits(500, 1_000, 1_000, 2_000, each.alpha / 2)
+    assert (each.low, each.high) == (pytest.approx(low - 0.05), pytest.approx(high + 0.05))
+    assert each.threshold == pytest.approx(365 / (each.alpha / 2))
+    assert each.baseline.value == 0
+    assert "is itself an estimate" in str(report)
+
+
+def test_a_shift_away_from_the_baseline_is_found(baseline):
+    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
+    counts = {name: cube(50 if i < 10 else 20, others=100) for i, name in enumerate(day_names(30))}
+    (alarmed,) = fg.monitor(counts, asked(rule)).alarms
+    assert alarmed.alarm.since == "2026-01-11"
+    assert alarmed.alarm.before.first is None
+    assert "in the baseline" in alarmed.says
+
+
+def test_a_baseline_is_of_other_rows_than_the_periods(baseline, tmp_path):
+    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline, "groups": "F"}
+    with pytest.raises(fg.SpecError, match="must be of other rows"):
+        fg.monitor({"2026-01-01": cube(500, of=1_000, others=1_000, size=2_000)}, asked(rule))
+    fg.confusion("age", {"F": {"tp": 1}}).save(tmp_path / "other.cube.json")
+    with pytest.raises(fg.SpecError, match="the baseline counts something else: sensitive"):
+        read_monitor_spec(asked(rule | {"of": str(tmp_path / "other.cube.json")}))
+    with pytest.raises(fg.SpecError, match="compares no rate of rows"):
+        read_monitor_spec(asked(rule | {"metric": "balanced_accuracy.difference"}))
+    with pytest.raises(fg.DataError, match="no file"):
+        read_monitor_spec(asked(rule | {"of": "absent.cube.json"}))
+
+
+@pytest.mark.parametrize("rows", [(333, 167), (60, 30)])
+def test_false_alarms_with_an_estimated_baseline(rows):
+    """Batches so large that the stream is known: what remains is the baseline's own error.
+
+    A baseline taken as a constant alarms in most years here.
+    """
+    years, days = 500, 60
+    rng = np.random.default_rng(4)
+    n_a, n_d = rows
+    rate = MonitoredRate(fg_rate(), "difference")
+    held = BaselineCounts("base", cube(1))
+    rule = MonitorRule("selection_rate.difference", -0.05, 0.05, baseline=held)
+    spec = MonitorSpec(fg.Spec(), (rule,))
+    x_d = rng.binomial(10_000, 0.35, (days, years))
+    x_a = rng.binomial(20_000, 0.3, (days, years))
+    full = [np.full_like(x_d, 10_000), np.full_like(x_a, 20_000)]
+    counts = np.stack([x_d, full[0], x_a, full[1]], axis=-1).astype(float)
+    ids = [ComparisonId(0, "g", str(i)) for i in range(years)]
+    base_d, base_a = rng.binomial(n_d, 0.3, years), rng.binomial(n_a, 0.3, years)
+    alphas = np.full(years, 0.04)
+
+    def alarms(limits):
+        found = detect(
+            ComparisonCounts(ids, [0] * years, [""] * years, counts, np.zeros(days, bool)),
+            alphas, spec, {0: rate}, dict(zip(ids, limits, strict=True)),
+        )  # fmt: skip
+        return (found.evidence >= found.threshold).any(axis=0).mean()
+
+    limits = [
+        baseline_limits(SideCounts(x, n_d, y, n_a), 0.04, rate, rule)
+        for x, y in zip(base_d, base_a, strict=True)
+    ]
+    from dataclasses import replace
+
+    constants = [replace(each, low=each.value, high=each.value) for each in limits]
+    error = 3 * np.sqrt(0.05 * 0.95 / years)
+    assert alarms(limits) <= 0.05 + error
+    assert alarms(constants) > 0.3
+
+
+def fg_rate():
+    from fairgauge.catalogue.lookup import find_rate
+
+    return find_rate("selection_rate")

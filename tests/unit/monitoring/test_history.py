@@ -1,0 +1,233 @@
+"""A history: what may be added, what is refused, and what no accident can take away."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest_monitoring import RATIO, asked, cube, day_names
+
+import fairgauge as fg
+from fairgauge.monitoring.periods import gaps, parse_period
+
+
+def test_the_same_counts_are_added_once(tmp_path):
+    history = fg.History(tmp_path)
+    assert history.add("2026-11-20", cube(40))
+    assert not history.add("2026-11-20", cube(40))
+    assert [str(each) for each in history.periods] == ["2026-11-20"]
+
+
+def test_other_counts_of_a_period_name_both(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-11-20", cube(40))
+    with pytest.raises(fg.CubeError) as caught:
+        history.add("2026-11-20", cube(41, of=101))
+    for digest in (cube(40).digest, cube(41, of=101).digest):
+        assert digest[:19] in str(caught.value)
+    assert "300 rows, not" in str(caught.value)
+    assert "--replace" in str(caught.value)
+    assert history.add("2026-11-20", cube(41, of=101), replace=True)
+    assert history.cube(parse_period("2026-11-20")) == cube(41, of=101)
+
+
+def test_counts_of_another_question_name_the_key(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-11-20", cube(40))
+    other = fg.confusion("gender", {"F": {"tp": 1}, "M": {"tp": 2}})
+    with pytest.raises(fg.CubeError, match="different questions: sensitive is"):
+        history.add("2026-11-21", other)
+    assert len(history.periods) == 1
+
+
+def test_periods_of_two_lengths_do_not_mix(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-11-20", cube(40))
+    with pytest.raises(fg.DataError, match="2026-W47 is a week"):
+        history.add("2026-W47", cube(40))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 300, -2])
+def test_a_damaged_cube_is_named_and_no_other_is_touched(tmp_path, cut):
+    history = fg.History(tmp_path)
+    for name in day_names(3):
+        history.add(name, cube(40))
+    held = tmp_path / "period=2026-01-02" / "counts.cube.json"
+    others = {p: p.read_bytes() for p in tmp_path.rglob("*.json") if p != held}
+    held.write_bytes(held.read_bytes()[:cut])
+    with pytest.raises(fg.CubeError, match=r"period=2026-01-02/counts\.cube\.json"):
+        fg.monitor(history, asked(RATIO))
+    assert {p: p.read_bytes() for p in others} == others
+    held.write_bytes(next(iter(others.values())))
+    fg.monitor(history, asked(RATIO))
+
+
+def test_a_changed_count_is_damage(tmp_path):
+    history = fg.History(tmp_path)
+    history.add("2026-01-01", cube(40))
+    held = tmp_path / "period=2026-01-01" / "counts.cube.json"
+    found = json.loads(held.read_text())
+    found["rows"] += 1
+    held.write_text(json.dumps(found))
+    with pytest.raises(fg.CubeError, match="its digest does not fit"):
+        history.cube(parse_period("2026-01-01"))
+
+
+def test_of_two_runs_at_once_one_wins(tmp_path):
+    """Each adds other counts of one period; the counts that stay are whole, and of one of them."""
+    history = fg.History(tmp_path)
+
+    def add(i: int) -> str:
+        try:
+            return str(history.add("2026-11-20", cube(i)))
+        except fg.CubeError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(add, range(24)))
+    lost = [each for each in answers if "holds other counts of 2026-11-20" in each]
+    assert len(lost) == len(answers) - 1
+    assert history.cube(parse_period("2026-11-20")) == cube(answers.index("True"))
+    assert [p.name for p in (tmp_path / "period=2026-11-20").iterdir()] == ["counts.cube.json"]
+
+
+KILLED = """
+    import os, random, signal, sys, time
+    import fairgauge as fg
+    sys.path.insert(0, sys.argv[2])
+    from conftest_monitoring import cube, day_names
+    draw, names = random.Random(5), day_names(400)
+    cubes = [cube(i) for i in range(40)]
+    added = 0
+    for attempt in range(50):
+        history = fg.History(sys.argv[1])
+        child = os.fork()
+        if not child:
+            for name in names[added:]:
+                history.add(name, cubes[int(name[-2:])])
+            os._exit(0)
+        time.sleep(draw.random() * 0.04)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        periods = fg.History(sys.argv[1]).periods
+        assert len(periods) >= added, "a period was lost"
+        for period in periods[added:]:
+            assert history.cube(period) == cubes[int(str(period)[-2:])]
+        added = len(periods)
+    assert added
+    print(added)
+"""
+
+
+def test_a_killed_run_loses_nothing_and_leaves_nothing_half_written(tmp_path):
+    """kill -9 at 50 random moments of adding periods; the next run goes on."""
+    here = str(Path(__file__).parent)
+    script = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path), here]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    """A limit on the size of files stands in for the disk: the system refuses the write."""
+    history = fg.History(tmp_path)
+    history.add("2026-01-01", cube(40))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(fg.DataError, match=r"cannot write .*period=2026-01-02"):
+            history.add("2026-01-02", cube(40))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [str(each) for each in history.periods] == ["2026-01-01"]
+    assert not list((tmp_path / "period=2026-01-02").iterdir())
+    assert history.add("2026-01-02", cube(40))
+
+
+def test_what_is_asked_is_kept_with_its_baseline(tmp_path):
+    history = fg.History(tmp_path / "history")
+    cube(400, of=1_000, others=800, size=2_000).save(tmp_path / "base.cube.json")
+    near = {"metric": "selection_rate.difference", "within": 0.05,
+            "of": str(tmp_path / "base.cube.json")}  # fmt: skip
+    for name in day_names(3):
+        history.add(name, cube(40))
+    from fairgauge.monitoring.monitor_spec import changed_settings, read_monitor_spec
+
+    spec = read_monitor_spec(asked(near, RATIO, alpha=0.1, start="2026-01-02"))
+    history.keep_spec(spec)
+    (tmp_path / "base.cube.json").unlink()
+    kept = fg.History(tmp_path / "history").spec
+    assert kept is not None
+    assert changed_settings(spec, kept) == []
+    first, again = fg.monitor(history, spec), fg.monitor(history)
+    assert replace(first, created="", spec={}) == replace(again, created="", spec={})
+    assert first.periods == ("2026-01-02", "2026-01-03")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("2026-11-20", "2026-11-20"),
+        ("2026-W47", "2026-W47"),
+        ("2026-11", "2026-11"),
+        ("2026-11-20T14Z", "2026-11-20T14Z"),
+        ("2026-11-20T14:00:00+02:00", "2026-11-20T12Z"),
+        ("2026-01-01T00+01:00", "2025-12-31T23Z"),
+        ("2026-11-20T14-0330", None),
+        ("2026-11-20T14", None),
+        ("2026-02-30", None),
+        ("2026-W54", None),
+        ("2026-13", None),
+        ("20 November", None),
+        ("", None),
+        ("2026-11-20/..", None),
+    ],
+)
+def test_names_of_periods(text, name, monkeypatch):
+    """The time zone of the machine decides nothing."""
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")
+    if name is None:
+        with pytest.raises(fg.SpecError, match="period"):
+            parse_period(text)
+    else:
+        assert str(parse_period(text)) == name
+
+
+@pytest.mark.parametrize("first", ["2026-12-31", "2026-W52", "2026-12", "2026-12-31T23Z"])
+def test_periods_follow_each_other(first):
+    period = parse_period(first)
+    for _ in range(30):
+        after = period.following()
+        assert after > period
+        assert parse_period(str(after)) == after
+        assert gaps([period, after]) == []
+        assert gaps([period, after.following()]) == [after]
+        period = after
+
+
+def test_a_folder_that_names_no_period_is_an_error(tmp_path):
+    fg.History(tmp_path).add("2026-01-01", cube(40))
+    (tmp_path / "period=today").mkdir()
+    (tmp_path / "period=today" / "counts.cube.json").write_text("{}")
+    with pytest.raises(fg.SpecError, match="'today' is no period"):
+        _ = fg.History(tmp_path).periods
+
+
+def test_duckdb_reads_the_history_as_a_partitioned_table(tmp_path):
+    import duckdb
+
+    history = fg.History(tmp_path)
+    for i, name in enumerate(day_names(3)):
+        history.add(name, cube(40, of=100 + i))
+    history.import_values([])
+    found = duckdb.sql(
+        f"select period::text, rows from read_json('{tmp_path}/*/counts.cube.json', "
+        "hive_partitioning = true) order by 1"
+    ).fetchall()
+    assert found == [(name, 300 + i) for i, name in enumerate(day_names(3))]

@@ -1,0 +1,282 @@
+"""A monitor: the same cubes give the same alarms, whatever the order, the day, or the vendor."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.monitoring.detection import divide_alpha
+from fairgauge.report.monitor_results import MonitorState
+from fairgauge.stats.sequential import EDetector, Tolerated
+
+
+def evidence(report, i=0):
+    return [point.evidence for point in report.comparisons[i].points]
+
+
+def test_an_alarm_answers_since_when_who_how_much_and_how_sure(shifted):
+    report = fg.monitor(shifted, asked(RATIO))
+    (alarmed,) = report.alarms
+    assert report.verdict is Outcome.FAIL
+    assert (alarmed.group, alarmed.alarm.since) == ("F", "2026-01-26")
+    assert "2026-01-26" < alarmed.alarm.period <= "2026-02-09"
+    assert alarmed.alarm.after.rate_group == pytest.approx(0.22, abs=0.03)
+    assert alarmed.alarm.before.rate_group == pytest.approx(0.40, abs=0.03)
+    assert alarmed.alarm.low < alarmed.alarm.change < alarmed.alarm.high < 0
+    assert alarmed.says.startswith(f"Alarm of {alarmed.alarm.period}: the selection rate ratio")
+    for part in ("since about 2026-01-26", "95% CI", "fell from", "Without strata"):
+        assert part in alarmed.says
+
+
+def test_no_shift_is_no_alarm():
+    report = fg.monitor(days(40, 99, 0.0), asked(RATIO))
+    assert report.verdict is Outcome.PASS
+    assert report.alarms == ()
+
+
+def test_evidence_is_that_of_the_detector(shifted):
+    """Counts reach the detector unchanged: the ratio's numerator, denominator, limits and alpha."""
+    report = fg.monitor(shifted, asked(RATIO))
+    detector = EDetector(Tolerated(0.8, np.inf, "ratio"), alpha=0.05 * 0.8)
+    expected = []
+    for name, counts in sorted(shifted.items()):
+        groups = {each.group: each for each in fg.audit(counts, metrics="selection_rate").groups}
+        women, men = groups["F"], groups["M"]
+        positives = [round(g.rates["selection_rate"].value * g.n) for g in (men, women)]
+        detector = detector.observe(positives[0], men.n, positives[1], women.n)
+        expected.append(float(detector.statistic))
+        assert name
+    assert evidence(report) == pytest.approx(expected)
+    assert report.comparisons[0].threshold == pytest.approx(365 / 0.04)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_arrival_and_repetition_change_nothing(shifted, seed, tmp_path):
+    names = [*shifted, *list(shifted)[:7]]
+    random.Random(seed).shuffle(names)
+    history = fg.History(tmp_path)
+    for name in names:
+        history.add(name, shifted[name])
+    first, again = fg.monitor(shifted, asked(RATIO)), fg.monitor(history, asked(RATIO))
+    assert replace(again, created=first.created, history="counts", model="counts") == first
+
+
+def test_a_prefix_is_decided_as_it_was(shifted):
+    """What later periods hold never changes what was decided before."""
+    whole = fg.monitor(shifted, asked(RATIO))
+    part = fg.monitor(dict(list(shifted.items())[:20]), asked(RATIO))
+    assert evidence(part) == evidence(whole)[:20]
+    at = fg.monitor(shifted, asked(RATIO), at="2026-01-20")
+    assert at.comparisons == part.comparisons
+
+
+def test_a_metric_and_its_mirror_agree(shifted):
+    """Clarify's DPPL is reference less group, and DI the native ratio."""
+    native = {"metric": "selection_rate.difference", "between": [-0.02, 0.07], "groups": "F"}
+    turned = {"metric": "DPPL", "between": [-0.07, 0.02], "groups": "F"}
+    named = {"metric": "DI", "at_least": 0.8, "groups": "F"}
+    report = fg.monitor(shifted, asked(native, turned, named, RATIO))
+    assert evidence(report, 0) == pytest.approx(evidence(report, 1))
+    assert evidence(report, 2) == pytest.approx(evidence(report, 3))
+    first, second = (report.comparisons[i].alarm for i in (0, 1))
+    assert first.after.value == pytest.approx(-second.after.value)
+    assert first.after.rate_group == second.after.rate_group
+    assert first.change == pytest.approx(-second.change)
+    assert first.since == second.since
+
+
+def test_names_of_groups_are_only_names(shifted):
+    def renamed(counts):
+        groups = {g.group: g for g in fg.audit(counts, metrics="selection_rate").groups}
+        sizes = {"others": groups["F"], "overall": groups["M"]}
+        return fg.confusion("sex", {
+            name: {"tp": round(g.rates["selection_rate"].value * g.n),
+                   "fn": round((1 - g.rates["selection_rate"].value) * g.n)}
+            for name, g in sizes.items()
+        })  # fmt: skip
+
+    report = fg.monitor(shifted, asked(RATIO))
+    other = fg.monitor(
+        {name: renamed(counts) for name, counts in shifted.items()},
+        asked(RATIO | {"groups": "others"}),
+    )
+    assert evidence(other) == evidence(report)
+
+
+def test_a_rate_of_a_group_is_monitored(shifted):
+    rule = {"metric": "selection_rate", "at_least": 0.35}
+    report = fg.monitor(shifted, asked(rule))
+    assert [(each.group, each.state) for each in report.comparisons] == [
+        ("F", MonitorState.ALARM),
+        ("M", MonitorState.NO_ALARM),
+    ]
+    assert report.alarms[0].reference == ""
+
+
+def test_a_day_without_the_reference_or_a_named_group_is_no_error():
+    named = QUESTION | {
+        "reference": {"sex": "M"},
+        "sensitive": [{"column": "sex", "values": ["F", "X"]}],
+    }
+    counts = {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "X": {"tp": 4, "fn": 6},
+                                         "M": {"tp": 80, "fn": 120}})
+              for name in day_names(6)}  # fmt: skip
+    counts["2026-01-03"] = fg.confusion("sex", {"F": {"tp": 1, "fn": 1}})
+    counts["2026-01-04"] = fg.confusion("sex", {"M": {"tp": 1, "fn": 1}})
+    # cubes of counts carry their own question, which names no set of values
+    spec = named | {"sensitive": "sex", "monitor": {"rules": [RATIO]}}
+    report = fg.monitor(counts, spec)
+    points = report.comparisons[0].points
+    assert [(p.n_group, p.n_reference) for p in points[1:5]] == [
+        (100, 200), (2, 0), (0, 0), (100, 200),
+    ]  # fmt: skip
+    assert points[2].value is None
+    assert report.comparisons[0].state is MonitorState.NO_ALARM
+
+
+def test_a_group_that_comes_later_takes_from_what_is_kept_for_it():
+    counts = {name: cube(40) for name in day_names(4)}
+    later = {name: fg.confusion("sex", {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120},
+                                        "X": {"tp": 4, "fn": 6}})
+             for name in day_names(8)[4:]}  # fmt: skip
+    rule = {"metric": "selection_rate.ratio", "at_least": 0.8}
+    before, after = (fg.monitor(c, asked(rule)) for c in (counts, counts | later))
+    assert [each.threshold for each in after.comparisons[:2]] == [
+        each.threshold for each in before.comparisons
+    ]
+    assert after.late_groups == (("sex", "X", "2026-01-05"),)
+    assert sum(each.alpha for each in after.comparisons) <= 0.05
+    assert "X (sex, from 2026-01-05)" in str(after)
+
+
+@pytest.mark.parametrize("arrivals", [[0], [0] * 40, [-1, 0, 0, 3, 9, 9], list(range(50))])
+def test_alpha_is_never_overspent(arrivals):
+    shares = divide_alpha(0.05, arrivals)
+    assert shares.sum() <= 0.05 + 1e-12
+    assert (shares > 0).all()
+    for size in range(1, len(arrivals)):
+        wave = [a for a in arrivals if max(a, 0) <= max(arrivals[size - 1], 0)]
+        assert divide_alpha(0.05, wave).tolist() == shares[: len(wave)].tolist()
+
+
+def test_the_promise_holds_for_the_start_that_is_asked(shifted):
+    report = fg.monitor(shifted, asked(RATIO, start="2026-01-27"))
+    assert report.periods[0] == "2026-01-27"
+    assert report.alarms[0].alarm.before is None
+    assert "no periods before" in report.alarms[0].says
+
+
+def test_too_few_rows_are_insufficient():
+    counts = {name: cube(3, of=6) for name in day_names(3)}
+    report = fg.monitor(counts, asked(RATIO))
+    assert report.verdict is Outcome.INCONCLUSIVE
+    assert report.comparisons[0].state is MonitorState.INSUFFICIENT
+    assert "insufficient data" in report.comparisons[0].says
+    assert fg.monitor({}, asked(RATIO)).verdict is Outcome.INCONCLUSIVE
+
+
+def test_periods_enter_once_their_labels_are_complete():
+    def day(unlabelled):
+        import pandas as pd
+
+        rows = pd.DataFrame(
+            {"sex": ["F"] * 50 + ["M"] * 50, "label": [1.0] * 100, "prediction": [1, 0] * 50}
+        )
+        rows.loc[: unlabelled - 1, "label"] = None
+        return fg.count(rows, **QUESTION)
+
+    counts = {name: day(9 if i == 2 else 0) for i, name in enumerate(day_names(5))}
+    recall = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
+    report = fg.monitor(counts, asked(recall, RATIO, labels="later"))
+    assert report.waiting == ("2026-01-03", "2026-01-04", "2026-01-05")
+    entered = [[p.evidence is not None for p in each.points] for each in report.comparisons]
+    assert entered == [[True, True, False, False, False], [True] * 5]
+    assert "3 periods wait for labels, from 2026-01-03" in str(report)
+    now = fg.monitor(counts, asked(recall, RATIO))
+    assert now.waiting == ()
+
+
+def test_absent_periods_are_reported(shifted):
+    counts = {name: c for name, c in shifted.items() if name not in ("2026-01-05", "2026-01-06")}
+    report = fg.monitor(counts, asked(RATIO))
+    assert report.absent == ("2026-01-05", "2026-01-06")
+    assert "Periods without counts: 2026-01-05 and 2026-01-06." in str(report)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (QUESTION, "monitor: has no rule"),
+        (asked(), "monitor: has no rule"),
+        (asked(RATIO, alpha=2), "monitor.alpha: must be a number between 0 and 1, not 2"),
+        (asked(RATIO, horizn=9), "monitor.horizn: unknown key. Did you mean 'horizon'?"),
+        (asked({"metric": "selection_rate.ratio"}), r"monitor.rules\[0\]: has no limit"),
+        (asked({"metric": "slection_rate.ratio", "at_least": 1}), "Did you mean 'selection_rate"),
+        (asked(RATIO | {"features": "race"}), "'race' is not a sensitive feature"),
+        (asked({"metric": "DI", "within": 0.1}), r"monitor.rules\[0\].of: is missing"),
+        (asked(RATIO) | {"reference": "best"}, "best may be another group in every period"),
+        (asked(RATIO, start="2026-13"), "monitor.start: '2026-13' is no period"),
+        (asked(RATIO, labels="soon"), "monitor.labels: 'soon' is not allowed"),
+    ],
+)
+def test_mistakes_in_what_is_asked(spec, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.monitor({"2026-01-01": cube(40)}, spec)
+
+
+def test_a_rule_for_a_group_that_no_period_has_is_never_a_pass():
+    counts = {name: cube(40) for name in day_names(3)}
+    report = fg.monitor(counts, asked(RATIO | {"groups": ["F", "f"]}))
+    assert report.verdict is Outcome.INCONCLUSIVE
+    assert [(each.group, each.nearest) for each in report.unmatched] == [("f", "F")]
+    assert "names the group f, which no period has. Did you mean F?" in str(report)
+    assert report.to_dict()["unmatched"][0]["group"] == "f"
+
+
+def test_rules_of_the_audit_are_monitored_where_the_monitor_has_none(shifted):
+    plain = QUESTION | {"rules": ["selection_rate.ratio >= 0.8"], "monitor": {"alpha": 0.1}}
+    report = fg.monitor(shifted, plain)
+    assert [each.rule for each in report.comparisons] == ["selection_rate.ratio >= 0.8"] * 2
+
+
+def test_other_metrics_spend_alpha_approximately():
+    """A metric without an e-value alarms by intervals, each at alpha / horizon."""
+
+    def day(i):
+        women = {"tp": 40 - (30 if i > 5 else 0), "fn": 60, "fp": 20, "tn": 80}
+        return fg.confusion("sex", {"F": women, "M": {"tp": 400, "fn": 600, "fp": 200, "tn": 800}})
+
+    counts = {name: day(i) for i, name in enumerate(day_names(10))}
+    rule = {"metric": "balanced_accuracy.difference", "at_least": -0.01, "groups": "F"}
+    report = fg.monitor(counts, asked(rule, horizon=10, alpha=0.2))
+    (each,) = report.comparisons
+    assert str(each.detector) == "alpha-spending"
+    assert each.threshold is None
+    assert "this is approximate" in str(report)
+    strict = 1 - each.alpha / 10
+    outside = [
+        name
+        for name, c in counts.items()
+        if fg.audit(c, metrics="balanced_accuracy.difference", confidence=strict)[
+            "balanced_accuracy.difference", "sex", "F"
+        ].high
+        < -0.01
+    ]
+    assert (each.alarm.period if each.alarm else None) == (outside[0] if outside else None)
+
+
+def test_weighted_rows_are_not_taken_for_counts():
+    import pandas as pd
+
+    rows = pd.DataFrame({"sex": ["F", "M"] * 100, "label": [1] * 200,
+                         "prediction": [1, 0, 1, 1] * 50, "w": [0.5, 2.0] * 100})  # fmt: skip
+    question = QUESTION | {"weight": "w"}
+    counts = {"2026-01-01": fg.count(rows, **question)}
+    report = fg.monitor(counts, question | {"monitor": {"rules": [RATIO]}})
+    assert [str(each.detector) for each in report.comparisons] == ["alpha-spending"]

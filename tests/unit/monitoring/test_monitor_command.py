@@ -1,0 +1,257 @@
+"""``fairgauge monitor``: sixty days of a loop, a shift on the fortieth, and what goes wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import fairgauge as fg
+from fairgauge.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONFIG = """
+label = "approved"
+prediction = "predicted"
+positive = 1
+sensitive = "sex"
+strata = "department"
+reference = {sex = "M"}
+document = {title = "loans \\"2026\\""}
+[monitor]
+horizon = 365
+[[monitor.rules]]
+metric = "selection_rate.difference"
+between = [-0.05, 0.05]
+[[monitor.rules]]
+metric = "selection_rate"
+at_least = 0.2
+groups = ["M"]
+"""
+
+
+def fairgauge(*args):
+    return CliRunner().invoke(main, [str(each) for each in args], catch_exceptions=False)
+
+
+def write_day(path: Path, rng: np.random.Generator, *, shift: float) -> None:
+    rows = ["sex,department,approved,predicted"]
+    for sex, n in (("F", 100), ("M", 200)):
+        department = rng.choice(["A", "B"], n)
+        chance = np.where(department == "A", 0.5, 0.3) - (shift if sex == "F" else 0)
+        decided = (rng.random(n) < chance).astype(int)
+        observed = rng.integers(0, 2, n)
+        rows += [
+            f"{sex},{d},{y},{p}" for d, y, p in zip(department, observed, decided, strict=True)
+        ]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def sixty_days(tmp_path_factory):
+    """Run the monitor every day for 60 days, as a scheduler would; the shift is on day 40."""
+    folder = tmp_path_factory.mktemp("sixty")
+    (folder / "monitor.toml").write_text(CONFIG, encoding="utf-8")
+    rng = np.random.default_rng(7)
+    codes = {}
+    for i in range(60):
+        day = dt.date(2026, 9, 1) + dt.timedelta(days=i)
+        write_day(folder / "today.csv", rng, shift=0.15 if i >= 39 else 0.0)
+        result = fairgauge("monitor", "run", folder / "history", folder / "today.csv",
+                           "--period", day, "-c", folder / "monitor.toml", "-q")  # fmt: skip
+        codes[str(day)] = result.exit_code
+        assert result.exit_code in (0, 1), result.output
+        assert result.output.startswith("NO ALARM" if result.exit_code == 0 else "ALARM: 1")
+    return folder, codes
+
+
+def test_the_alarm_comes_once_after_the_shift_and_stays(sixty_days):
+    _, codes = sixty_days
+    alarmed = [day for day, code in codes.items() if code == 1]
+    assert "2026-10-10" <= alarmed[0] <= "2026-10-24"
+    assert alarmed == [day for day in codes if day >= alarmed[0]]
+
+
+def test_status_shows_what_run_decided_in_every_format(sixty_days, tmp_path):
+    folder, codes = sixty_days
+    names = ("d.html", "r.json", "p.csv", "j.xml", "m.prom", "s.md")
+    outputs = [part for name in names for part in ("-o", tmp_path / name)]
+    result = fairgauge("monitor", "status", folder / "history", *outputs)
+    assert result.exit_code == 1
+    first = next(day for day, code in codes.items() if code == 1)
+    assert f"Alarm of {first}: the selection rate difference of F vs M" in result.output.replace(
+        "\n    ", " "
+    )
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert found["schema"] == "fairgauge.monitor_report/1"
+    assert found["verdict"] == "fail"
+    alarms = [each["alarm"]["period"] for each in found["comparisons"] if each["alarm"]]
+    assert alarms == [first]
+    suite = ET.parse(tmp_path / "j.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert len(lines) == 1 + 2 * 60
+    assert "❌ ALARM: 1 comparison" in (tmp_path / "s.md").read_text()
+    earlier = fairgauge("monitor", "status", folder / "history", "--at", "2026-10-09", "-q")
+    assert earlier.exit_code == 0
+
+
+def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
+    folder, _ = sixty_days
+    fairgauge("monitor", "status", folder / "history", "--table", tmp_path / "o'ne.parquet")
+    (tmp_path / "o'ne.parquet").rename(tmp_path / "one.parquet")
+    table = duckdb.sql(f"select * from '{tmp_path}/one.parquet'")
+    types = dict(zip(table.columns, map(str, table.types), strict=True))
+    assert (types["value"], types["n_group"], types["alarm"]) == ("DOUBLE", "BIGINT", "BOOLEAN")
+    report = fg.monitor(folder / "history")
+    rows = table.order("rule, period").project("evidence, tolerated_high").fetchall()
+    points = sorted(
+        (each.rule, p.period, p.evidence, each.high)
+        for each in report.comparisons for p in each.points
+    )  # fmt: skip
+    assert rows == [row[2:] for row in points]
+
+
+def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
+    folder, _ = sixty_days
+    text = fairgauge("monitor", "status", folder / "history", "--format", "openmetrics").output
+    assert 'model="loans \\"2026\\""' in text
+    assert re.search(r'fairgauge_alarm\{.*group="F".*\} 1\.0', text)
+    for name in ("metric", "ci_low", "ci_high", "evidence", "alarm_threshold", "alarm"):
+        assert f"# TYPE fairgauge_{name} gauge" in text
+    if shutil.which("promtool") is None:
+        pytest.skip("promtool is not installed: apt-get install prometheus")
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_names_in_metrics_can_do_no_harm():
+    group = 'a"} 1\nfairgauge_alarm{x="\\'
+    counts = {"2026-01-01": fg.confusion("sex", {group: {"tp": 30, "fn": 70}, "M": {"tp": 80}})}
+    report = fg.monitor(counts, {"label": "label", "prediction": "prediction", "positive": 1,
+                                 "sensitive": "sex",
+                                 "monitor": {"rules": ["selection_rate >= 0.1"]}})  # fmt: skip
+    from fairgauge.render import render
+
+    lines = render(report, "openmetrics").splitlines()
+    assert all(line.startswith("#") or re.match(r'fairgauge_\w+\{model="', line) for line in lines)
+    html = render(report, "html")
+    assert "fairgauge_alarm{x" not in html or "&#34;" in html
+
+
+@pytest.fixture
+def folder(sixty_days, tmp_path):
+    """A history of three days of one's own."""
+    shutil.copy(sixty_days[0] / "monitor.toml", tmp_path)
+    rng = np.random.default_rng(1)
+    for i in range(4):
+        write_day(tmp_path / f"{i}.csv", rng, shift=0.0)
+    for i in range(3):
+        fairgauge("monitor", "run", tmp_path / "history", tmp_path / f"{i}.csv",
+                  "--period", f"2026-01-0{i + 1}", "-c", tmp_path / "monitor.toml")  # fmt: skip
+    return tmp_path
+
+
+def run(folder, data, period, *more):
+    return fairgauge("monitor", "run", folder / "history", folder / data, "--period", period, *more)
+
+
+def test_a_run_may_be_repeated(folder):
+    result = run(folder, "2.csv", "2026-01-03")
+    assert result.exit_code == 0
+    assert "Note: 2026-01-03 holds these counts already" in result.stderr
+
+
+def test_corrected_labels_replace_a_period(folder):
+    result = run(folder, "3.csv", "2026-01-02")
+    assert result.exit_code == 2
+    assert "holds other counts of 2026-01-02" in result.stderr
+    assert run(folder, "3.csv", "2026-01-02", "--replace").exit_code == 0
+
+
+def test_another_specification_names_what_changed(folder):
+    config = folder / "other.toml"
+    config.write_text(CONFIG.replace("horizon = 365", "horizon = 100"), encoding="utf-8")
+    result = run(folder, "2.csv", "2026-01-03", "-c", config)
+    assert "Warning: the specification changed (monitor.horizon)" in result.stderr
+    config.write_text(CONFIG.replace('strata = "department"', ""), encoding="utf-8")
+    result = run(folder, "3.csv", "2026-01-04", "-c", config)
+    assert result.exit_code == 2
+    assert "different questions: strata is 'department' in one and None" in result.stderr
+    assert "2026-01-04" not in {p.name for p in (folder / "history").iterdir()}
+
+
+def test_counts_are_added_as_rows_are(folder):
+    config = folder / "monitor.toml"
+    audit = folder / "audit.toml"
+    audit.write_text(CONFIG.partition("[monitor]")[0], encoding="utf-8")
+    fairgauge("count", folder / "3.csv", "-c", audit, "-o", folder / "day.cube.json")
+    assert run(folder, "day.cube.json", "2026-01-04", "-c", config).exit_code == 0
+    result = run(folder, "3.csv", "2026-01-04")
+    assert "holds these counts already" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("status", "absent"), "the history 'absent' has no specification yet"),
+        (("run", "new", "0.csv", "--period", "2026-01-01"), "has no specification yet"),
+        (("run", "history", "0.csv", "--period", "today"), "'today' is no period"),
+        (("run", "history", "no.csv", "--period", "2026-01-09"), "no.csv"),
+        (("run", "0.csv", "0.csv", "--period", "2026-01-09"), "is a file, not a folder"),
+        (("run", "s4://bucket/x", "0.csv", "--period", "2026-01-09"), "cannot use the history"),
+        (("status", "history", "--table", "t.xlsx"), "neither .parquet nor .csv"),
+        (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
+        (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
+        (("import", "history", "monitor.toml"), "has no date; give --period"),
+    ],
+)
+def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
+    monkeypatch.chdir(folder)
+    result = fairgauge("monitor", *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "should not" not in result.stderr
+
+
+def test_a_damaged_specification_is_named_and_replaced_by_the_next_run(folder):
+    kept = folder / "history" / "_monitor.json"
+    kept.write_text(kept.read_text()[:50])
+    result = fairgauge("monitor", "status", folder / "history")
+    assert result.exit_code == 2
+    assert "_monitor.json" in result.stderr
+    assert run(folder, "2.csv", "2026-01-03", "-c", folder / "monitor.toml").exit_code == 0
+    assert fairgauge("monitor", "status", folder / "history").exit_code == 0
+
+
+def test_values_of_an_earlier_system_are_shown(folder):
+    analysis = {"post_training_bias_metrics": {
+        "label": "approved", "label_value_or_threshold": "1",
+        "facets": {"sex": [{"value_or_threshold": "F",
+                            "metrics": [{"name": "DI", "description": "", "value": 0.9}]}]},
+    }}  # fmt: skip
+    for day in ("2025-12-30", "2025-12-31"):
+        (folder / f"analysis-{day}.json").write_text(json.dumps(analysis), encoding="utf-8")
+    args = ("monitor", "import", folder / "history", folder / "analysis-*.json")
+    assert fairgauge(*args).output == "2 values added, 0 known already\n"
+    assert fairgauge(*args).output == "0 values added, 2 known already\n"
+    report = fg.monitor(folder / "history")
+    assert [(each.period, each.metric, each.value) for each in report.imported] == [
+        ("2025-12-30", "DI", 0.9),
+        ("2025-12-31", "DI", 0.9),
+    ]
+    report.save(folder / "d.html")
+    assert "Values of an earlier system" in (folder / "d.html").read_text()

@@ -1,0 +1,59 @@
+"""What reports of equal groups open with: at most one in twenty with a difference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairgauge as fg
+from fairgauge.render.finding_sentences import describe_finding
+from fairgauge.render.outline import findings, sections_of, singled_out, unconfirmed
+
+_REPORTS = 120
+
+
+def equal_groups(seed: int, sizes: list[int]) -> fg.Report:
+    """Audit groups whose cells are drawn from one distribution."""
+    rng = np.random.default_rng(seed)
+    drawn = {
+        f"g{i}": dict(
+            zip(("tp", "fp", "fn", "tn"), rng.multinomial(n, (0.3, 0.2, 0.1, 0.4)).tolist(),
+                strict=True)
+        )
+        for i, n in enumerate(sizes)
+    }  # fmt: skip
+    return fg.audit(fg.confusion("g", drawn))
+
+
+@pytest.mark.parametrize("sizes", [[400] * 2, [400] * 5, [100, 150, 200, 300, 500, 800, 1200] * 2])
+def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
+    opened = 0
+    for seed in range(_REPORTS):
+        found = findings(sections_of(equal_groups(seed, sizes)))
+        opened += bool(found)
+        for finding in found:
+            shown = singled_out(finding.difference)
+            assert shown.interval is None or 0 not in shown.interval
+    assert opened / _REPORTS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPORTS)
+
+
+def test_what_one_rate_alone_shows_is_stated_and_no_finding():
+    """Of these reports, the first in which a rate is significant before all are adjusted for."""
+    for seed in range(_REPORTS):
+        report = equal_groups(seed, [400] * 5)
+        sections = sections_of(report)
+        found = findings(sections)
+        if not found and unconfirmed(sections, found):
+            break
+    assert "but not once all rates are" in str(report)
+    marked = {rate for _, rate in unconfirmed(sections, found)}
+    assert marked.isdisjoint(finding.rate for finding in found)
+
+
+def test_a_finding_among_several_groups_shows_its_simultaneous_interval():
+    cells = {name: {"tp": 30, "fp": 20, "fn": 20, "tn": 30} for name in ("a", "b", "c")}
+    cells["d"] = {"tp": 10, "fp": 10, "fn": 40, "tn": 40}
+    (first, *_) = findings(sections_of(fg.audit(fg.confusion("g", cells))))
+    assert first.difference.group == "d"
+    assert first.difference.simultaneous.low < first.difference.low
+    assert "simultaneous 95% CI" in describe_finding(first)
