@@ -28,7 +28,7 @@ PREDICTION: frozenset[Need] = frozenset({"prediction"})
 BOTH: frozenset[Need] = LABEL | PREDICTION
 
 Measure = Literal["n", "w", "w2", "w3", "low", "high"]
-"""What is counted: cases, their weights, the squares or cubes of their weights, or the least and the
+"""What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
 most cases that protected counts allow."""
 
 COUNTS = ("rows", "n", *WEIGHTS, *RANGE)

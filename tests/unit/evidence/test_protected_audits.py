@@ -217,7 +217,10 @@ def test_what_takes_exact_counts_refuses_protected_ones():
     with pytest.raises(CubeError, match="exact counts"):
         compare_models(safe)
     with pytest.raises(CubeError, match="exact counts"):
-        fg.monitor({"2026-01": safe}, {"monitor": {"rules": ["accuracy.difference >= -0.1"]}})
+        fg.monitor(
+            {"2026-01": safe},
+            {**asked, "count": "n", "monitor": {"rules": ["accuracy.difference >= -0.1"]}},
+        )
     one, two = (fg.audit(fg.protect(fg.count(rows, count="n", **ASKED), 10)) for _ in "ab")
     changes = fg.compare(one, two).changes
     assert all(c.interval is None for c in changes)

@@ -57,7 +57,7 @@ def test_no_table_that_agrees_gives_a_small_cell_away(seed):
     random = np.random.default_rng(seed)
     for _ in range(100):
         min_cell = int(random.integers(2, 5))
-        cube = table(random.poisson(random.choice([0.5, 2, 6]), (2, 2)) + [[1, 0], [0, 1]])
+        cube = table(random.poisson(random.choice([0.5, 2, 6]), (2, 2)) + np.eye(2, dtype=int))
         safe = protected(cube, min_cell, [], random)
         published, _, _ = dense(safe)
         every = np.array(
