@@ -46,6 +46,7 @@ PUBLIC = [
     "metrics",
     "monitor",
     "plan",
+    "protect",
     "quotient",
     "rate",
     "rule",

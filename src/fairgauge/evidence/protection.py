@@ -1,4 +1,4 @@
-"""Protection: counts rounded at random so that nobody can tell that a cell has few persons.
+"""Protection: counts rounded at random so that no small cell can be inferred.
 
 One table is published, that of all axes together, and every number of it is a multiple of the
 smallest cell. Groups, totals and the number of rows are sums of published cells, so that they add
@@ -50,7 +50,7 @@ _MOST_CELLS = 5_000_000
 def protect(
     cube: Cube | str | Path, min_cell: int, published: Sequence[Cube | str | Path] = ()
 ) -> Cube:
-    """Return counts from which nobody can tell that a cell has 1 to ``min_cell`` - 1 persons.
+    """Return counts from which no cell can be inferred to have 1 to ``min_cell`` - 1 persons.
 
     Every count is rounded at random, without bias, to one of the two nearest multiples of
     ``min_cell``; nothing exact is kept. The random numbers are secret, so that protecting the same

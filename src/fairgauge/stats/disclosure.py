@@ -114,7 +114,7 @@ def disclosed(low: Array, high: Array, minimum: int) -> Mask:
     """Return which inferred ranges disclose a small count, one of 1 to ``minimum`` - 1 persons.
 
     A range with a small count in it must hold at least ``minimum`` counts: then it holds 0 or
-    ``minimum`` persons as well, and nobody can tell that the count is small.
+    ``minimum`` persons as well, and nobody can know that the count is small.
 
     Examples
     --------

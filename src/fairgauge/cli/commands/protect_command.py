@@ -1,4 +1,4 @@
-"""``fairgauge protect``: counts that can be shared, for nobody can tell that a cell is small."""
+"""``fairgauge protect``: counts that can be shared, for no small cell can be inferred."""
 
 from __future__ import annotations
 
