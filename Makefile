@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check extras lowest dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -47,6 +47,9 @@ extras: $(BIN)/.dev  ## test every extra alone, from the built wheel (10 to 20 m
 
 lowest: $(BIN)/.dev  ## test the oldest versions that pyproject.toml allows
 	$(BIN)/python tests/lowest
+
+branches: $(BIN)/.dev  ## measure which branches of src the tests take, and hold them to a floor
+	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term:skip-covered tests/unit tests/compat tests/properties
 
 dist: $(BIN)/.dev  ## build the sdist, and the wheel from it, into dist
 	rm -rf dist

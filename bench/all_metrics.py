@@ -32,6 +32,7 @@ _POPULATION = 10**10
 _MOST_STRATA = 500
 _FEWEST_ADEQUATE = 80
 _MOST_APART = 3
+_CLASS = "class "
 _CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))
 """Label and prediction of true and false positives, false and true negatives."""
 
@@ -250,10 +251,12 @@ def amounts(sizes, errors, follows, rng, data_sets) -> Drawn:
         for g, size in enumerate(sizes)
     ]
     truth = pl.DataFrame(draw(2_000_000, np.random.default_rng(0)))
-    population = pl.concat(truth.with_columns(group=pl.lit(f"g{g}")) for g, _ in enumerate(sizes))
-    options = {"label": "label", "prediction": "prediction", "sensitive": "group"}
+    population = pl.concat(
+        truth.with_columns(group=pl.lit(f"g{g}"), n=pl.lit(size)) for g, size in enumerate(sizes)
+    )
+    options = {"label": "label", "prediction": "prediction", "sensitive": "group", "count": "n"}
     options |= {"task": "regression"} | ({} if follows is None else {"weight": "weight"})
-    return Drawn(pl.concat(frames), population, options, {})
+    return Drawn(pl.concat(frames), population, options, {"count": None})
 
 
 def _even(clusters, _):
@@ -335,7 +338,8 @@ def _key(name: str, group: str | None, of: Any) -> _Key:
     if not name.startswith("rate ") and find_metric(name).scope == "feature":
         group = None
     pooled = "pooled" if of.scope.kind == "pooled" else ""
-    return name, group, pooled, of.class_scope.name or of.class_scope.average or ""
+    scope = of.class_scope
+    return name, group, pooled, f"{_CLASS}{scope.name}" if scope.name else scope.average or ""
 
 
 def _truths(drawn: Drawn) -> dict[_Key, float]:
@@ -372,7 +376,8 @@ def _intervals(report: fg.Report, *, stratified: bool) -> Iterator[tuple[_Key, A
 def measured(design: Design, data_sets: int) -> dict[str, dict[str, float]]:
     """Return, by metric, how many intervals were adequate and how many of them held the truth.
 
-    Of several groups and classes the one of the lowest coverage counts; many groups are one.
+    Of several groups, and of averages, the one of the lowest coverage counts; many groups are one,
+    and so are classes.
     """
     drawn = design.draw(np.random.default_rng([7, *design.name.encode()]), data_sets)
     truths = _truths(drawn)
@@ -385,8 +390,9 @@ def measured(design: Design, data_sets: int) -> dict[str, dict[str, float]]:
                 continue
             low, high = each.interval
             slack = 1e-6 * max(1.0, abs(truth)) if math.isfinite(truth) else 0.0
-            key = (key[0], None, *key[2:]) if many else key
-            hits[key].append(low - slack <= truth <= high + slack)
+            of_class = _CLASS if key[3].startswith(_CLASS) else key[3]
+            together = (key[0], None if many else key[1], key[2], of_class)
+            hits[together].append(low - slack <= truth <= high + slack)
     found: dict[str, dict[str, float]] = {}
     for (name, group, scope, of_class), held in hits.items():
         share = round(100 * float(np.mean(held)), 1)

@@ -5,14 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.report.schemas import comparison_schema, cube_schema, report_schema
+from fairgauge.report.schemas import (
+    comparison_schema,
+    cube_schema,
+    monitor_schema,
+    report_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sphinx.application import Sphinx
 
-_SCHEMAS = {"report": report_schema, "comparison": comparison_schema, "cube": cube_schema}
+_SCHEMAS = {
+    "report": report_schema,
+    "comparison": comparison_schema,
+    "monitor": monitor_schema,
+    "cube": cube_schema,
+}
 _PLACE = re.compile(r"^<!-- schema: (\w+) -->$", re.MULTILINE)
 _MOST_WORDS = 8
 

@@ -13,8 +13,8 @@ from fairgauge.cube.plan import plan
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.pipeline import audit
-from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, printed_reference
-from fairgauge.published.columns import table_of
+from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, highest, printed_reference
+from fairgauge.published.columns import parts_of, table_of
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.results import Check, CheckedGroup, CheckedTable
@@ -90,8 +90,9 @@ def check(
     tables, sources = [], []
     for name, grids in _grids(source):
         for grid in grids:
-            tables.append(table_of(grid, _roles(columns or {}, grid)))
-            sources.append(name)
+            for part in parts_of(grid):
+                tables.append(table_of(part, _roles(columns or {}, part)))
+                sources.append(name)
     between = _between(tables, sources)
     checked = tuple(
         _checked(table, name, between, limit, min_share, confidence)
@@ -189,16 +190,21 @@ def _checked(
     if reference is not None and verdicts is not None:
         intervals = ask(reference.name)
         other = _other_reference(ask, intervals, counted, printed, reference)
-    possible = _possible(counted, table) if unknown else {}
+    best = highest(table, min_share)
+    highest_rate = best.rate.value if best is not None and best.rate is not None else 0.0
+    possible = _possible(counted, table, min_share) if unknown else {}
     return CheckedTable(
         source=source,
         name=table.name,
         columns=tuple((str(role), header) for role, header in table.columns.items()),
-        reference=None if reference is None else reference.name,
+        reference=reference.name if reference is not None else (best.name if best else None),
         printed_reference=None if printed is None else printed.name,
         other_reference=other,
         unknown=unknown,
-        groups=tuple(_group(row, intervals, verdicts, reference, possible) for row in table.groups),
+        groups=tuple(
+            _group(row, intervals, verdicts, reference, possible, counted, highest_rate)
+            for row in table.groups
+        ),
         faults=faults,
     )
 
@@ -265,7 +271,7 @@ def _other_reference(
     """Return another reference in use: the printed one, else the best of all, however small."""
     best = max(rows, key=lambda row: row.share or 0.0)
     other = printed if printed in rows and printed is not reference else best
-    if other is None or other is reference:
+    if other is None or other is reference or other.share == reference.share:
         return None
     before = {each.group: each.outcome for each in report.verdicts}
     changed = [
@@ -281,8 +287,11 @@ def _unknown(table: PublishedTable) -> int | None:
     return int(sum(numbers)) if numbers else None
 
 
-def _possible(rows: list[PublishedRow], table: PublishedTable) -> dict[str, tuple[float, float]]:
+def _possible(
+    rows: list[PublishedRow], table: PublishedTable, min_share: float
+) -> dict[str, tuple[float, float]]:
     """Return the ratios that are possible when unknown people are in any category."""
+    least = min_share * sum(_counts(row)[0] for row in rows)
     if len(rows) < 2:
         return {}
     unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
@@ -292,6 +301,7 @@ def _possible(rows: list[PublishedRow], table: PublishedTable) -> dict[str, tupl
         [_counts(row)[0] for row in rows],
         float(_unknown(table) or 0),
         sum(selected) if len(selected) == len(unknown) else None,
+        [_counts(row)[0] >= least for row in rows],
     )
     ends = zip(low.tolist(), high.tolist(), strict=True)
     return {row.name: pair for row, pair in zip(rows, ends, strict=True) if pair[0] == pair[0]}
@@ -303,6 +313,8 @@ def _group(
     verdicts: Report | None,
     reference: PublishedRow | None,
     possible: Mapping[str, tuple[float, float]],
+    counted: list[PublishedRow],
+    highest_rate: float,
 ) -> CheckedGroup:
     range_ = row.rate_range
     plain = CheckedGroup(
@@ -318,9 +330,11 @@ def _group(
         possible=possible.get(row.name),
     )
     if intervals is None or verdicts is None or reference is None:
-        return plain
+        return replace(plain, ratio=_printed_ratio(row, highest_rate))
     if row is reference:
-        return replace(plain, ratio=1.0)
+        return replace(plain, ratio=1.0, is_reference=True)
+    if row not in counted:
+        return plain
     estimate = next((each for each in intervals.estimates if each.group == row.name), None)
     if estimate is None:
         return plain
@@ -337,6 +351,13 @@ def _group(
         flips=flips,
         verdict=verdict,
     )
+
+
+def _printed_ratio(row: PublishedRow, highest_rate: float) -> float | None:
+    """Return the ratio of printed rates, where there are no counts."""
+    if row.rate is None or row.selected is not None or not highest_rate:
+        return None
+    return row.rate.value / highest_rate
 
 
 def exit_code(found: Check) -> int:

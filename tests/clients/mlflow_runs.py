@@ -44,6 +44,38 @@ with mlflow.start_run() as evaluated:
 client = mlflow.MlflowClient()
 
 
+def day(selected: int) -> fg.Cube:
+    """Return the counts of one day."""
+    women = {"tp": selected, "fn": 100 - selected}
+    return fg.confusion("sex", {"F": women, "M": {"tp": 80, "fn": 120}})
+
+
+question = {"label": "label", "prediction": "prediction", "positive": 1, "sensitive": "sex"}
+rule = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "F"}
+days = {f"2026-11-{d:02d}": day(40 if d < 12 else 15) for d in range(1, 25)}
+with mlflow.start_run() as watched:
+    monitored = fg.monitor(days, question | {"monitor": {"rules": [rule]}})
+    last = fg.mlflow.log_monitor(monitored)
+
+
+def series(key: str) -> list[tuple[int, float]]:
+    """Return the steps of a metric with their values."""
+    found = client.get_metric_history(watched.info.run_id, key)
+    return sorted((each.step, each.value) for each in found)
+
+
+def followed() -> dict:
+    """Return what the store holds of the monitor."""
+    stored = client.get_run(watched.info.run_id)
+    at = f"{stored.info.artifact_uri}/fairgauge/monitor.json"
+    return {
+        "series": {key: series(key) for key in stored.data.metrics},
+        "last": last,
+        "verdict": stored.data.tags["fairgauge.verdict"],
+        "report": json.loads(mlflow.artifacts.load_text(at)),
+    }
+
+
 def held(run: mlflow.ActiveRun) -> dict:
     """Return what the store holds of a run."""
     stored = client.get_run(run.info.run_id)
@@ -57,4 +89,13 @@ def held(run: mlflow.ActiveRun) -> dict:
     }
 
 
-print(json.dumps({"logged": held(logged), "evaluated": held(evaluated), "result": result.metrics}))
+print(
+    json.dumps(
+        {
+            "logged": held(logged),
+            "evaluated": held(evaluated),
+            "result": result.metrics,
+            "followed": followed(),
+        }
+    )
+)

@@ -52,6 +52,17 @@ def test_an_evaluation_returns_what_it_logs(store):
     assert store["result"] == pytest.approx(store["evaluated"]["metrics"])
 
 
+def test_every_period_of_a_monitor_is_a_step(store):
+    found = store["followed"]
+    (each,) = found["report"]["comparisons"]
+    for key, part in (("", "value"), ("/evidence", "evidence")):
+        steps = found["series"][f"fairgauge/selection_rate.ratio/sex/F{key}"]
+        expected = [[i, point[part]] for i, point in enumerate(each["points"])]
+        assert steps == [pytest.approx(step) for step in expected]
+    assert found["verdict"] == "fail"
+    assert found["last"]["fairgauge/selection_rate.ratio/sex/F"] == each["points"][-1]["value"]
+
+
 def test_without_mlflow_the_command_that_installs_it_is_named():
     program = (
         "import sys; sys.modules['mlflow'] = None\n"

@@ -117,6 +117,7 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
         from fairgauge.spec.spec_file import read_options
 
         options = read_options(config)
+        options.pop("monitor", None)  # what a monitor of this question tolerates: not for one audit
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

@@ -1,4 +1,4 @@
-"""ModelComparison: candidate models against the model in use on the same rows, as a frozen value."""
+"""ModelComparison: candidates against the model in use on the same rows, as a frozen value."""
 
 from __future__ import annotations
 

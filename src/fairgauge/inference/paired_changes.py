@@ -330,7 +330,8 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
 
     Examples
     --------
-    >>> low, high = distance_limits((np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2)))
+    >>> near, far = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
+    >>> low, high = distance_limits(near, far)
     >>> float(low), float(high)
     (-0.06, -0.02)
     """

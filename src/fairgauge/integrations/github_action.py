@@ -83,7 +83,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     page, saved, text = (inputs.output / f"report.{suffix}" for suffix in ("html", "json", "md"))
     code = _run(["audit", *_audited(inputs), *_written(page, saved, text)])
     if code not in _DECIDED:
-        print("::error title=fairgauge::There is no report; the log of this step states the reason")
+        print("::error title=fairgauge::There is no report; see the log of this step")
         return code
     report = load(saved)
     assert isinstance(report, Report)
@@ -95,9 +95,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         shown = inputs.output / "comparison.md"
         compared = _written(shown, shown.with_suffix(".html"))
         if _run(["compare", inputs.baseline, str(saved), *compared]) != 0:
-            print(
-                "::error title=fairgauge::There is no comparison; the log of this step states the reason"
-            )
+            print("::error title=fairgauge::There is no comparison; see the log of this step")
             return _BAD_USAGE
     elif inputs.baseline:
         print(
@@ -154,7 +152,7 @@ def _beginning(path: Path, most: int) -> str:
     if len(text.encode()) <= most:
         return text
     kept = text.encode()[:most].decode(errors="ignore").rpartition("\n")[0]
-    return f"{kept}\n\nThe whole text is in the report among the files of this run.\n"
+    return f"{kept}\n\nFurther lines are in the report among the files of this run.\n"
 
 
 def _append(environment: Mapping[str, str], name: str, text: str) -> None:

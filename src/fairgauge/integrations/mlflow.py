@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Outcome, ScopeKind
@@ -12,6 +14,7 @@ from fairgauge.pipeline import audit
 
 try:
     import mlflow
+    from mlflow.entities import Metric
     from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 except ImportError as error:
     raise MissingExtra("logging to MLflow", "mlflow", error) from error
@@ -20,13 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from fairgauge.report.estimates import Estimate
+    from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-__all__ = ["FairgaugeEvaluator", "log_report"]
+__all__ = ["FairgaugeEvaluator", "log_monitor", "log_report"]
 
 _ILLEGAL = re.compile(r"[^\w\- .]")
 _LONGEST_NAME = 250
 _MOST_AT_ONCE = 1_000
+_EVIDENCE = "/evidence"
 _FORMATS = {"html": "html", "json": "json", "md": "markdown"}
 
 
@@ -77,6 +82,74 @@ def log_report(
     for suffix, format_ in _FORMATS.items():
         client.log_text(run, render(report, format_), f"{name}/report.{suffix}")
     return metrics
+
+
+def log_monitor(
+    report: MonitorReport, name: str = "fairgauge", *, run_id: str | None = None
+) -> dict[str, float]:
+    """Log what a monitor came to, one step for each period.
+
+    Logged are the value of every comparison in every period (metrics
+    ``NAME/METRIC/FEATURE/GROUP``) and its evidence (``.../evidence``), with the number of the
+    period as the step, the dashboard and the JSON (artifacts ``NAME/monitor.html`` and ``.json``)
+    and the verdict (tag ``NAME.verdict``).
+
+    Parameters
+    ----------
+    report : MonitorReport
+        What `fairgauge.monitor` returned.
+    name : str
+        What all names begin with, where a run holds several reports.
+    run_id : str, optional
+        The run; otherwise the active run, or a new one.
+
+    Returns
+    -------
+    dict
+        The metrics of the last period that has them.
+
+    Raises
+    ------
+    MissingExtra
+        MLflow is not installed.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> with mlflow.start_run():                                     # doctest: +SKIP
+    ...     fg.mlflow.log_monitor(fg.monitor("history"))
+    """
+    from fairgauge.render.formats import render
+
+    run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
+    client = mlflow.MlflowClient()
+    now = round(time.time() * 1000)
+    steps = [
+        Metric(key, value, now, step)
+        for key, values in _series(report, name)
+        for step, value in enumerate(values)
+        if value is not None and math.isfinite(value)
+    ]
+    for start in range(0, len(steps), _MOST_AT_ONCE):
+        client.log_batch(run, metrics=steps[start : start + _MOST_AT_ONCE])
+    client.set_tag(run, f"{name}.verdict", str(report.verdict))
+    for format_ in ("html", "json"):
+        client.log_text(run, render(report, format_), f"{name}/monitor.{format_}")
+    return {each.key: each.value for each in steps}
+
+
+def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float | None]]]:
+    """Yield the values and the evidence of every comparison, period by period."""
+    taken: set[str] = set()
+    rules = Counter((each.metric, each.feature, each.group) for each in report.comparisons)
+    for each in report.comparisons:
+        parts = [each.metric, each.feature, each.group]
+        if rules[each.metric, each.feature, each.group] > 1:
+            parts.append(each.rule)
+        key = "/".join([name, *map(_allowed, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
+        key = _free(key, taken)
+        yield key, [point.value for point in each.points]
+        yield f"{key}{_EVIDENCE}", [point.evidence for point in each.points]
 
 
 def _metrics(report: Report, name: str) -> Iterator[tuple[str, float]]:

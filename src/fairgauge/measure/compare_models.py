@@ -82,7 +82,7 @@ def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sliced:
-    """A paired slice with the classes that its numbers are of, and how a statistic is read there."""
+    """A paired slice with the classes of its numbers, and how a statistic is read there."""
 
     of: PairedSlice
     class_scope: ClassScope

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairgauge.enums import ReferenceKind, Task
-from fairgauge.monitoring.comparison_counts import counts_of, without_rows
+from fairgauge.monitoring.comparison_counts import counts_of, sum_cubes, without_rows
 from fairgauge.report.monitor_results import Alarm, Decomposition, Pooled
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import outcome_masks
@@ -21,7 +19,7 @@ from fairgauge.stats.decomposition import kitagawa
 from fairgauge.stats.intervals import critical, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.comparison_counts import ComparisonId, SideCounts
@@ -113,7 +111,7 @@ def attribute(
     periods: Sequence[str],
     at: int,
     since: int,
-    cubes: Sequence[Cube],
+    together: Callable[[int, int], Cube],
     question: Spec,
     baseline: tuple[SideCounts, Cube] | None,
 ) -> Alarm:
@@ -123,8 +121,9 @@ def attribute(
     ----------
     each, rate : the comparison and the rate that it contrasts.
     counts : array of shape (periods, 4)
-    periods, cubes : the names and the counts of the periods.
+    periods : the names of the periods.
     at, since : the numbers of the period of the alarm, and of the first since the change.
+    together : returns the counts from one period to before another, as one cube.
     question : the specification of an audit.
     baseline : the counts that the rule is held against, if it is.
 
@@ -143,11 +142,11 @@ def attribute(
     elif since > 0:
         before_counts = counts[:since]
         before = pooled(before_counts, rate, periods[0], periods[since - 1])
-        earlier = reduce(add, cubes[:since])
+        earlier = together(0, since)
     if before is None or earlier is None or before.value is None or after.value is None:
         return Alarm(period=periods[at], since=periods[since], after=after, before=None)
     change, low, high = _change(before_counts.sum(axis=0), counts[since:].sum(axis=0), rate)
-    later = reduce(add, cubes[since:])
+    later = together(since, len(periods))
     return Alarm(
         period=periods[at],
         since=periods[since],
@@ -180,8 +179,8 @@ def _decompose(
     each: ComparisonId, rate: MonitoredRate, before: Cube, after: Cube, question: Spec
 ) -> Decomposition | None:
     """Divide the change of the difference of the rates into composition and treatment."""
-    blank = without_rows(before + after)  # the same groups and strata in both
-    old, new = (_parts(each, rate, cube + blank, question) for cube in (before, after))
+    blank = without_rows(sum_cubes([before, after]))  # the same groups and strata in both
+    old, new = (_parts(each, rate, sum_cubes([cube, blank]), question) for cube in (before, after))
     composition, treatment = kitagawa(*old.group, *new.group)
     if rate.by != "rate":
         mix, within = kitagawa(*old.reference, *new.reference)

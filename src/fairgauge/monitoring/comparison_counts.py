@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -93,16 +94,28 @@ class ComparisonCounts:
 class Collector:
     """Collects the counts of comparisons from one cube after the other.
 
-    ``rates`` are those of the rules that counts decide exactly.
+    ``rates`` are those of the rules that counts decide exactly, and ``resumed`` are the counts of
+    earlier periods.
     """
 
     spec: MonitorSpec
     rates: Mapping[int, MonitoredRate]
+    resumed: ComparisonCounts | None = None
     _known: Cube | None = None
     _periods: list[list[RuleCounts]] = field(default_factory=list)
     _incomplete: list[bool] = field(default_factory=list)
     _references: dict[ComparisonId, str] = field(default_factory=dict)
     _arrivals: dict[ComparisonId, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.resumed is not None:
+            held = self.resumed
+            self._arrivals = dict(zip(held.ids, held.arrivals, strict=True))
+            self._references = dict(zip(held.ids, held.references, strict=True))
+
+    @property
+    def _before(self) -> int:
+        return 0 if self.resumed is None else len(self.resumed.counts)
 
     def expect(self, cube: Cube) -> None:
         """Take note of the comparisons of a baseline, which are known before the first period."""
@@ -120,7 +133,7 @@ class Collector:
             found = self._read(cube)
         except SpecError as error:
             raise DataError(f"the period {period}: {error}") from None
-        self._note(found, len(self._periods))
+        self._note(found, self._before + len(self._periods))
         self._periods.append(found)
         self._incomplete.append(lacks_labels(cube))
 
@@ -128,8 +141,13 @@ class Collector:
         """Return the counts of all periods so far."""
         ids = list(self._arrivals)
         position = {each: i for i, each in enumerate(ids)}
-        counts = np.zeros((len(self._periods), len(ids), 4))
-        for t, held in enumerate(self._periods):
+        counts = np.zeros((self._before + len(self._periods), len(ids), 4))
+        incomplete = np.zeros(len(counts), dtype=bool)
+        if self.resumed is not None:
+            counts[: self._before, : len(self.resumed.ids)] = self.resumed.counts
+            incomplete[: self._before] = self.resumed.incomplete
+        incomplete[self._before :] = self._incomplete
+        for t, held in enumerate(self._periods, self._before):
             for each in held:
                 counts[t, [position[key] for key in each.ids]] = each.counts
         return ComparisonCounts(
@@ -137,7 +155,7 @@ class Collector:
             list(self._arrivals.values()),
             [self._references[each] for each in ids],
             counts,
-            np.array(self._incomplete, dtype=bool),
+            incomplete,
         )
 
     def _note(self, found: Sequence[RuleCounts], period: int) -> None:
@@ -155,7 +173,7 @@ class Collector:
             # a value that is named in the question may be absent on one day
             if self._known is None:
                 raise
-            found = list(rule_counts(cube + self._known, self.spec, self.rates))
+            found = list(rule_counts(sum_cubes([cube, self._known]), self.spec, self.rates))
         if self._known is None:
             self._known = without_rows(cube)
         return found
@@ -244,6 +262,11 @@ def lacks_labels(cube: Cube) -> bool:
         return False
     table = cube.marginal([axis])
     return bool(table.sums["rows"][table.codes[:, 0] < 0].sum() > 0)
+
+
+def sum_cubes(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of several periods as one; two may well hold the same counts."""
+    return reduce(lambda one, other: one.add(other, allow_duplicates=True), cubes)
 
 
 def without_rows(cube: Cube) -> Cube:

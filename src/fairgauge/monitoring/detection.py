@@ -18,11 +18,12 @@ rules and groups together. It is divided before anything is known of the outcome
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.monitoring.fold import state_of
 from fairgauge.report.monitor_results import Baseline
 from fairgauge.stats.exact_contrasts import exact_limits
 from fairgauge.stats.sequential import EDetector, Tolerated
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts
+    from fairgauge.monitoring.fold import Fold
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule, MonitorSpec
     from fairgauge.stats.arrays import Array
 
@@ -47,12 +49,14 @@ class Detected:
     low, high : arrays of shape (comparisons,): the tolerated values.
     threshold : array of shape (comparisons,).
     evidence : array of shape (periods, comparisons).
+    detectors : the state of the detector of each contrast, after the last period.
     """
 
     low: Array
     high: Array
     threshold: Array
     evidence: Array
+    detectors: dict[str, dict[str, Array]]
 
 
 def divide_alpha(alpha: float, arrivals: Sequence[int]) -> Array:
@@ -78,6 +82,7 @@ def detect(
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
     baselines: Mapping[ComparisonId, Baseline],
+    resumed: Fold | None = None,
 ) -> Detected:
     """Fold the counts of all periods into evidence.
 
@@ -91,6 +96,8 @@ def detect(
         The rate that each rule contrasts.
     baselines : mapping
         The baselines of the comparisons that have one, with their limits.
+    resumed : Fold, optional
+        What the first of the periods came to, of the same comparisons.
     """
     periods, size, _ = counts.counts.shape
     low, high = np.empty(size), np.empty(size)
@@ -104,7 +111,10 @@ def detect(
         else:
             low[i], high[i] = baseline.low + rule.low, baseline.high + rule.high
             spent[i] /= 2
+    begin = 0 if resumed is None else resumed.periods
     evidence = np.zeros((periods, size))
+    evidence[:begin] = 0.0 if resumed is None else resumed.evidence
+    detectors: dict[str, dict[str, Array]] = {}
     threshold = np.full(size, np.inf)
     by_contrast: dict[str, list[int]] = {}
     for i, each in enumerate(counts.ids):
@@ -120,13 +130,16 @@ def detect(
             shift=spec.worth_catching,
         )
         threshold[held] = detector.threshold
-        for t in range(periods):
+        if resumed is not None:
+            detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
+        for t in range(begin, periods):
             x_d, n_d, x_a, n_a = counts.counts[t, held].T
             if by == "rate":
                 x_a = n_a = np.zeros_like(n_d)
             detector = detector.observe(x_a, n_a, x_d, n_d)
             evidence[t, held] = detector.statistic
-    return Detected(low, high, threshold, evidence)
+        detectors[by] = state_of(detector)
+    return Detected(low, high, threshold, evidence, detectors)
 
 
 def baseline_limits(

@@ -2,24 +2,28 @@
 
 Layout: ``period=2026-11-20/counts.cube.json``, which DuckDB, Spark and Athena list as a table
 partitioned by period. Names that begin with an underscore, which they ignore, hold the question
-(``_monitor.json``), the baselines (``_baseline=DIGEST``) and imported values.
+(``_monitor.json``), the baselines (``_baseline=DIGEST``), imported values, and a fold of the
+periods that saves time and can always be computed again.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.monitoring.store import open_store
 from fairgauge.report.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from fairgauge.monitoring.store import Store
@@ -28,6 +32,7 @@ COUNTS = "counts.cube.json"
 _PARTITION = "period="
 _SPEC = "_monitor.json"
 _IMPORTED = "_imported.json"
+_FOLD = "_fold.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
 
@@ -91,12 +96,29 @@ class History:
         DataError
             The period is absent, or cannot be read.
         """
-        name = _file(period)
-        text = self._store.read(name)
-        if text is None:
-            raise DataError(f"the history {quote(self.name)} has no period {period}")
+        return self._parsed(period, *self._texts([period]))
+
+    def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
+        """Return the counts of several periods, each parsed where it is needed.
+
+        Raises
+        ------
+        DataError
+            A period is absent, or cannot be read.
+        """
+        return PeriodCubes(periods, self._texts(periods), self._parsed)
+
+    def _texts(self, periods: Sequence[Period]) -> list[str]:
+        found = []
+        for period, text in zip(periods, self._store.read_all([*map(_file, periods)]), strict=True):
+            if text is None:
+                raise DataError(f"the history {quote(self.name)} has no period {period}")
+            found.append(text)
+        return found
+
+    def _parsed(self, period: Period, text: str) -> Cube:
         try:
-            return read_cube(text, f"{self.name}/{name}")
+            return read_cube(text, f"{self.name}/{_file(period)}")
         except CubeError as error:
             message = f"{error}. Restore it, or remove it and count the period {period} again"
             raise CubeError(message) from None
@@ -195,6 +217,16 @@ class History:
         if self._store.read(_SPEC) != text:
             self._store.replace(_SPEC, text)
 
+    @property
+    def fold_text(self) -> str | None:
+        """Return the text of the fold that was kept; None where none was."""
+        return self._store.read(_FOLD)
+
+    def keep_fold(self, text: str) -> None:
+        """Keep a fold, where the history can be written: it is never needed."""
+        with suppress(DataError):
+            self._store.replace(_FOLD, text)
+
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
@@ -212,6 +244,50 @@ class History:
         every = sorted([*held, *new], key=lambda each: (each.period, each.metric, each.group))
         self._store.replace(_IMPORTED, json.dumps([asdict(each) for each in every], indent=1))
         return len(new)
+
+
+class PeriodCubes(Sequence[Cube]):
+    """The counts of periods, each parsed when it is first needed.
+
+    Attributes
+    ----------
+    texts : the texts of the cubes.
+    """
+
+    def __init__(
+        self,
+        periods: Sequence[Period],
+        texts: list[str],
+        parse: Callable[[Period, str], Cube],
+    ) -> None:
+        self.texts = texts
+        self._periods = periods
+        self._parse = parse
+        self._parsed: dict[int, Cube] = {}
+        self._sums: dict[tuple[int, int], Cube] = {}
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, at: int) -> Cube: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Cube]: ...
+
+    def __getitem__(self, at: int | slice) -> Cube | list[Cube]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        i = range(len(self))[at]
+        if i not in self._parsed:
+            self._parsed[i] = self._parse(self._periods[i], self.texts[i])
+        return self._parsed[i]
+
+    def together(self, first: int, end: int) -> Cube:
+        """Return the counts from one period to before another as one; made once for all alarms."""
+        if (first, end) not in self._sums:
+            self._sums[first, end] = sum_cubes(self[first:end])
+        return self._sums[first, end]
 
 
 def _file(period: Period) -> str:

@@ -19,10 +19,11 @@ from fairgauge.monitoring.attribution import (
 )
 from fairgauge.monitoring.comparison_counts import Collector, SideCounts, exact_rates, rule_counts
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
-from fairgauge.monitoring.history import History
+from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
+from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period
-from fairgauge.monitoring.spending import outside, period_estimates
+from fairgauge.monitoring.spending import ALL_GROUPS, outside, period_estimates
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring.detection import Detected
-    from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
@@ -102,12 +103,15 @@ def monitor(
     asked = _asked(held, spec)
     every = [p for p in held.periods if at is None or p <= parse_period(at)]
     periods = [p for p in every if asked.start is None or p >= asked.start]
-    cubes = [held.cube(period) for period in periods]
+    cubes = held.cubes(periods)
     if cubes and asked.question.task is None:  # as the first rows showed it when they were counted
         asked = replace(asked, question=replace(asked.question, task=cubes[0].plan.asked.task))
-    _check_alike(held, periods, cubes, asked)
+    kept = read_fold(held.fold_text, asked, cubes.texts)
+    _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    comparisons, waiting, late = _follow(names, cubes, asked)
+    comparisons, waiting, late, fold = _follow(names, cubes, asked, kept)
+    if fold is not None and at is None and isinstance(held, History):
+        held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
     return MonitorReport(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -134,6 +138,7 @@ class _Cubes:
     name = "counts"
     imported = ()
     spec = None
+    fold_text = None
 
     def __init__(self, cubes: Mapping[str, Cube]) -> None:
         self._cubes = {parse_period(name): cube for name, cube in cubes.items()}
@@ -141,9 +146,9 @@ class _Cubes:
             raise DataError("the periods are of different lengths; monitor each length alone")
         self.periods = sorted(self._cubes)
 
-    def cube(self, period: Period) -> Cube:
-        """Return the counts of a period."""
-        return self._cubes[period]
+    def cubes(self, periods: Sequence[Period]) -> PeriodCubes:
+        """Return the counts of several periods."""
+        return PeriodCubes(periods, [""] * len(periods), lambda period, _: self._cubes[period])
 
 
 def _held(history: History | str | Path | Mapping[str, Cube]) -> History | _Cubes:
@@ -170,12 +175,20 @@ def _last_part(name: str) -> str:
 
 
 def _check_alike(
-    held: History | _Cubes, periods: Sequence[Period], cubes: Sequence[Cube], asked: MonitorSpec
+    held: History | _Cubes,
+    periods: Sequence[Period],
+    cubes: Sequence[Cube],
+    asked: MonitorSpec,
+    checked: int,
 ) -> None:
-    """Refuse cubes that count different things, or not what is asked, or that are a baseline."""
+    """Refuse cubes that count different things, or not what is asked, or that are a baseline.
+
+    The first cubes may have been ``checked`` when they were folded.
+    """
     from fairgauge.cube.plan import plan
 
-    for period, cube in zip(periods, cubes, strict=True):
+    new = list(zip(periods[checked:], cubes[checked:], strict=True))
+    for period, cube in new:
         if cubes[0].plan != cube.plan:
             difference = cubes[0].plan.difference(cube.plan)
             raise CubeError(
@@ -191,7 +204,7 @@ def _check_alike(
             )
     if all(rule.baseline is None for rule in asked.rules):
         return
-    digests = {cube.digest: period for period, cube in zip(periods, cubes, strict=True)}
+    digests = {cube.digest: period for period, cube in new}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None and rule.baseline.cube.digest in digests:
             message = (
@@ -221,28 +234,36 @@ class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
     late: tuple[tuple[str, str, str], ...]
+    fold: Fold | None
 
 
-def _follow(names: Sequence[str], cubes: Sequence[Cube], asked: MonitorSpec) -> _Followed:
-    """Follow every comparison over the periods."""
+def _follow(
+    names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, kept: Fold | None
+) -> _Followed:
+    """Follow every comparison over the periods; return also a fold that is worth keeping."""
     if not cubes:
-        return _Followed((), (), ())
+        return _Followed((), (), (), None)
     rates = exact_rates(asked, cubes[0])
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    collector = Collector(asked, rates)
+    collector = Collector(asked, rates, None if kept is None else kept.counts)
     for rule in asked.rules:
         if rule.baseline is not None:
             collector.expect(rule.baseline.cube)
-    for name, cube in zip(names, cubes, strict=True):
+    begin = 0 if kept is None else kept.periods
+    for name, cube in zip(names[begin:], cubes[begin:], strict=True):
         collector.add(cube, name)
     counts = collector.collected()
+    if kept is not None and not kept.fits(counts):
+        kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = _spending(cubes, asked, others)
     arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
     alphas = divide_alpha(asked.alpha, arrivals)
     exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
     last = _last_complete(counts, asked)
+    baselines = _baselines(asked, counts, exact, rates)
+    detected = detect(counts, exact, asked, rates, baselines, kept)
     found = [
-        *_counted(names, cubes, counts, exact, asked, rates, last),
+        *_counted(names, cubes, counts, exact, asked, rates, last, detected, baselines),
         *_estimated(names, cubes, spent, approximate, asked),
     ]
     ids = [*counts.ids, *spent]
@@ -253,7 +274,10 @@ def _follow(names: Sequence[str], cubes: Sequence[Cube], asked: MonitorSpec) -> 
         if first > 0
     )
     waiting = tuple(names[last:]) if any(map(_needs_label, rates.values())) else ()
-    return _Followed(tuple(found[i] for i in order), waiting, tuple(late))
+    fold = None
+    if begin < len(names) and not others and detected.evidence.size <= LARGEST:
+        fold = Fold(counts, detected.evidence, detected.detectors)
+    return _Followed(tuple(found[i] for i in order), waiting, tuple(late), fold)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
@@ -272,21 +296,17 @@ def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
 
 def _counted(
     names: Sequence[str],
-    cubes: Sequence[Cube],
+    cubes: PeriodCubes,
     counts: ComparisonCounts,
     alphas: Array,
     asked: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
     complete: int,
+    detected: Detected,
+    baselines: Mapping[ComparisonId, Baseline],
 ) -> list[MonitoredComparison]:
     """Return the comparisons that counts decide exactly."""
     held = _baseline_counts(asked, counts, rates)
-    baselines = {
-        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
-        for each, alpha in zip(counts.ids, alphas.tolist(), strict=True)
-        if each in held
-    }
-    detected = detect(counts, alphas, asked, rates, baselines)
     found = []
     for i, each in enumerate(counts.ids):
         rate, rule = rates[each.rule], asked.rules[each.rule]
@@ -302,7 +322,7 @@ def _counted(
                 names[:entered],
                 int(crossed[0]),
                 _start(counts.counts[: crossed[0] + 1, i], rate, detected, i),
-                cubes[:entered],
+                cubes.together,
                 asked.question,
                 (held[each], baseline.cube) if baseline is not None and each in held else None,
             )
@@ -320,7 +340,9 @@ def _counted(
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),
                 points=_points(names, counts.counts[:, i], rate, detected, i, entered, asked),
-                state=_state(alarm, counts.counts[:entered, i], rate, baselines.get(each), asked),
+                state=_state(
+                    alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
+                ),
                 alarm=alarm,
             )
         )
@@ -334,6 +356,21 @@ def _start(counts: Array, rate: MonitoredRate, detected: Detected, i: int) -> in
         x_a = n_a = np.zeros_like(n_d)
     tolerated = Tolerated(detected.low[i], detected.high[i], rate.by)
     return likeliest_start(tolerated, x_a, n_a, x_d, n_d)
+
+
+def _baselines(
+    asked: MonitorSpec,
+    counts: ComparisonCounts,
+    alphas: Array,
+    rates: Mapping[int, MonitoredRate],
+) -> dict[ComparisonId, Baseline]:
+    """Return the baselines of the comparisons that have one, with their limits."""
+    held = _baseline_counts(asked, counts, rates)
+    return {
+        each: baseline_limits(held[each], alpha, rates[each.rule], asked.rules[each.rule])
+        for each, alpha in zip(counts.ids, alphas.tolist(), strict=True)
+        if each in held
+    }
 
 
 def _baseline_counts(
@@ -387,11 +424,14 @@ def _state(
     alarm: Alarm | None,
     counts: Array,
     rate: MonitoredRate,
+    rule: MonitorRule,
     baseline: Baseline | None,
     asked: MonitorSpec,
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
+    if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
+        return MonitorState.INSUFFICIENT
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]
     if baseline is not None:
         sizes += [baseline.n_group, baseline.n_reference]
@@ -467,13 +507,14 @@ def _of_estimates(
         alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
     sparse = all(point.sparse or point.value is None for point in points)
     state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
-    any_estimate = next(iter(periods.values()))
+    held_against = next(iter(periods.values())).reference
+    alone = each.group == ALL_GROUPS or held_against is None
     return MonitoredComparison(
         rule=str(rule),
         metric=rule.metric,
         feature=each.feature,
         group=each.group,
-        reference="" if any_estimate.reference is None else str(any_estimate.reference),
+        reference="" if alone else str(held_against),
         detector=Detector.ALPHA_SPENDING,
         alpha=alpha,
         threshold=None,

@@ -10,7 +10,7 @@ from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.tables import Role, RowKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fairgauge.published.printed_numbers import Printed
     from fairgauge.published.tables import PublishedRow, PublishedTable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MIN_SHARE = 0.02
 """The share of people below which a category need not have a ratio, nor be the reference."""
+_PRECISE = 0.005
 _LARGE = 50
 """People from which two rows of the same numbers are more likely a copy than a coincidence."""
 
@@ -42,15 +43,17 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
     >>> [str(fault.code) for fault in check_arithmetic(table_of(grids_of_text(text)[0]))]
     ['rate_mismatch', 'unknown_not_stated']
     """
-    return [
+    found = [
         *(fault for row in table.rows for fault in _counts(table, row)),
         *(fault for row in table.rows for fault in _rate(table, row)),
         *_repeated(table),
+        *_ignored(table),
         *_totals(table),
         *_reference(table, min_share),
         *_ratios(table),
         *_omitted(table, min_share),
     ]
+    return sorted(found, key=lambda fault: fault.row or (len(table.rows) + 1, ""))
 
 
 def printed_reference(table: PublishedTable) -> PublishedRow | None:
@@ -58,35 +61,34 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
     It is the row whose printed ratio is 1; of several, the one with the highest rate.
     """
-    found = _references(table)
-    return max(found, key=lambda row: (row.rate_range or (-1.0,))[0], default=None)
+    ones = _ones(table)
+    return max(ones, key=_rate_at_least, default=None)
 
 
 def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
     """Return the row of the highest selection rate among categories of a share of the people."""
     admitted = [row for row in table.groups if row.rate_range and _large(table, row, min_share)]
-    return max(admitted, key=lambda row: (row.rate_range or (-1.0,))[0], default=None)
+    return max(admitted, key=_rate_at_least, default=None)
 
 
-def _references(table: PublishedTable) -> list[PublishedRow]:
-    ones = [row for row in table.groups if row.ratio is not None and row.ratio.value == 1]
-    ranges = {row.number: row.rate_range for row in ones}
-    best = max((found[0] for found in ranges.values() if found), default=None)
-    if best is None:
-        return ones
-    # a ratio of .998 is printed as 1.00 too: those rows are no references
-    alike = [r for r in ones if (of := ranges[r.number]) and of[1] >= best and r.ratio is not None]
-    close = [
+def _rate_at_least(row: PublishedRow) -> float:
+    return -1.0 if row.rate_range is None else row.rate_range[0]
+
+
+def _ones(table: PublishedTable) -> list[PublishedRow]:
+    return [row for row in table.groups if row.ratio is not None and row.ratio.value == 1]
+
+
+def _not_one(table: PublishedTable, reference: PublishedRow) -> list[PublishedRow]:
+    """Return the rows whose ratio is printed as 1, and is not, nor rounds to it."""
+    return [
         row
-        for row in ones
-        if row not in alike and row.ratio and not _rounds_to_one(row, best, row.ratio)
+        for row in _ones(table)
+        if row is not reference
+        and row.ratio is not None
+        and (bounds := _ratio(row, reference))
+        and not any(row.ratio.agrees(*each) for each in bounds)
     ]
-    return alike + close
-
-
-def _rounds_to_one(row: PublishedRow, best: float, printed: Printed) -> bool:
-    of = row.rate_range
-    return of is not None and best > 0 and printed.agrees(of[0] / best, of[1] / best)
 
 
 def _large(table: PublishedTable, row: PublishedRow, min_share: float) -> bool:
@@ -178,6 +180,11 @@ def _repeated(table: PublishedTable) -> Iterator[Fault]:
             yield _fault(FaultCode.REPEATED_ROW, table, other, other=one.name)
 
 
+def _ignored(table: PublishedTable) -> Iterator[Fault]:
+    if table.ignored:
+        yield _fault(FaultCode.COLUMNS_IGNORED, table, None, columns=table.ignored)
+
+
 def _totals(table: PublishedTable) -> Iterator[Fault]:
     """Hold totals against the sum of the rows, with the people of unknown category or without."""
     totals = [row for row in table.of(RowKind.TOTAL) if _of_all(row)]
@@ -215,15 +222,12 @@ def _of_all(row: PublishedRow) -> bool:
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     if not any(row.ratio is not None for row in table.groups):
         return
-    found = _references(table)
-    if not found:
+    reference = printed_reference(table)
+    if reference is None:
         yield _fault(FaultCode.NO_REFERENCE, table, None)
         return
-    reference = printed_reference(table)
-    assert reference is not None
-    for other in found:
-        if other is not reference:
-            yield _fault(FaultCode.SEVERAL_REFERENCES, table, other, other=reference.name)
+    for other in _not_one(table, reference):
+        yield _fault(FaultCode.SEVERAL_REFERENCES, table, other, other=reference.name)
     best = highest(table, min_share)
     if best is None or reference.rate_range is None:
         return
@@ -256,71 +260,95 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
     reference = printed_reference(table) or _fitting_reference(table)
     if reference is None or reference.rate_range is None:
         return
+    several = _not_one(table, reference)
     for row in table.groups:
-        if row.ratio is None or row is reference or (bounds := _ratio(row, reference)) is None:
+        if row.ratio is None or row is reference or row in several or _fits(row, reference):
             continue
-        if row.ratio.agrees(*bounds):
+        bounds = _ratio(row, reference)
+        if bounds is None:
             continue
-        middle = sum(bounds) / 2
         code = FaultCode.RATIO_MISMATCH
         more: dict[str, Parameter] = {}
-        inverse = sorted(1 / each for each in bounds if each > 0)
-        other = next(
-            (
-                each.name
-                for each in table.groups
-                if each not in (row, reference)
-                and (other_bounds := _ratio(row, each)) is not None
-                and row.ratio.agrees(*other_bounds)
-            ),
-            None,
-        )
-        if len(inverse) == 2 and row.ratio.agrees(*inverse):
+        others = [o for o in table.groups if o not in (row, reference)]
+        other = next((o.name for o in others if _ratio(row, o) and _fits(row, o)), None)
+        inverse = [(1 / high, 1 / low) for low, high in bounds if low > 0]
+        if any(row.ratio.agrees(*each) for each in inverse):
             code = FaultCode.RATIO_INVERTED
-        elif other is not None and row.ratio.margin <= 0.005:
+        elif other is not None and row.ratio.margin <= _PRECISE:
             code, more = FaultCode.RATIO_OF_ANOTHER_REFERENCE, {"other": other}
         yield _fault(
             code,
             table,
             row,
             printed=row.ratio.text,
-            ratio=middle,
+            ratio=sum(bounds[0]) / 2,
             reference=reference.name,
             **more,
         )
 
 
-def _ratio(row: PublishedRow, reference: PublishedRow) -> tuple[float, float] | None:
-    """Return the ratios that rates allow: of the counts, and of the printed rates as well.
+def _fits(row: PublishedRow, reference: PublishedRow) -> bool:
+    """Return whether a printed ratio is that of two rows, or nothing shows that it is not."""
+    bounds = _ratio(row, reference)
+    return bounds is None or row.ratio is None or any(row.ratio.agrees(*each) for each in bounds)
 
-    Both are in use: a ratio of rounded rates is no fault.
+
+def _ratio(row: PublishedRow, reference: PublishedRow) -> list[tuple[float, float]] | None:
+    """Return the ranges of ratios that are right: of the counts, and of the printed rates.
+
+    A ratio of printed rates is in use, and no fault. Where there are no counts, the printed rates
+    are both rounded or both cut off.
     """
     own, other = row.rate_range, reference.rate_range
     if own is None or other is None or other[0] <= 0:
         return None
-    low, high = own[0] / other[1], own[1] / other[0]
-    if row.rate is not None and reference.rate is not None and reference.rate.value > 0:
-        rounded = row.rate.value / reference.rate.value
-        near = abs(rounded - (low + high) / 2) <= 2 * (row.rate.margin + reference.rate.margin)
-        if near or row.share is None:
-            low, high = min(low, rounded), max(high, rounded)
-    return low, high
+    if row.share is not None and reference.share is not None:
+        exact = row.share / reference.share
+        found = [(exact, exact)]
+        if row.rate is not None and reference.rate is not None and reference.rate.value > 0:
+            printed = row.rate.value / reference.rate.value
+            if abs(printed - exact) <= 2 * (row.rate.margin + reference.rate.margin):
+                found.append((printed, printed))
+        return found
+    return [
+        ((low(row)) / high(reference), high(row) / low(reference))
+        for low, high in ((_rounded_low, _rounded_high), (_cut_low, _cut_high))
+        if low(reference) > 0
+    ]
+
+
+def _rounded_low(row: PublishedRow) -> float:
+    return _own(row, lambda rate: max(rate.low, 0.0))
+
+
+def _rounded_high(row: PublishedRow) -> float:
+    return _own(row, lambda rate: rate.value + rate.margin)
+
+
+def _cut_low(row: PublishedRow) -> float:
+    return _own(row, lambda rate: rate.value)
+
+
+def _cut_high(row: PublishedRow) -> float:
+    return _own(row, lambda rate: rate.high)
+
+
+def _own(row: PublishedRow, of: Callable[[Printed], float]) -> float:
+    """Return the rate of the counts, else an end of the printed one."""
+    if row.share is not None:
+        return row.share
+    return 0.0 if row.rate is None else of(row.rate)
 
 
 def _fitting_reference(table: PublishedTable) -> PublishedRow | None:
     """Return the row that most printed ratios compare with, where none has a ratio of 1."""
     printed = [row for row in table.groups if row.ratio is not None]
 
-    def fits(reference: PublishedRow) -> int:
-        return sum(
-            row.ratio.agrees(*bounds)
-            for row in printed
-            if row.ratio is not None and (bounds := _ratio(row, reference)) is not None
-        )
+    def fitting(reference: PublishedRow) -> int:
+        return sum(_ratio(row, reference) is not None and _fits(row, reference) for row in printed)
 
-    candidates = [*table.rows]
-    best = max(candidates, key=fits, default=None)
-    return best if best is not None and fits(best) * 2 > len(printed) else None
+    best = max(table.rows, key=fitting, default=None)
+    return best if best is not None and fitting(best) * 2 > len(printed) else None
 
 
 def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:

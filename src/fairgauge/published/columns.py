@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published.printed_numbers import Printed, is_blank, read_number
+from fairgauge.published.table_files import Grid
 from fairgauge.published.tables import PublishedRow, PublishedTable, Role, RowKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from fairgauge.published.table_files import Grid
 
 _NUMBERS = (Role.N, Role.SELECTED, Role.RATE, Role.RATIO)
 _HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
@@ -34,6 +33,7 @@ _HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_FEWEST_PARTS, _FEWEST_ROWS = 2, 2
 _TOTAL = re.compile(r"^(grand )?(total|all|overall|sum)\b", re.IGNORECASE)
 _UNKNOWN = re.compile(
     r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
@@ -72,7 +72,43 @@ def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTa
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is Role.CATEGORY]
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
-    numbered = _numbers(grid, numbers)
+    rows = _rows(grid, category, _numbers(grid, numbers))
+    if not rows:
+        raise DataError(f"{_called(grid)} has no row with a number")
+    dimensions = tuple(grid.header[i] or "category" for i in category)
+    unread = (i for i in range(len(grid.header)) if i not in found and _is_numeric(grid, i))
+    return PublishedTable(
+        name=grid.name or " × ".join(dimensions),
+        dimensions=dimensions,
+        columns={role: grid.header[i] for role, i in numbers.items()},
+        rows=rows,
+        ignored=tuple(grid.header[i] for i in unread),
+    )
+
+
+def parts_of(grid: Grid) -> list[Grid]:
+    """Return the tables that stand below one header, each under a row with its name.
+
+    A row whose first cell alone is filled is such a name where several rows follow each.
+    """
+    starts = [i for i, row in enumerate(grid.rows) if row[0] and not any(row[1:])]
+    ends = [*starts[1:], len(grid.rows)] if starts else []
+    sizes = [end - start - 1 for start, end in zip(starts, ends, strict=True)]
+    if len(starts) < _FEWEST_PARTS or starts[0] != 0 or min(sizes) < _FEWEST_ROWS:
+        return [grid]
+    return [
+        Grid(
+            f"{grid.name}: {grid.rows[start][0]}" if grid.name else grid.rows[start][0],
+            grid.header,
+            grid.rows[start + 1 : end],
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _rows(
+    grid: Grid, category: Sequence[int], numbered: Mapping[Role, Sequence[Printed | None]]
+) -> tuple[PublishedRow, ...]:
     rows = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
@@ -83,15 +119,7 @@ def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTa
         above = _filled(values, above)
         own = {str(role): column[at] for role, column in numbered.items()}
         rows.append(PublishedRow(number=at + 1, categories=tuple(above), kind=_kind(above), **own))
-    if not rows:
-        raise DataError(f"the table {quote(grid.name)} has no row with a number")
-    dimensions = tuple(grid.header[i] or "category" for i in category)
-    return PublishedTable(
-        name=grid.name or " × ".join(dimensions),
-        dimensions=dimensions,
-        columns={role: grid.header[i] for role, i in numbers.items()},
-        rows=tuple(rows),
-    )
+    return tuple(rows)
 
 
 def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
@@ -120,7 +148,8 @@ def _roles(grid: Grid, given: Mapping[str, Role]) -> dict[int, Role]:
     if problems:
         raise SpecError(problems)
     found = {grid.header.index(name): role for name, role in given.items()}
-    text = [i for i in range(len(grid.header)) if i not in found and not _is_numeric(grid, i)]
+    free = [i for i in range(len(grid.header)) if i not in found]
+    text = [i for i in free if not _is_numeric(grid, i) and not _is_empty(grid, i)]
     if Role.CATEGORY not in found.values():
         found |= dict.fromkeys(text, Role.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
@@ -190,16 +219,16 @@ def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
     headers = listing(header or "(no header)" for header in grid.header)
     if Role.CATEGORY not in roles:
         raise DataError(
-            f"no column of the table {quote(grid.name)} names categories: it has {headers}; "
+            f"no column of {_called(grid)} names categories: it has {headers}; "
             "name it: --column category=NAME"
         )
     if not ({Role.N, Role.SELECTED} <= roles or Role.RATE in roles):
         missing = [role for role in (Role.N, Role.SELECTED, Role.RATE) if role not in roles]
         flags = " ".join(f"--column {role}=NAME" for role in missing)
         raise DataError(
-            f"the table {quote(grid.name)} needs the number of people and of selected people, or "
+            f"{_called(grid)} needs the number of people and of selected people, or "
             f"the selection rates; of its columns {headers} none is known to be the "
-            f"{' or the '.join(map(_words, missing))}; name it: {flags}"
+            f"{' or the '.join(map(_words, missing))}; name those that it has: {flags}"
         )
 
 
@@ -211,7 +240,7 @@ def _numbers(grid: Grid, columns: Mapping[Role, int]) -> dict[Role, list[Printed
         for at, text in enumerate(cells):
             if not is_blank(text) and read_number(text) is None:
                 raise DataError(
-                    f"row {at + 1} of the table {quote(grid.name)} has {quote(text)} as the "
+                    f"row {at + 1} of {_called(grid)} has {quote(text)} as the "
                     f"{_words(role)} (column {quote(grid.header[i])}); write a number, or leave it "
                     "empty"
                 )
@@ -235,12 +264,20 @@ def _is_numeric(grid: Grid, i: int) -> bool:
     return bool(cells) and sum(read_number(cell) is not None for cell in cells) * 2 > len(cells)
 
 
+def _is_empty(grid: Grid, i: int) -> bool:
+    return all(is_blank(row[i]) for row in grid.rows)
+
+
 def _is_whole(grid: Grid, i: int) -> bool:
     found = [read_number(row[i]) for row in grid.rows]
     known = [number for number in found if number is not None]
     return bool(known) and all(
         number.value == int(number.value) and not number.percent for number in known
     )
+
+
+def _called(grid: Grid) -> str:
+    return f"the table {quote(grid.name)}" if grid.name else "the table"
 
 
 def _words(role: Role) -> str:

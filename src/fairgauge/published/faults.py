@@ -36,6 +36,7 @@ class FaultCode(StrEnum):
     RATIO_MISSING = "ratio_missing"  # n, share
     RATIO_OF_UNKNOWN = "ratio_of_unknown"  # printed
     NUMBERS_MISSING = "numbers_missing"  # columns
+    COLUMNS_IGNORED = "columns_ignored"  # columns
     CATEGORY_MISSING = "category_missing"  # categories
     UNKNOWN_NOT_STATED = "unknown_not_stated"
 
@@ -46,6 +47,7 @@ _NOTES = frozenset(
         FaultCode.REFERENCE_IS_SMALL,
         FaultCode.NO_REFERENCE,
         FaultCode.CATEGORY_MISSING,
+        FaultCode.COLUMNS_IGNORED,
         FaultCode.UNKNOWN_NOT_STATED,
     }
 )

@@ -30,6 +30,7 @@ class CheckedGroup:
     name : the category.
     n, selected, rate : the people, those selected, and their share; None where not printed.
     printed : the printed ratio as it stands, None without one.
+    is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
     p_value : Fisher's exact test of equal selection rates; None of the reference.
@@ -46,12 +47,18 @@ class CheckedGroup:
     selected: int | None
     rate: float | None
     printed: str | None
+    is_reference: bool = False
     ratio: float | None = None
     interval: Interval | None = None
     p_value: float | None = None
     flips: bool | None = None
     possible: tuple[float, float] | None = None
     verdict: Verdict | None = None
+
+    @property
+    def deciding(self) -> Interval | None:
+        """Return the interval by which the limit is decided, None without one."""
+        return None if self.verdict is None else self.verdict.interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +117,11 @@ class Check:
     def errors(self) -> int:
         """Return how many errors all tables have."""
         return sum(len(table.errors) for table in self.tables)
+
+    @property
+    def counted(self) -> bool:
+        """Return whether a table has counts from which ratios have intervals."""
+        return any(group.interval is not None for table in self.tables for group in table.groups)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -180,7 +192,7 @@ def _plain_table(table: CheckedTable) -> Plain:
 
 
 def _plain_group(group: CheckedGroup) -> Plain:
-    verdict = group.verdict
+    verdict, deciding = group.verdict, group.deciding
     own = ("name", "n", "selected", "rate", "printed", "ratio")
     return {
         **{name: plain(getattr(group, name)) for name in own},
@@ -188,6 +200,9 @@ def _plain_group(group: CheckedGroup) -> Plain:
         "p_value": group.p_value,
         "flips": group.flips,
         "possible": None if group.possible is None else list(group.possible),
+        "is_reference": group.is_reference,
+        "deciding_low": None if deciding is None else deciding.low,
+        "deciding_high": None if deciding is None else deciding.high,
         "verdict": None if verdict is None else str(verdict.outcome),
         "verdict_reason": None if verdict is None else verdict.says,
     }

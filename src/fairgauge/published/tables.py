@@ -80,12 +80,14 @@ class PublishedTable:
     dimensions : the headers of the category columns: ``("sex",)``, ``("sex", "race")``.
     columns : the header of every other column that is read.
     rows : its rows in order.
+    ignored : the headers of columns of numbers that are not read.
     """
 
     name: str
     dimensions: tuple[str, ...]
     columns: Mapping[Role, str]
     rows: tuple[PublishedRow, ...]
+    ignored: tuple[str, ...] = ()
 
     @property
     def groups(self) -> tuple[PublishedRow, ...]:

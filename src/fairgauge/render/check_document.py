@@ -29,18 +29,20 @@ if TYPE_CHECKING:
 
     from fairgauge.published.faults import Fault
     from fairgauge.published.results import Check, CheckedGroup, CheckedTable
+    from fairgauge.report.results import Interval
 
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their last "
     "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
     "category's selection rate with the highest one among categories that are large enough. Their "
-    "confidence intervals are MOVER's of Wilson's limits; p-values are Fisher's exact test. Both "
-    "take the reference as given. Verdicts are by wider intervals, which allow for the choice of "
-    "the reference by the data (multiple comparisons with the best). "
+    "confidence intervals are MOVER's of Wilson's limits and take the reference as given; with a "
+    "limit they allow for the choice of the reference by the data (multiple comparisons with the "
+    "best). p-values are Fisher's exact test. "
     "The flip rule asks whether one more selection in the category and one fewer in the reference "
     "would make the category's rate the higher one. Possible ratios put people of unknown category "
-    "wherever they move the ratio most, into the reference too."
+    "wherever they move the ratio most, into the reference too, which may then be another of the "
+    "categories that are large enough."
 )
 """How a published table is checked."""
 
@@ -86,11 +88,16 @@ def _words(outcome: Outcome) -> str:
 
 
 def _limit(check: Check) -> Iterator[str]:
-    if check.limit is not None:
-        yield (
-            f"Ratios are held against {check.limit:g} with {100 * check.level:.4g}% confidence "
-            "intervals, each ratio by itself."
-        )
+    if check.limit is None:
+        return
+    if not check.counted:
+        yield "No table has the counts of selected people, so that no ratio has an interval."
+        return
+    yield (
+        f"Ratios are held against {check.limit:g}. The {100 * check.level:.4g}% confidence "
+        "intervals allow for the choice of the reference by the data; verdicts are not adjusted "
+        "for the number of ratios."
+    )
 
 
 def _summary(check: Check) -> Iterator[Block]:
@@ -98,12 +105,19 @@ def _summary(check: Check) -> Iterator[Block]:
     outcomes = [each.outcome for each in check.verdicts]
     if check.limit is None or not outcomes:
         return
-    counts = [(outcomes.count(each), str(each).replace("_", " ")) for each in Outcome]
-    shown = [f"{count:,} {word}" for count, word in counts if count]
-    decided = outcomes.count(Outcome.PASS) + outcomes.count(Outcome.FAIL)
+    words = {
+        Outcome.PASS: ("passes", "pass"),
+        Outcome.FAIL: ("fails", "fail"),
+        Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+        Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
+    }
+    shown = [
+        f"{count:,} {plural(count, *verbs)}"
+        for outcome, verbs in words.items()
+        if (count := outcomes.count(outcome))
+    ]
     yield Paragraph(
-        f"Of {len(outcomes):,} {plural(len(outcomes), 'ratio', 'ratios')}, {decided:,} "
-        f"{plural(decided, 'is', 'are')} decided: {listing(shown)}."
+        f"Of {len(outcomes):,} {plural(len(outcomes), 'ratio', 'ratios')}, {listing(shown)}."
     )
     if len(check.tables) > 1:
         columns = ("Table", "Ratios", "Pass", "Fail", "Undecided", "Errors")
@@ -136,17 +150,17 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
         yield Paragraph("Errors", Tone.BAD)
         yield Items(tuple(map(_fault, errors)))
     yield Facts(tuple(_facts(table, check)))
-    rated = [group for group in table.groups if group.ratio is not None]
+    rated = [group for group in table.groups if group.interval is not None]
     if rated:
-        level = f"{100 * check.level:.4g}% CI"
+        shown = [group for group in table.groups if group.is_reference or group in rated]
         yield Chart(
             "Impact ratio: selection rate divided by that of the reference",
-            tuple(_chart_row(group, table) for group in rated),
+            tuple(_chart_row(group) for group in shown),
             Unit.RATIO,
             neutral=1.0,
             allowed=None if check.limit is None else (check.limit, float("inf")),
         )
-        yield _groups(table, level)
+    yield _groups(table, f"{100 * check.level:.4g}% CI")
     if notes:
         yield Items(tuple(map(_fault, notes)))
 
@@ -160,14 +174,13 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "reference", words
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
-    if table.other_reference is not None and check.limit is not None:
+    if table.other_reference is not None:
         name, changed = table.other_reference
-        effect = (
-            f"would change the verdict of {listing([called(group) for group in changed])}"
-            if changed
-            else "would change no verdict"
-        )
-        yield "another reference", f"{called(name)} {effect}"
+        groups = listing([called(group) for group in changed])
+        effect = f"would change the verdict of {groups}" if changed else "would change no verdict"
+        words = "has a higher rate or is the one printed"
+        decided = f"; as the reference it {effect}" if check.limit is not None else ""
+        yield "another reference", f"{called(name)} {words}{decided}"
     if table.unknown is not None:
         yield "unknown category", f"{table.unknown:,} people"
 
@@ -178,23 +191,26 @@ def _fault(fault: Fault) -> str:
     return f"{where}{text if where else text[:1].upper() + text[1:]}."
 
 
-def _chart_row(group: CheckedGroup, table: CheckedTable) -> ChartRow:
-    interval = group.interval
-    low, high = (None, None) if interval is None else tuple(interval)
+def _chart_row(group: CheckedGroup) -> ChartRow:
+    low, high = tuple(_interval(group) or (None, None))
     verdict = group.verdict
-    reference = group.name == table.reference
-    text = "reference" if reference else f"{group.ratio:.3f}"
+    sparse = verdict is not None and verdict.outcome is Outcome.NOT_EVALUATED
+    text = "reference" if group.is_reference else f"{group.ratio:.3f}"
     if low is not None and high is not None:
         text += f" ({low:.3f} to {high:.3f})"
     return ChartRow(
         called(group.name),
-        Mark(group.ratio, low, high, sparse=verdict is not None
-             and verdict.outcome is Outcome.NOT_EVALUATED),
+        Mark(group.ratio, low, high, sparse=sparse),
         text,
-        below=verdict.says if verdict and verdict.outcome is Outcome.NOT_EVALUATED else "",
+        below=verdict.says if verdict is not None and sparse else "",
         badge="" if verdict is None else str(verdict.outcome).replace("_", " "),
         tone=Tone.PLAIN if verdict is None else _TONES.get(verdict.outcome, Tone.UNSURE),
-    )  # fmt: skip
+    )
+
+
+def _interval(group: CheckedGroup) -> Interval | None:
+    """Return the interval that is shown: the one that decides, where there is a limit."""
+    return group.deciding or group.interval
 
 
 def _groups(table: CheckedTable, level: str) -> Table:
@@ -203,26 +219,26 @@ def _groups(table: CheckedTable, level: str) -> Table:
     heads += ["Possible"] if possible else []
     columns = tuple(Column(each, numeric=i > 0) for i, each in enumerate(heads))
     rows = tuple(
-        tuple(_plain_cell(text) for text in _cells(group, table, possible=possible))
+        tuple(_plain_cell(text) for text in _cells(group, possible=possible))
         for group in table.groups
     )
     return Table("Categories", columns, rows)
 
 
-def _cells(group: CheckedGroup, table: CheckedTable, *, possible: bool) -> list[str]:
-    interval = group.interval
+def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:
+    interval = _interval(group)
     cells = [
         called(group.name),
         "" if group.n is None else f"{group.n:,}",
         "" if group.selected is None else f"{group.selected:,}",
-        "" if group.rate is None else f"{100 * group.rate:.1f}%",
+        "" if group.rate is None else f"{100 * group.rate:.2f}%",
         group.printed or "",
         "" if group.ratio is None else f"{group.ratio:.3f}",
         "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
         _p(group.p_value),
         {True: "yes", False: "no", None: ""}[group.flips],
     ]
-    if group.name == table.reference:
+    if group.is_reference:
         cells[6] = "reference"
     if possible:
         ends = group.possible

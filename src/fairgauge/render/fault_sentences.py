@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import listing, quote
@@ -25,7 +26,9 @@ def _column(p: dict[str, Any]) -> str:
 
 
 def _not_whole(p: dict[str, Any]) -> str:
-    return f"the {_column(p)} is {p['printed']}, which is not a whole number"
+    dotted = re.fullmatch(r"\d{1,3}(\.\d{3})+", str(p["printed"]))
+    hint = "; if the dot separates thousands, write a comma or nothing" if dotted else ""
+    return f"the {_column(p)} is {p['printed']}, which is not a whole number{hint}"
 
 
 def _negative(p: dict[str, Any]) -> str:
@@ -70,7 +73,7 @@ def _ratio_mismatch(p: dict[str, Any]) -> str:
 
 def _ratio_inverted(p: dict[str, Any]) -> str:
     return (
-        f"the impact ratio {p['printed']} is upside down: compared with {quote(p['reference'])} it "
+        f"the impact ratio {p['printed']} is inverted: compared with {quote(p['reference'])} it "
         f"is {_number(p['ratio'])}"
     )
 
@@ -146,9 +149,19 @@ def _category_missing(p: dict[str, Any]) -> str:
     return f"these combinations have no row: {listing(p['categories'])}"
 
 
+def _columns_ignored(p: dict[str, Any]) -> str:
+    return (
+        f"these columns of numbers are not read: {listing(p['columns'])}; a table with a column "
+        "for each group is checked one group at a time (--column)"
+    )
+
+
 def _unknown_not_stated(p: dict[str, Any]) -> str:
     del p
-    return "the table does not state how many people are of unknown category"
+    return (
+        "no row of the table states how many people are of unknown category; look for it in the "
+        "text around the table"
+    )
 
 
 def _number(value: float) -> str:
@@ -177,6 +190,7 @@ _DESCRIBED: dict[FaultCode, Callable[[dict[str, Any]], str]] = {
     FaultCode.RATIO_MISSING: _ratio_missing,
     FaultCode.RATIO_OF_UNKNOWN: _ratio_of_unknown,
     FaultCode.NUMBERS_MISSING: _numbers_missing,
+    FaultCode.COLUMNS_IGNORED: _columns_ignored,
     FaultCode.CATEGORY_MISSING: _category_missing,
     FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
 }

@@ -62,7 +62,7 @@ def _also(each: Estimate) -> str:
     rate = compared_rate(each.metric) or each.metric
     sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
     level = "lower" if gap(each) < 0 else "higher"
-    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(each)})"
+    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(singled_out(each))})"
 
 
 def group_words(each: Estimate, section: Results) -> str:

@@ -40,6 +40,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.alarm is not None:
         return " ".join(filter(None, _alarm(each, each.alarm)))
     subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
+    if each.state is MonitorState.INSUFFICIENT and each.baseline is None and _unbounded(each):
+        return f"{subject}: insufficient data for any value, as the baseline has no such group."
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.threshold is None:
@@ -49,6 +51,10 @@ def describe_comparison(each: MonitoredComparison) -> str:
         f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
         f"{_evidence(evidence)}; an alarm needs {_evidence(each.threshold)}."
     )
+
+
+def _unbounded(each: MonitoredComparison) -> bool:
+    return math.isinf(each.low) and math.isinf(each.high)
 
 
 def describe_promise(report: MonitorReport) -> str:
@@ -85,7 +91,7 @@ def tolerated_words(each: MonitoredComparison) -> str:
         return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
 
     points = " pp" if kind is Unit.POINTS else ""
-    if math.isinf(each.low) and math.isinf(each.high):
+    if _unbounded(each):
         return "any value"
     if math.isinf(each.high):
         return f"{end(each.low)}{points} or more"

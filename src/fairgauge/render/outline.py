@@ -233,15 +233,23 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     by the interval. A group's true and false positive rates are one finding.
     """
     searched = list(_searched(sections))
+    factors = zip(searched, _adjustments_for_rates(searched), strict=True)
+    times = {(id(section), rate): factor for (section, rate), factor in factors}
     found: list[Finding] = []
     stated: set[tuple[int, str | None]] = set()
-    for (section, rate), times in zip(searched, _adjustments_for_rates(searched), strict=True):
-        worst = _worst(rate, section.differences(rate), times)
+    for section, rate in searched:
+        worst = _worst(rate, section.differences(rate), times[id(section), rate])
         if worst is None:
             continue
-        if rate in _DECIDED_AGAINST_LABEL and (id(section), worst.group) in stated:
+        groups = {group for at, group in stated if at == id(section)}
+        if (
+            rate in _DECIDED_AGAINST_LABEL
+            and groups
+            and (section.mirrored or worst.group in groups)
+        ):
             continue
-        found.append(_finding(section, rate, worst))
+        false_positives = times.get((id(section), "false_positive_rate"), 1.0)
+        found.append(_finding(section, rate, worst, false_positives))
         stated |= {(id(section), found[-1].also.group)} if found[-1].also else set()
     found.sort(key=_importance)
     return found
@@ -338,7 +346,8 @@ def _stands_out(each: Estimate, times: float) -> bool:
     return significant(each) and (together is None or neutral(each.metric) not in together)
 
 
-def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
+def _finding(section: Results, rate: str, worst: Estimate, times: float) -> Finding:
+    """Return a finding; ``times`` adjusts p-values of false positive rates for all rates."""
     ratio = section.find(f"{rate}.ratio", worst.group)
     if ratio is not None and ratio.class_scope != worst.class_scope:
         ratio = None
@@ -350,7 +359,7 @@ def _finding(section: Results, rate: str, worst: Estimate) -> Finding:
     also = None
     if rate == "true_positive_rate":
         others = section.differences("false_positive_rate")
-        also = next((e for e in others if e.group == worst.group and significant(e)), None)
+        also = next((e for e in others if e.group == worst.group and _stands_out(e, times)), None)
         if also is not None and also.class_scope != worst.class_scope:
             also = None
     return Finding(section, rate, worst, ratio, adjusted[0] if adjusted else None, also)

@@ -22,6 +22,7 @@ from fairgauge.enums import (
     Turn,
 )
 from fairgauge.reasons import ReasonCode
+from fairgauge.report.monitor_results import Detector, MonitorState
 from fairgauge.values import Json
 
 if TYPE_CHECKING:
@@ -327,6 +328,71 @@ def comparison_schema() -> Schema:
         "metrics": _map(_FACTS),
     }
     return _named("Two fairness audits compared", properties)
+
+
+def monitor_schema() -> Schema:
+    """Return the JSON Schema of the report of a monitor."""
+    sizes = {"n_group": _WHOLE, "n_reference": _WHOLE}
+    rates = {"rate_group": _null(_NUMBER), "rate_reference": _null(_NUMBER), **sizes}
+    value = dict.fromkeys(("value", "low", "high"), _null(_NUMBER))
+    pooled = _object({"first": _null(_STRING), "last": _null(_STRING), **value, **rates})
+    decomposition = _object(
+        {**dict.fromkeys(("change", "composition", "treatment"), _FINITE), "by": _list(_STRING)}
+    )
+    alarm = _object(
+        {
+            "period": _STRING,
+            "since": _STRING,
+            "after": pooled,
+            "before": _null(pooled),
+            **dict.fromkeys(("change", "low", "high"), _null(_FINITE)),
+            "decomposition": _null(decomposition),
+        }
+    )
+    baseline = _object(
+        {"source": _STRING, "digest": _STRING, "value": _null(_NUMBER), "low": _NUMBER,
+         "high": _NUMBER, **sizes}
+    )  # fmt: skip
+    point = _object(
+        {"period": _STRING, **value, **rates, "evidence": _null(_FINITE), "sparse": _BOOLEAN}
+    )
+    comparison = _object(
+        {
+            **dict.fromkeys(("rule", "metric", "feature", "group", "reference"), _STRING),
+            "detector": _words(Detector),
+            "alpha": _FINITE,
+            "threshold": _null(_FINITE),
+            "low": _NUMBER,
+            "high": _NUMBER,
+            "baseline": _null(baseline),
+            "points": _list(point),
+            "state": _words(MonitorState),
+            "alarm": _null(alarm),
+            "evidence": _null(_FINITE),
+            "says": _STRING,
+        }
+    )
+    names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
+    properties: Schema = {
+        "schema": {"const": "fairgauge.monitor_report/1"},
+        "tool": _TOOL,
+        "created": _STRING,
+        "history": _STRING,
+        "model": _STRING,
+        "spec": _map(_ANY),
+        "periods": _list(_STRING),
+        "absent": _list(_STRING),
+        "waiting": _list(_STRING),
+        "late_groups": _list(_list(_STRING)),
+        "horizon": _WHOLE,
+        "alpha": _FINITE,
+        "length": _STRING,
+        "verdict": _words(Outcome),
+        "comparisons": _list(comparison),
+        "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),
+        "imported": _list(_object({**names, "value": _NUMBER})),
+    }
+    return _named("Report of a monitor", properties)
 
 
 def cube_schema() -> Schema:

@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from fairgauge.stats.arrays import Array
 
 _STEPS = 200
@@ -21,6 +23,7 @@ def ratio_bounds(
     n: Sequence[float],
     unknown: float,
     unknown_selected: float | None = None,
+    eligible: Sequence[bool] | None = None,
 ) -> tuple[Array, Array]:
     """Return the smallest and largest ratio to the highest rate, over all places of the unknown.
 
@@ -36,10 +39,12 @@ def ratio_bounds(
         People whose category is not known.
     unknown_selected : number, optional
         How many of them were selected; where it is not known, any number may be.
+    eligible : sequence of bool, optional
+        The categories whose rate may be the highest that ratios compare with; all by default.
 
     Returns
     -------
-    low, high : arrays in [0, 1]
+    low, high : arrays in [0, 1]; of a category that is not eligible, in [0, inf]
         A value for every category. People may be split, so that the bounds hold and are reached to
         within one person. nan where nobody is selected anywhere.
 
@@ -53,15 +58,26 @@ def ratio_bounds(
     if not rates[0].any() and not (unknown_selected is None and unknown):
         nowhere = np.full(len(rates[1]), np.nan)
         return nowhere, nowhere.copy()
-    bounds = [_bounds(*rates, at, unknown, unknown_selected) for at in range(len(rates[1]))]
+    allowed = np.ones(len(rates[1]), dtype=bool) if eligible is None else np.asarray(eligible)
+    bounds = [
+        _bounds(*rates, allowed, at, unknown, unknown_selected) for at in range(len(rates[1]))
+    ]
     low, high = np.asarray(bounds, dtype=np.float64).T
     return low, high
 
 
 def _bounds(
-    selected: Array, n: Array, at: int, unknown: float, unknown_selected: float | None
+    selected: Array,
+    n: Array,
+    eligible: NDArray[np.bool_],
+    at: int,
+    unknown: float,
+    unknown_selected: float | None,
 ) -> tuple[float, float]:
-    own, others = (selected[at], n[at]), np.arange(len(n)) != at
+    own, others = (selected[at], n[at]), eligible & (np.arange(len(n)) != at)
+    most = 1.0 if eligible[at] else np.inf
+    if not others.any():
+        return 1.0, 1.0
 
     def lowest(rejected: float, chosen: float) -> float:
         highest = ((selected[others] + chosen) / (n[others] + chosen)).max()
@@ -84,7 +100,7 @@ def _bounds(
             ),
             -_least(lambda k: -largest(k, unknown - k), unknown),
         )
-    return min(ends[0], 1.0), min(ends[1], 1.0)
+    return min(ends[0], most), min(ends[1], most)
 
 
 def _split_between(

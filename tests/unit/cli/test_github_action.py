@@ -96,7 +96,7 @@ def test_a_mistake_is_an_error_with_its_reason(act, tmp_path):
     assert done.returncode == 2
     assert "no column 'nothing'" in done.stderr
     assert commands(done) == [
-        "::error title=fairgauge::There is no report; the log of this step says why"
+        "::error title=fairgauge::There is no report; see the log of this step"
     ]
     assert not (tmp_path / "GITHUB_STEP_SUMMARY").exists()
     (tmp_path / "before.json").write_text("{}")
@@ -110,7 +110,7 @@ def test_a_long_report_is_cut_at_a_line(act, tmp_path, monkeypatch):
 
     (tmp_path / "x.md").write_text("é" * 10 + "\n" + "é" * 10)
     cut = github_action._beginning(tmp_path / "x.md", 25)
-    assert cut.startswith("é" * 10 + "\n\nThe rest")
+    assert cut.startswith("é" * 10 + "\n\nFurther lines")
 
 
 def test_every_input_of_the_action_reaches_the_script():

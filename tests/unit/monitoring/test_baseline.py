@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from conftest_monitoring import asked, cube, day_names
@@ -17,23 +19,22 @@ from fairgauge.monitoring.monitor_spec import (
     MonitorSpec,
     read_monitor_spec,
 )
+from fairgauge.report.monitor_results import MonitorState
 from fairgauge.stats.exact_contrasts import exact_limits
-
-
-def coverage(n_d, n_a, p_d, p_a, comparison, alpha=0.1):
-    """Return the exact coverage of the limits, every table enumerated."""
-    x_d, x_a = np.meshgrid(np.arange(n_d + 1), np.arange(n_a + 1), indexing="ij")
-    low, high = exact_limits(x_d, n_d, x_a, n_a, alpha, comparison)
-    value = {"difference": p_d - p_a, "ratio": p_d / p_a, "rate": p_d}[comparison]
-    weight = binom.pmf(x_d, n_d, p_d) * binom.pmf(x_a, n_a, p_a)
-    return weight[(low - 1e-9 <= value) & (value <= high + 1e-9)].sum()
 
 
 @pytest.mark.parametrize("comparison", ["difference", "ratio", "rate"])
 @pytest.mark.parametrize(("n_d", "n_a"), [(8, 30), (25, 25)])
 def test_limits_never_cover_less_than_they_promise(n_d, n_a, comparison):
+    """The exact coverage: every table enumerated, at 16 pairs of rates."""
+    x_d, x_a = np.meshgrid(np.arange(n_d + 1), np.arange(n_a + 1), indexing="ij")
+    low, high = exact_limits(x_d, n_d, x_a, n_a, 0.1, comparison)
     rates = (0.02, 0.2, 0.5, 0.93)
-    held = [coverage(n_d, n_a, p, q, comparison) for p in rates for q in rates]
+    held = []
+    for p_d, p_a in product(rates, rates):
+        value = {"difference": p_d - p_a, "ratio": p_d / p_a, "rate": p_d}[comparison]
+        weight = binom.pmf(x_d, n_d, p_d) * binom.pmf(x_a, n_a, p_a)
+        held.append(weight[(low - 1e-9 <= value) & (value <= high + 1e-9)].sum())
     assert min(held) >= 0.9
 
 
@@ -71,6 +72,17 @@ def test_a_shift_away_from_the_baseline_is_found(baseline):
     assert alarmed.alarm.since == "2026-01-11"
     assert alarmed.alarm.before.first is None
     assert "in the baseline" in alarmed.says
+
+
+def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline):
+    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline}
+    groups = {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120}, "X": {"tp": 1, "fn": 99}}
+    counts = {name: fg.confusion("sex", groups) for name in day_names(30)}
+    report = fg.monitor(counts, asked(rule))
+    (alone,) = [each for each in report.comparisons if each.group == "X"]
+    assert alone.state is MonitorState.INSUFFICIENT
+    assert alone.baseline is None
+    assert "insufficient data for any value" in alone.says
 
 
 def test_a_baseline_is_of_other_rows_than_the_periods(baseline, tmp_path):

@@ -255,3 +255,9 @@ def test_values_of_an_earlier_system_are_shown(folder):
     ]
     report.save(folder / "d.html")
     assert "Values of an earlier system" in (folder / "d.html").read_text()
+
+
+def test_one_day_is_audited_with_the_same_file(folder):
+    result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "-q")
+    assert result.exit_code == 0, result.output
+    assert fairgauge("validate", folder / "0.csv", "-c", folder / "monitor.toml").exit_code == 0

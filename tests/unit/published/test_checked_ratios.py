@@ -157,3 +157,38 @@ def test_a_small_category_is_never_the_reference_and_the_table_says_what_it_woul
 def test_options_out_of_range_are_named(options, message):
     with pytest.raises(fg.SpecError, match=message):
         fg.check(NEW_YORK, **options)
+
+
+def test_a_verdict_never_contradicts_the_interval_that_is_shown():
+    text = "group,n,hired\nA,400,200\nB,400,145\nC,400,190\nD,400,197\nE,400,193\n"
+    found = groups(text, limit=0.8)
+    for group in found.values():
+        if group.verdict is not None:
+            low, high = group.deciding
+            assert low <= group.interval.low <= group.interval.high <= high
+            expected = Outcome.PASS if low >= 0.8 else Outcome.FAIL if high < 0.8 else None
+            assert group.verdict.outcome is (expected or Outcome.INCONCLUSIVE)
+    assert f"{found['C'].deciding.low:.3f} to" in str(fg.check(text, limit=0.8))
+
+
+def test_a_category_that_stands_twice_is_not_called_the_reference():
+    found = fg.check("group,n,hired\nA,100,45\nB,100,64\nB,100,40\n").tables[0].groups
+    assert [group.is_reference for group in found] == [False, True, False]
+    assert found[2].ratio is None
+
+
+def test_rates_without_counts_have_ratios_and_no_interval():
+    found = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n", limit=0.8)
+    (table,) = found.tables
+    assert table.groups[1].ratio == pytest.approx(0.30 / 0.52)
+    assert table.groups[1].interval is None
+    assert found.verdict is Outcome.INCONCLUSIVE
+    assert "no ratio has an interval" in str(found)
+
+
+def test_what_is_possible_holds_the_ratio_of_a_category_too_small_to_be_the_reference():
+    text = "group,n,hired\nA,5000,2500\nB,4000,1800\nC,60,48\nUnknown,100,\n"
+    found = groups(text)
+    low, high = found["C"].possible
+    assert low < found["C"].ratio < high
+    assert found["A"].possible[1] == 1.0

@@ -200,3 +200,57 @@ def test_a_total_with_or_without_the_unknown_is_right():
         rows.append(["Unknown", "", "250", "", "", ""])
         rows.append(["Total", "", f"{n:,}", str(selected), "", ""])
         assert errors(markdown(rows)) == []
+
+
+def test_a_tie_for_the_highest_rate_has_two_ratios_of_one():
+    header = ["Sex", "Applicants", "Selected", "Rate", "Impact Ratio"]
+    rows = [["Male", "200", "100", "50.0%", "1.00"], ["Female", "100", "50", "50.0%", "1.00"]]
+    assert errors(markdown(rows, header)) == []
+
+
+def test_a_column_of_ratios_without_any_is_no_category():
+    header = ["Sex", "Applicants", "Selected", "Rate", "Impact Ratio"]
+    for blank in ("N/A", ""):
+        rows = [["Male", "100", "40", "40%", blank], ["Female", "50", "15", "30%", blank]]
+        (table,) = fg.check(markdown(rows, header)).tables
+        assert table.name == "Sex"
+        assert [group.n for group in table.groups] == [100, 50]
+        assert table.unknown is None
+
+
+def test_tables_below_one_header_are_checked_one_by_one():
+    text = """Category,Applicants,Selected,Rate,Impact Ratio
+Sex,,,,
+Male,1679,745,44.4%,1.00
+Female,1156,465,40.2%,0.91
+Race,,,,
+White,1374,616,44.8%,1.00
+Black,549,182,33.2%,0.74
+"""
+    found = fg.check(text)
+    assert [table.name for table in found.tables] == ["Sex", "Race"]
+    assert found.errors == 0
+
+
+@pytest.mark.parametrize(("printed", "wrong"), [("0.91", False), ("0.92", False), ("0.93", True)])
+def test_rates_that_are_both_rounded_or_both_cut_off(printed, wrong):
+    header = ["Category", "Scoring Rate", "Impact Ratio"]
+    rows = [["Male", "52%", "1.00"], ["Female", "47%", printed]]
+    assert bool(errors(markdown(rows, header))) is wrong
+
+
+def test_columns_that_are_not_read_are_named():
+    header = ["Race", "Men", "Men hired", "Women", "Women hired"]
+    rows = [["A", "100", "50", "90", "40"], ["B", "80", "30", "70", "30"]]
+    (table,) = fg.check(
+        markdown(rows, header), columns={"n": "Men", "selected": "Men hired"}
+    ).tables
+    assert FaultCode.COLUMNS_IGNORED in {fault.code for fault in table.faults}
+
+
+def test_errors_stand_in_the_order_of_the_rows():
+    def change(rows):
+        rows[9][4], rows[2][5], rows[5][3] = "1%", "9.0", "9999"
+
+    found = [row for _, row in errors(planted(change)) if row]
+    assert found == sorted(found)

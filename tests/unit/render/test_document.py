@@ -304,3 +304,59 @@ def test_what_adjusting_does_is_stated_of_differences_never_of_ratios():
     assert texts[0].startswith(
         "Female (Gender), base rate: −14.2 pp, 95% CI −17.0 to −11.3 overall."
     )
+
+
+def test_the_error_rates_of_a_group_are_one_finding():
+    cells = {
+        "a": {"tp": 50, "fn": 50, "fp": 10, "tn": 90},
+        "b": {"tp": 90, "fn": 10, "fp": 40, "tn": 60},
+    }
+    found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
+    (odds,) = (each for each in found if each.rate == "true_positive_rate")
+    assert odds.difference.group == odds.also.group == "a"
+    assert "false_positive_rate" not in {each.rate for each in found}
+    text = " ".join(render(fg.audit(fg.confusion("g", cells)), "text").split())
+    assert "50.0% vs 90.0%" in text
+    assert "and a lower false positive rate: 10.0% vs 40.0%" in text
+
+
+def test_groups_whose_names_need_their_feature_have_it():
+    cells = {"yes": {"tp": 50, "fn": 250}, "no": {"tp": 250, "fn": 50}}
+    report = fg.audit(fg.confusion("smoker", cells), rules=["selection_rate.ratio >= 0.8"])
+    text = render(report, "text")
+    assert "FAIL for smoker = yes" in text
+    assert "1. smoker = yes is selected less often" in text
+
+
+def test_the_comparisons_that_p_values_are_adjusted_for_are_counted():
+    report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)})
+    assert "p adjusted for 3 comparisons." in render(report, "html")
+    two = audit({"a": (50, 100), "b": (80, 100)})
+    assert "p adjusted for" not in render(two, "html")  # both tests are one
+
+
+def test_a_column_that_one_table_has_no_room_for_is_in_none():
+    rng = np.random.default_rng(1)
+    n = 600
+    rows = {"y": rng.integers(0, 2, n), "p": rng.integers(0, 2, n)}
+    rows["short"] = rng.choice(["a", "b"], n)
+    rows["long"] = rng.choice(
+        ["a name of thirty characters, A", "a name of thirty characters, B"], n
+    )
+    report = fg.audit(pl.DataFrame(rows), label="y", prediction="p", sensitive=["short", "long"])
+    lines = render(report, "text", width=80).splitlines()
+    heads = [line.split()[2:] for line in lines if line.startswith(("short ", "long "))]
+    assert len(heads) == 2
+    assert heads[0] == heads[1]
+    assert any(line.strip().startswith("Not shown (--full):") for line in lines)
+
+
+def test_a_mean_over_classes_that_is_the_same_in_every_group_is_not_shown():
+    rng = np.random.default_rng(2)
+    rows = {name: rng.choice(list("abc"), 600) for name in ("y", "p", "g")}
+    report = fg.audit(
+        pl.DataFrame(rows), label="y", prediction="p", sensitive="g", task="multiclass"
+    )
+    macro = next(s for s in sections_of(report) if s.class_scope.average == "macro")
+    assert "true_positive_rate" in macro.rates
+    assert "selection_rate" not in macro.rates

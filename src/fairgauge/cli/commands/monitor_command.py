@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,10 @@ def command() -> None:
 def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of its output."""
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
-    shown: Callable[..., Any] = format_option("monitor")(output_option("monitor")(quiet(to)))
+    mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
+    shown: Callable[..., Any] = format_option("monitor")(
+        output_option("monitor")(mlflow(quiet(to)))
+    )
     return shown
 
 
@@ -60,6 +64,7 @@ def run(
     format_: str,
     outputs: tuple[str, ...],
     quiet: bool,
+    mlflow: bool,
 ) -> int:
     """Count DATA as one period of HISTORY, a folder or URL, and decide over all periods.
 
@@ -78,12 +83,15 @@ def run(
     named = parse_period(period)
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
-    added = held.add(named, _counted(data, at, spec, config), replace=replace)
+    counts = _counted(data, at, spec, config)
+    if config and not held.periods:
+        held.keep_spec(spec)  # first, so that no history lacks it
+    added = held.add(named, counts, replace=replace)
     if not added:
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    return _show(monitor(held, spec), format_, outputs, quiet=quiet)
+    return _show(monitor(held, spec), format_, outputs, quiet=quiet, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -102,6 +110,7 @@ def status(
     outputs: tuple[str, ...],
     table: str | None,
     quiet: bool,
+    mlflow: bool,
 ) -> int:
     """Show what the periods of HISTORY come to; nothing is changed.
 
@@ -115,7 +124,7 @@ def status(
     report = monitor(history, config, at=at)
     if table is not None:
         _write_table(report, table)
-    return _show(report, format_, outputs, quiet=quiet)
+    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -218,6 +227,7 @@ def _show(
     outputs: tuple[str, ...],
     *,
     quiet: bool,
+    mlflow: bool,
 ) -> int:
     from fairgauge.render.formats import render, save_all
 
@@ -225,6 +235,9 @@ def _show(
         raise DataError(f"--quiet is an option of text, not of {format_}")
     text = render(report, format_, **looks(format_), **({"quiet": True} if quiet else {}))
     save_all(report, outputs)
+    if mlflow:
+        # by its name, as a user would: integrations stand above the command line
+        import_module("fairgauge.integrations.mlflow").log_monitor(report)
     say(text)
     return _EXIT_CODES.get(report.verdict, 0)
 
