@@ -325,9 +325,9 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
 
 
 def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    """Note that the counts are protected."""
+    """State that the counts are protected, as a warning: every number is to be read by it."""
     if cube.min_cell is not None:
-        yield Diagnostic.note(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
+        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:

@@ -70,6 +70,7 @@ MODULES = [
     "fairgauge.checking",
     "fairgauge.comparison.compare_reports",
     "fairgauge.cube.confusion",
+    "fairgauge.evidence.protection",
     "fairgauge.evidence.sealing",
     "fairgauge.integrations.scikit_learn",
     "fairgauge.planning",

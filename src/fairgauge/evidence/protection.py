@@ -159,27 +159,31 @@ class _History:
         """Return which cells the attacker would learn."""
         return disclosed_by_history(*self.ranges(published), self.min_cell)
 
-    def repeated(self, published: Array) -> tuple[Mask, Mask]:
-        """Return which cells may be of the same rows as before, and which are then learned."""
+    def learned_if_repeated(self, published: Array) -> Mask:
+        """Return which cells the attacker would learn who takes all rows to be those of before.
+
+        None, where the ranges of some cell do not allow the same rows.
+        """
         low, high = self.ranges(published)
-        same = low[-2:].max(axis=0) <= high[-2:].min(axis=0)
-        return same, disclosed_by_repetition(low, high, self.min_cell)
+        repeated = (low[-2:].max(axis=0) <= high[-2:].min(axis=0)).all()
+        return np.asarray(disclosed_by_repetition(low, high, self.min_cell) & repeated)
 
 
 def _rounded(counts: Array, history: _History, random: np.random.Generator) -> Array:
-    """Round every count to a multiple that the attacker does not defeat."""
+    """Round every count to a multiple that the attacker does not defeat.
+
+    Whether a rounding is accepted depends on nothing but what is published, and any rounding may be
+    drawn first, so that every table that agrees with what is published could have given it.
+    """
     base = history.min_cell
     below, above = base * (counts // base), base * -(-counts // base)
-    defeated = {"below": history.learned(below), "above": history.learned(above)}
-    if history.before:
-        (same_below, by_below), (same_above, by_above) = map(history.repeated, (below, above))
-        if (same_below | same_above).all():  # an attacker may take all rows to be the same
-            defeated["below"] |= by_below
-            defeated["above"] |= by_above
+    defeated_below, defeated_above = history.learned(below), history.learned(above)
     drawn = rounded_randomly(counts, base, random)
-    safe = np.where(defeated["below"], above, np.where(defeated["above"], below, drawn))
-    lost = defeated["below"] & defeated["above"]
-    if lost.any() or history.learned(safe).any():
+    safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
+    other = np.where(safe == below, above, below)
+    safe = np.where(history.learned_if_repeated(safe), other, safe)
+    lost = history.learned(safe) | history.learned_if_repeated(safe)
+    if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} of {len(counts):,} cells cannot be protected beside what was "
             "published before: their numbers can be inferred from both tables. Publish these "
