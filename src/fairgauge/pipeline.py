@@ -119,6 +119,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
+            *_protection(cube),
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *assumed_positive(cube, spec, measured.task),
@@ -323,6 +324,12 @@ def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
     return reasons, used
 
 
+def _protection(cube: Cube) -> Iterator[Diagnostic]:
+    """State that the counts are protected, as a warning: every number is to be read by it."""
+    if cube.min_cell is not None:
+        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
+
+
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     """Note which options of the question that counts carry are overridden."""
     if not isinstance(data, Cube) or data.question is None:
@@ -334,7 +341,8 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
 
 def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
-    yield from prediction_is_label(cube, spec)
+    if cube.min_cell is None:  # few errors may be rounded to none
+        yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
     yield from same_names(cube, spec)

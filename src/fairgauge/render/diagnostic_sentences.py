@@ -55,6 +55,14 @@ def _excluded(d: Diagnostic) -> str:
     return text
 
 
+def _protected(d: Diagnostic) -> str:
+    return (
+        f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
+        "numbers of rows too. Rates, differences and ratios are those of the rounded counts, with "
+        "bounds over all tables that agree with them; confidence intervals include the bounds"
+    )
+
+
 def _repeated_id(d: Diagnostic) -> str:
     return (
         f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
@@ -292,6 +300,7 @@ def _reference_decides(d: Diagnostic) -> str:
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
+    DiagnosticCode.PROTECTED: _protected,
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, Profile, Task, Threshold
+from fairgauge.enums import Closed, DiagnosticCode, Profile, Task, Threshold
 from fairgauge.render.display_names import called
 from fairgauge.render.numbers import count, listing, plural
 
@@ -60,8 +60,20 @@ def lead(report: Report) -> tuple[str, ...]:
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
+            f"{_protection_sentence(report)}"
         ),
     )
+
+
+def _protection_sentence(report: Report) -> str:
+    """Return that the counts are protected; nothing where they are exact."""
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.PROTECTED:
+            return (
+                f" Counts are protected: rounded at random to multiples of {each['min_cell']:,}; "
+                "intervals and verdicts hold for every table that agrees with them."
+            )
+    return ""
 
 
 def document(report: Report) -> Mapping[str, str]:

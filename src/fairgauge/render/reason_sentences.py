@@ -32,6 +32,11 @@ _SIMPLE: dict[ReasonCode, str] = {
     "--features)",
     ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
+    ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
+    "ratios of rates of groups that share no row, have bounds",
+    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and its denominator may be 0",
+    ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
+    "some table that agrees with them",
     ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
     "errors can be",
     ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
@@ -81,6 +86,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
+    ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree "
+    "with them, inside and outside the limits",
     ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",
     ReasonCode.ABOVE: "the whole confidence interval is above {limit:g}",
     ReasonCode.NO_VALUE: "there is no value",

@@ -98,6 +98,7 @@ _RATE = _object(
         **_INTERVAL,
         "partially_pooled": _null(_FINITE),
         "error": _null(_NUMBER),
+        "bounds": _null(_object({"low": _NUMBER, "high": _NUMBER})),
         "status": _words(Status),
         "reason": _null(_REASON),
     }
@@ -139,6 +140,7 @@ _ESTIMATE = _object(
         "rate_group": _null(_NUMBER),
         "rate_reference": _null(_NUMBER),
         "error": _null(_NUMBER),
+        "bounds": _null(_object({"low": _NUMBER, "high": _NUMBER})),
         "expected": _null(_FINITE),
         "corrected": _null(_FINITE),
         "status": _words(Status),

@@ -18,6 +18,12 @@ from fairgauge.cli.streams import complain, say
     "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
 )
 @click.option(
+    "--min-cell",
+    type=int,
+    metavar="N",
+    help="Protect the counts: smallest number of persons that may be known of a cell.",
+)
+@click.option(
     "--show-sql",
     is_flag=True,
     help="Print the query that would count the rows of a database, and count nothing.",
@@ -27,13 +33,15 @@ def command(
     at: Where,
     config: str | None,
     output: str | None,
+    min_cell: int | None,
     show_sql: bool,
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
     The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
-    to it ("fairgauge merge").
+    to it ("fairgauge merge"). With --min-cell they are rounded, and can be shared ("fairgauge
+    protect").
 
     \b
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
@@ -42,6 +50,10 @@ def command(
     if output is not None:
         check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
+    if min_cell is not None:
+        from fairgauge.evidence.protection import check_min_cell
+
+        check_min_cell(min_cell)
     what = asked(config, flags)
     if what.problems:
         what.check(open_data(data, at))
@@ -57,6 +69,10 @@ def command(
 
     with progress("Counting rows"):
         cube = count(rows, **what.options)
+    if min_cell is not None:
+        from fairgauge.evidence.protection import protect
+
+        cube = protect(cube, min_cell)
     if output is None:
         say(cube.to_json())
     else:
@@ -64,6 +80,7 @@ def command(
     if alone := cube.cells_of_one:
         complain(
             f"{alone:,} of the cells hold one row each: people who know the group of that person "
-            "can read the outcome; share these counts as you would share the rows",
+            "can read the outcome; share these counts as you would share the rows, or protect them "
+            "(--min-cell 10, fairgauge protect)",
             prefix="Note: ",
         )
