@@ -103,7 +103,7 @@ KILLED = """
     import fairgauge as fg
     sys.path.insert(0, sys.argv[2])
     from conftest_monitoring import cube, day_names
-    draw, names = random.Random(5), day_names(400)
+    draw, names = random.Random(5), day_names(3_000)
     cubes = [cube(i) for i in range(40)]
     added = 0
     for attempt in range(50):
