@@ -9,14 +9,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.statistics import Rate
+from fairgauge.catalogue.comparisons import Contrast, Metric
+from fairgauge.catalogue.statistics import Rate, Statistic
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.report.loading import load
+from fairgauge.spec.needs import unmet_needs_of_rule
 from fairgauge.spec.readers import items, read_names, read_number, read_word, unknown_keys
 from fairgauge.spec.rules import Rule, check_rule, parse_rule
 from fairgauge.spec.spec_file import read_options
@@ -305,6 +306,7 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         for name in rule.features
         if name not in audited
     ]
+    problems += unmet_needs_of_rule(_metric_or_rate(rule.metric, question), question, path)
     if rule.baseline is not None:
         difference = plan(question).difference(rule.baseline.cube.plan)
         if difference:
@@ -327,16 +329,21 @@ class MonitoredRate:
 
 def monitored_rate(name: str, question: Spec) -> MonitoredRate | None:
     """Return the rate of rows that a metric contrasts; None of metrics of other kinds."""
-    catalogue = question.catalogue
-    try:
-        metric = catalogue.metric(name)
-    except LookupError:
-        rate = catalogue.rate(name)
-        return MonitoredRate(rate, "rate") if isinstance(rate, Rate) else None
-    if not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+    row = _metric_or_rate(name, question)
+    if isinstance(row, Rate):
+        return MonitoredRate(row, "rate")
+    if not isinstance(row, Contrast) or not isinstance(row.of, Rate):
         return None
-    by: Contrasted = "difference" if metric.by == "difference" else "ratio"
-    return MonitoredRate(metric.of, by, metric.order == "reference - group")
+    by: Contrasted = "difference" if row.by == "difference" else "ratio"
+    return MonitoredRate(row.of, by, row.order == "reference - group")
+
+
+def _metric_or_rate(name: str, question: Spec) -> Metric | Statistic:
+    """Return the metric of a rule, or the rate of the groups themselves."""
+    try:
+        return question.catalogue.metric(name)
+    except LookupError:
+        return question.catalogue.rate(name)
 
 
 def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:
