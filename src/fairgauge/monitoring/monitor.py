@@ -23,7 +23,7 @@ from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fo
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, gaps, parse_period
-from fairgauge.monitoring.spending import ALL_GROUPS, outside, period_estimates
+from fairgauge.monitoring.spending import estimated, needs_label, spending
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -31,7 +31,6 @@ from fairgauge.report.monitor_results import (
     MonitorReport,
     MonitorState,
     Point,
-    Pooled,
     Unmatched,
 )
 from fairgauge.resolve.group_counts import count_groups
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
-    from fairgauge.report.estimates import Estimate
     from fairgauge.report.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
@@ -240,7 +238,7 @@ class _Followed(NamedTuple):
 def _follow(
     names: Sequence[str], cubes: PeriodCubes, asked: MonitorSpec, kept: Fold | None
 ) -> _Followed:
-    """Follow every comparison over the periods; return also a fold that is worth keeping."""
+    """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
         return _Followed((), (), (), None)
     rates = exact_rates(asked, cubes[0])
@@ -255,7 +253,7 @@ def _follow(
     counts = collector.collected()
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
-    spent = _spending(cubes, asked, others)
+    spent = spending(cubes, asked, others)
     arrivals = [*counts.arrivals, *(min(periods) for periods in spent.values())]
     alphas = divide_alpha(asked.alpha, arrivals)
     exact, approximate = alphas[: len(counts.ids)], alphas[len(counts.ids) :]
@@ -264,7 +262,7 @@ def _follow(
     detected = detect(counts, exact, asked, rates, baselines, kept)
     found = [
         *_counted(names, cubes, counts, exact, asked, rates, last, detected, baselines),
-        *_estimated(names, cubes, spent, approximate, asked),
+        *estimated(names, cubes, spent, approximate, asked, last),
     ]
     ids = [*counts.ids, *spent]
     order = sorted(range(len(found)), key=lambda i: (ids[i].rule, ids[i].feature))
@@ -273,7 +271,9 @@ def _follow(
         for each, first in zip(ids, arrivals, strict=True)
         if first > 0
     )
-    waiting = tuple(names[last:]) if any(map(_needs_label, rates.values())) else ()
+    labelled = any(map(_needs_label, rates.values()))
+    labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
+    waiting = tuple(names[last:]) if labelled else ()
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
         fold = Fold(counts, detected.evidence, detected.detectors)
@@ -438,111 +438,3 @@ def _state(
     held = sizes[::2] if rate.by == "rate" else sizes
     enough = min(held) >= asked.min_group
     return MonitorState.NO_ALARM if enough else MonitorState.INSUFFICIENT
-
-
-_Spent = dict["ComparisonId", dict[int, "Estimate"]]
-
-
-def _spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> _Spent:
-    """Return the estimates of the comparisons that need intervals, by the number of the period."""
-    found: _Spent = {}
-    if rules:
-        for t, cube in enumerate(cubes):
-            for each, estimate in period_estimates(cube, asked, rules).items():
-                found.setdefault(each, {})[t] = estimate
-    return found
-
-
-def _estimated(
-    names: Sequence[str],
-    cubes: Sequence[Cube],
-    spent: _Spent,
-    alphas: Array,
-    asked: MonitorSpec,
-) -> list[MonitoredComparison]:
-    """Return the comparisons that intervals decide approximately."""
-    decided: dict[float, dict[ComparisonId, int]] = {}
-    for alpha in dict.fromkeys(alphas.tolist()):
-        held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
-        decided[alpha] = _first_outside(cubes, held, alpha, asked)
-    return [
-        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked)
-        for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
-    ]
-
-
-def _first_outside(
-    cubes: Sequence[Cube], held: Sequence[ComparisonId], alpha: float, asked: MonitorSpec
-) -> dict[ComparisonId, int]:
-    """Return the first period of every comparison whose whole interval is not tolerated."""
-    confidence = 1 - alpha / asked.horizon
-    rules = list(dict.fromkeys(each.rule for each in held))
-    first: dict[ComparisonId, int] = {}
-    for t, cube in enumerate(cubes):
-        for each, estimate in period_estimates(cube, asked, rules, confidence).items():
-            rule = asked.rules[each.rule]
-            if each in held and each not in first and outside(estimate, rule.low, rule.high):
-                first[each] = t
-    return first
-
-
-def _of_estimates(
-    each: ComparisonId,
-    names: Sequence[str],
-    periods: Mapping[int, Estimate],
-    alpha: float,
-    first: int | None,
-    asked: MonitorSpec,
-) -> MonitoredComparison:
-    rule = asked.rules[each.rule]
-    points = tuple(_point(names[t], periods.get(t), asked) for t in range(len(names)))
-    alarm = None
-    if first is not None:
-        at = points[first]
-        after = Pooled(
-            first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
-            rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
-            n_reference=at.n_reference,
-        )  # fmt: skip
-        alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
-    sparse = all(point.sparse or point.value is None for point in points)
-    state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
-    held_against = next(iter(periods.values())).reference
-    alone = each.group == ALL_GROUPS or held_against is None
-    return MonitoredComparison(
-        rule=str(rule),
-        metric=rule.metric,
-        feature=each.feature,
-        group=each.group,
-        reference="" if alone else str(held_against),
-        detector=Detector.ALPHA_SPENDING,
-        alpha=alpha,
-        threshold=None,
-        low=rule.low,
-        high=rule.high,
-        baseline=None,
-        points=points,
-        state=MonitorState.ALARM if alarm else state,
-        alarm=alarm,
-    )
-
-
-def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
-    if estimate is None or estimate.value is None:
-        return Point(
-            period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
-            n_group=0, n_reference=0, evidence=None, sparse=True,
-        )  # fmt: skip
-    sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
-    return Point(
-        period=name,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        rate_group=estimate.rate_group,
-        rate_reference=estimate.rate_reference,
-        n_group=int(estimate.n_group or 0),
-        n_reference=int(estimate.n_reference or 0),
-        evidence=None,
-        sparse=min(sizes, default=asked.min_group) < asked.min_group,
-    )

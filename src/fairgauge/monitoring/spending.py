@@ -7,31 +7,36 @@ which at so small an error is approximate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring.attribution import LEVEL
 from fairgauge.monitoring.comparison_counts import ComparisonId
+from fairgauge.report.monitor_results import (
+    Alarm,
+    Detector,
+    MonitoredComparison,
+    MonitorState,
+    Point,
+    Pooled,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.monitor_spec import MonitorSpec
     from fairgauge.report.estimates import Estimate
+    from fairgauge.stats.arrays import Array
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """One period of a comparison: its estimate, and the same at the level that decides."""
-
-    shown: Estimate
-    deciding: Estimate | None
+Spent: TypeAlias = "dict[ComparisonId, dict[int, Estimate]]"
+"""The estimates of comparisons, by the number of the period."""
 
 
 def period_estimates(
@@ -72,3 +77,126 @@ def outside(estimate: Estimate, low: float, high: float) -> bool:
     if estimate.interval is None:
         return False
     return estimate.interval.high < low or estimate.interval.low > high
+
+
+def spending(cubes: Sequence[Cube], asked: MonitorSpec, rules: Sequence[int]) -> Spent:
+    """Return the estimates of the comparisons that need intervals, by the number of the period."""
+    found: Spent = {}
+    if rules:
+        for t, cube in enumerate(cubes):
+            for each, estimate in period_estimates(cube, asked, rules).items():
+                found.setdefault(each, {})[t] = estimate
+    return found
+
+
+def estimated(
+    names: Sequence[str],
+    cubes: Sequence[Cube],
+    spent: Spent,
+    alphas: Array,
+    asked: MonitorSpec,
+    complete: int,
+) -> list[MonitoredComparison]:
+    """Return the comparisons that intervals decide approximately.
+
+    ``complete`` is the number of periods whose labels are complete: the first so many decide rules
+    that need labels.
+    """
+    decided: dict[float, dict[ComparisonId, int]] = {}
+    for alpha in dict.fromkeys(alphas.tolist()):
+        held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
+        decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
+    return [
+        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked)
+        for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
+    ]
+
+
+def _first_outside(
+    cubes: Sequence[Cube],
+    held: Sequence[ComparisonId],
+    alpha: float,
+    asked: MonitorSpec,
+    complete: int,
+) -> dict[ComparisonId, int]:
+    """Return the first period of every comparison whose whole interval is not tolerated."""
+    confidence = 1 - alpha / asked.horizon
+    rules = list(dict.fromkeys(each.rule for each in held))
+    first: dict[ComparisonId, int] = {}
+    for t, cube in enumerate(cubes):
+        for each, estimate in period_estimates(cube, asked, rules, confidence).items():
+            rule = asked.rules[each.rule]
+            if each not in held or each in first:
+                continue
+            if t >= complete and needs_label(rule.metric, asked):
+                continue
+            if outside(estimate, rule.low, rule.high):
+                first[each] = t
+    return first
+
+
+def _of_estimates(
+    each: ComparisonId,
+    names: Sequence[str],
+    periods: Mapping[int, Estimate],
+    alpha: float,
+    first: int | None,
+    asked: MonitorSpec,
+) -> MonitoredComparison:
+    rule = asked.rules[each.rule]
+    points = tuple(_point(names[t], periods.get(t), asked) for t in range(len(names)))
+    alarm = None
+    if first is not None:
+        at = points[first]
+        after = Pooled(
+            first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
+            rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
+            n_reference=at.n_reference,
+        )  # fmt: skip
+        alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
+    sparse = all(point.sparse or point.value is None for point in points)
+    state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
+    held_against = next(iter(periods.values())).reference
+    alone = each.group == ALL_GROUPS or held_against is None
+    return MonitoredComparison(
+        rule=str(rule),
+        metric=rule.metric,
+        feature=each.feature,
+        group=each.group,
+        reference="" if alone else str(held_against),
+        detector=Detector.ALPHA_SPENDING,
+        alpha=alpha,
+        threshold=None,
+        low=rule.low,
+        high=rule.high,
+        baseline=None,
+        points=points,
+        state=MonitorState.ALARM if alarm else state,
+        alarm=alarm,
+    )
+
+
+def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
+    if estimate is None or estimate.value is None:
+        return Point(
+            period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
+            n_group=0, n_reference=0, evidence=None, sparse=True,
+        )  # fmt: skip
+    sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
+    return Point(
+        period=name,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        rate_group=estimate.rate_group,
+        rate_reference=estimate.rate_reference,
+        n_group=int(estimate.n_group or 0),
+        n_reference=int(estimate.n_reference or 0),
+        evidence=None,
+        sparse=min(sizes, default=asked.min_group) < asked.min_group,
+    )
+
+
+def needs_label(metric: str, asked: MonitorSpec) -> bool:
+    """Return whether a metric that intervals decide needs labels."""
+    return "label" in asked.question.catalogue.metric(metric).needs

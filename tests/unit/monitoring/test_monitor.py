@@ -280,3 +280,24 @@ def test_weighted_rows_are_not_taken_for_counts():
     counts = {"2026-01-01": fg.count(rows, **question)}
     report = fg.monitor(counts, question | {"monitor": {"rules": [RATIO]}})
     assert [str(each.detector) for each in report.comparisons] == ["alpha-spending"]
+
+
+def test_metrics_that_intervals_decide_wait_for_labels_too():
+    import pandas as pd
+
+    def day(unlabelled, good):
+        rows = pd.DataFrame(
+            {
+                "sex": ["F"] * 200 + ["M"] * 200,
+                "label": [1.0, 0.0] * 200,
+                "prediction": [1, 0] * 100 + ([1, 0] * 100 if good else [0, 1] * 100),
+            }
+        )
+        rows.loc[: unlabelled - 1, "label"] = None
+        return fg.count(rows, **QUESTION)
+
+    counts = {"2026-01-01": day(0, True), "2026-01-02": day(1, False)}
+    rule = {"metric": "balanced_accuracy.difference", "between": [-0.3, 0.3], "groups": "F"}
+    later = fg.monitor(counts, asked(rule, labels="later"))
+    assert (later.alarms, later.waiting) == ((), ("2026-01-02",))
+    assert fg.monitor(counts, asked(rule)).alarms[0].alarm.period == "2026-01-02"
