@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
@@ -246,6 +247,8 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += _same_counts(report)
+    notes += _excluded(report)
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")
@@ -264,6 +267,36 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         )
     if notes:
         yield Items(tuple(notes))
+
+
+def _same_counts(report: MonitorReport) -> Iterator[str]:
+    pairs = [
+        f"{each.period} (those of {each.same_counts_as})"
+        for each in report.rows
+        if each.same_counts_as is not None
+    ]
+    if pairs:
+        yield (
+            f"Periods that hold the counts of an earlier one: "
+            f"{numbers.listing(pairs, most=_MOST_NAMED)}. If they are the same rows, the periods "
+            "are not independent, and the stated probability of a false alarm does not hold."
+        )
+
+
+def _excluded(report: MonitorReport) -> Iterator[str]:
+    """Yield how many rows are excluded for a reason, of all periods and of the last."""
+    totals: Counter[str] = Counter()
+    for each in report.rows:
+        totals.update(each.excluded)
+    every = sum(each.rows for each in report.rows)
+    for why, rows in totals.most_common():
+        last = report.rows[-1]
+        yield (
+            f"Excluded from the rates that need it: {numbers.count(rows)} of "
+            f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
+            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} in "
+            f"{last.period}."
+        )
 
 
 def _method(report: MonitorReport) -> Iterator[Block]:

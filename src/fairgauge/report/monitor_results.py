@@ -12,6 +12,7 @@ from fairgauge.enums import Outcome
 from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fairgauge.catalogue.lookup import Catalogue
@@ -197,6 +198,25 @@ class MonitoredComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodRows:
+    """The rows of a period.
+
+    Attributes
+    ----------
+    period : its name.
+    rows : the rows read, excluded ones with them.
+    excluded : excluded rows by reason; a row without a label is in the rates that need none.
+    same_counts_as : the first period that holds the same counts, of too many rows for a
+        coincidence; None where no earlier one does.
+    """
+
+    period: str
+    rows: int
+    excluded: Mapping[str, int]
+    same_counts_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
     """A group that a rule names and that no period has, with the nearest name that one has."""
 
@@ -236,6 +256,7 @@ class MonitorReport:
     model : what is monitored: the title of the specification's document, or the history's name.
     spec : the question and the settings of the monitor.
     periods : the periods, in order.
+    rows : the rows of every period, those excluded, and periods that hold the same counts.
     absent : periods between the first and the last that the history does not hold.
     waiting : periods whose labels are incomplete, for rules that need labels.
     late_groups : groups that were not in the first period, each with its first.
@@ -259,6 +280,7 @@ class MonitorReport:
     length: str
     comparisons: tuple[MonitoredComparison, ...]
     catalogue: Catalogue
+    rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
 
@@ -286,6 +308,7 @@ class MonitorReport:
             "tool": {"name": "fairgauge", "version": self.version},
             "created": self.created,
             **{name: plain(getattr(self, name)) for name in shown},
+            "rows": [_fields(each) for each in self.rows],
             "verdict": str(self.verdict),
             "comparisons": [
                 _fields(each) | {"evidence": _number(each.evidence), "says": each.says}

@@ -261,3 +261,20 @@ def test_one_day_is_audited_with_the_same_file(folder):
     result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "-q")
     assert result.exit_code == 0, result.output
     assert fairgauge("validate", folder / "0.csv", "-c", folder / "monitor.toml").exit_code == 0
+
+
+def test_a_feed_that_stands_still_is_warned_of(folder):
+    result = run(folder, "2.csv", "2026-01-04")
+    assert "Warning: 2026-01-04 holds the same counts of 300 rows as 2026-01-03" in result.stderr
+    assert "the stated probability of a false alarm does not hold" in result.stderr
+    result = run(folder, "2.csv", "2026-01-05", "--allow-duplicates")
+    assert "the same counts" not in result.stderr
+    assert [each.same_counts_as for each in fg.monitor(folder / "history").rows] == [
+        None, None, None, "2026-01-03", "2026-01-03",
+    ]  # fmt: skip
+    assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
+
+
+def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
+    result = run(folder, "0.csv", "2025-12-31")
+    assert "Warning: 2026-01-01 holds the same counts of 300 rows as 2025-12-31" in result.stderr
