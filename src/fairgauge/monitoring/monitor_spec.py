@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.statistics import Rate, Statistic
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
 from fairgauge.enums import ReferenceRule, Threshold
@@ -26,6 +26,8 @@ from fairgauge.spec.specification import Spec, ask
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.stats.sequential import Contrasted
     from fairgauge.values import Json
 
@@ -66,6 +68,11 @@ class MonitorRule:
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     baseline: BaselineCounts | None = None
+
+    @property
+    def definition(self) -> Metric | None:
+        """Return the metric that the rule is about; None of a rate."""
+        return Rule(self.metric, self.low, self.high).definition
 
     def __str__(self) -> str:
         """Return the rule as it is written: ``DI >= 0.8``, ``DI within 0.05 of FILE``."""
@@ -230,14 +237,12 @@ def _rules(
     problems: list[Problem],
 ) -> tuple[MonitorRule, ...]:
     """Read the rules of the monitor; without any, the rules of the audit are monitored."""
+    where = f"{_MONITOR}.rules"
     if asked is None and question is not None and question.rules:
-        return tuple(
-            MonitorRule(each.metric, each.low, each.high, each.features, each.groups)
-            for each in question.rules
-        )
+        asked, where = list(question.rules), "rules"
     found = []
     for i, keys in enumerate(items(asked) if asked is not None else []):
-        path = f"{_MONITOR}.rules[{i}]"
+        path = f"{where}[{i}]"
         rule = _rule(keys, path, load_baseline, problems)
         if rule is not None:
             found.append(rule)
@@ -256,23 +261,34 @@ def _rule(
     load_baseline: Callable[[object], BaselineCounts],
     problems: list[Problem],
 ) -> MonitorRule | None:
-    if isinstance(keys, str):
+    if isinstance(keys, Mapping) and ("within" in keys or "of" in keys):
+        return _baseline_rule(keys, path, load_baseline, problems)
+    rule: Rule | None = None
+    if isinstance(keys, Rule):
+        rule = keys
+    elif isinstance(keys, str):
         try:
-            parsed = parse_rule(keys)
+            rule = parse_rule(keys)
         except SpecError as error:
             problems += [Problem(path, each.message) for each in error.problems]
-            return None
-        return MonitorRule(parsed.metric, parsed.low, parsed.high)
-    if not isinstance(keys, Mapping):
+    elif isinstance(keys, Mapping):
+        rule, wrong = check_rule(keys, path)
+        problems += [*unknown_keys(keys, _RULE_KEYS, path), *wrong]
+    else:
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
+    if rule is None or _is_own(rule, path, problems):
         return None
+    return MonitorRule(rule.metric, rule.low, rule.high, rule.features, rule.groups)
+
+
+def _baseline_rule(
+    keys: Mapping[str, object],
+    path: str,
+    load_baseline: Callable[[object], BaselineCounts],
+    problems: list[Problem],
+) -> MonitorRule | None:
+    """Read a rule that stays near a baseline."""
     wrong = unknown_keys({key: keys[key] for key in keys if key != "source"}, _RULE_KEYS, path)
-    if "within" not in keys and "of" not in keys:
-        rule, more = check_rule(keys, path)
-        problems += wrong + more
-        if rule is None:
-            return None
-        return MonitorRule(rule.metric, rule.low, rule.high, rule.features, rule.groups)
     for needed in ("within", "of"):
         if needed not in keys:
             message = "within and of go together: how far, and the cube of the baseline"
@@ -280,19 +296,26 @@ def _rule(
     for limit in ("at_least", "at_most", "between"):
         if limit in keys:
             wrong.append(Problem(f"{path}.{limit}", "a rule has limits, or a baseline, not both"))
-    limits = {"metric": keys.get("metric"), "at_least": 0.0}
-    rule, more = check_rule(limits, path)
+    rule, more = check_rule({"metric": keys.get("metric"), "at_least": 0.0}, path)
     wrong += more
     within = read_number(0)(keys.get("within", 0.0), f"{path}.within", wrong)
     features = read_names(keys.get("features", ()), f"{path}.features", wrong)
     groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
     problems += wrong
-    if wrong or rule is None:
+    if wrong or rule is None or _is_own(rule, path, problems):
         return None
     baseline = load_baseline(keys["of"])
     if "source" in keys:
         baseline = BaselineCounts(str(keys["source"]), baseline.cube)
     return MonitorRule(rule.metric, -within, within, features, groups, baseline)
+
+
+def _is_own(rule: Rule, path: str, problems: list[Problem]) -> bool:
+    """Return whether a rule is on a metric of the user's own, which no history can keep."""
+    if rule.own is not None:
+        message = f"{rule.metric} is a metric of your own; a history keeps those of the catalogue"
+        problems.append(Problem(f"{path}.metric", message))
+    return rule.own is not None
 
 
 def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:
@@ -306,13 +329,26 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         for name in rule.features
         if name not in audited
     ]
-    problems += unmet_needs_of_rule(_metric_or_rate(rule.metric, question), question, path)
+    unmet = list(unmet_needs_of_rule(_metric_or_rate(rule.metric, question), question, path))
+    problems += unmet
+    rate = monitored_rate(rule.metric, question)
+    if (
+        rule.definition is None and not unmet
+    ):  # a rate of groups, which no interval of a comparison stands for
+        dependent = question.weight or question.cluster
+        if rate is None or dependent:
+            why = "its rows have weights or clusters" if dependent else "it is no share of rows"
+            message = (
+                f"the {rule.metric} of groups cannot be monitored, because {why}; monitor "
+                f"{rule.metric}.difference"
+            )
+            problems.append(Problem(f"{path}.metric", message))
     if rule.baseline is not None:
         difference = plan(question).difference(rule.baseline.cube.plan)
         if difference:
             message = f"the baseline counts something else: {difference} (the question first)"
             problems.append(Problem(f"{path}.of", message))
-        if monitored_rate(rule.metric, question) is None:
+        if rate is None:
             message = f"{rule.metric} compares no rate of rows; a baseline needs one that does"
             problems.append(Problem(f"{path}.metric", message))
     return problems

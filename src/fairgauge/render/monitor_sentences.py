@@ -120,9 +120,11 @@ def _sides(each: MonitoredComparison) -> str:
 
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     """Return the sentences of an alarm: since when, who, how much, how sure, and why."""
-    since = "in" if alarm.since == alarm.period and each.threshold is None else "since about"
+    # alpha spending decides by one period alone; an e-detector by all since the change
+    alone = each.threshold is None
+    verb, since = ("was", "in") if alone else ("has been", "since about")
     what = (
-        f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} has been "
+        f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} {verb} "
         f"outside {tolerated_words(each)} {since} {alarm.since}."
     )
     return [
@@ -142,6 +144,8 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
 
     ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
     text = f"It is {value(alarm.after)} (95% CI {ends})"
+    if each.threshold is None:
+        return f"{text} in that period alone."
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"

@@ -15,6 +15,8 @@ from fairgauge.monitoring.detection import divide_alpha
 from fairgauge.report.monitor_results import MonitorState
 from fairgauge.stats.sequential import EDetector, Tolerated
 
+OWN = fg.rate("mine", of=fg.TP, among=fg.TP + fg.FN)
+
 
 def evidence(report, i=0):
     return [point.evidence for point in report.comparisons[i].points]
@@ -223,6 +225,13 @@ def test_absent_periods_are_reported(shifted):
         (asked(RATIO) | {"reference": "best"}, "best may be another group in every period"),
         (asked(RATIO, start="2026-13"), "monitor.start: '2026-13' is no period"),
         (asked(RATIO, labels="soon"), "monitor.labels: 'soon' is not allowed"),
+        (asked("f1 >= 0.5"), "the f1 of groups cannot be monitored, because it is no share"),
+        (asked("accuracy >= 0.5") | {"weight": "w"}, "because its rows have weights"),
+        (asked({"metric": OWN, "at_least": 0.1}), "mine is a metric of your own"),
+        (asked(7), r"monitor.rules\[0\]: must be a rule, not 7"),
+        (asked("DI > 0.8"), "cannot read"),
+        (QUESTION | {"rules": ["f1 >= 0.5"]}, r"rules\[0\].metric: the f1 of groups"),
+        (QUESTION | {"monitor": 5}, "monitor: must be a table"),
     ],
 )
 def test_mistakes_in_what_is_asked(spec, message):
@@ -237,6 +246,11 @@ def test_a_rule_for_a_group_that_no_period_has_is_never_a_pass():
     assert [(each.group, each.nearest) for each in report.unmatched] == [("f", "F")]
     assert "names the group f, which no period has. Did you mean F?" in str(report)
     assert report.to_dict()["unmatched"][0]["group"] == "f"
+
+
+def test_a_rule_may_be_a_value(shifted):
+    rule = fg.rule("selection_rate.ratio", at_least=0.8, groups="F")
+    assert evidence(fg.monitor(shifted, asked(rule))) == evidence(fg.monitor(shifted, asked(RATIO)))
 
 
 def test_rules_of_the_audit_are_monitored_where_the_monitor_has_none(shifted):
