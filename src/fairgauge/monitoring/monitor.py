@@ -127,7 +127,7 @@ def monitor(
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.question.catalogue,
-        rows=tuple(rows_of_periods(names, rows)),
+        rows=tuple(rows_of_periods(periods, rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
     )
@@ -436,6 +436,8 @@ def _state(
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
+    if not len(counts):
+        return MonitorState.WAITING
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]

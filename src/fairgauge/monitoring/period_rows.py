@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.periods import Period
     from fairgauge.spec.specification import Spec
 
 
@@ -29,16 +30,20 @@ def counted_rows(cube: Cube, question: Spec) -> CountedRows:
     return CountedRows(cube.digest, cube.rows, {why: n for why, n in excluded.items() if n})
 
 
-def rows_of_periods(names: Sequence[str], counted: Sequence[CountedRows]) -> Iterator[PeriodRows]:
+def rows_of_periods(
+    periods: Sequence[Period], counted: Sequence[CountedRows]
+) -> Iterator[PeriodRows]:
     """Yield the rows of every period, with the first period that holds the same counts.
 
     Periods of a handful of rows may well hold the same counts by coincidence.
     """
     first: dict[str, str] = {}
-    for name, held in zip(names, counted, strict=True):
+    for period, held in zip(periods, counted, strict=True):
+        name = str(period)
         twin = first.setdefault(held.digest, name) if held.rows > HANDFUL else name
         yield PeriodRows(
             period=name,
+            start=period.start.isoformat(),
             rows=held.rows,
             excluded=held.excluded,
             same_counts_as=twin if twin != name else None,

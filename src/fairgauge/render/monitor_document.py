@@ -40,6 +40,7 @@ _TONES = {
     MonitorState.ALARM: Tone.BAD,
     MonitorState.NO_ALARM: Tone.GOOD,
     MonitorState.INSUFFICIENT: Tone.UNSURE,
+    MonitorState.WAITING: Tone.UNSURE,
 }
 _VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 _MOST_NAMED = 10
@@ -101,7 +102,7 @@ def _verdict(report: MonitorReport) -> str:
     alarms = len(report.alarms)
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
-    return "NO ALARM" if report.verdict is Outcome.PASS else "INSUFFICIENT DATA"
+    return str(report.state).upper()
 
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:

@@ -44,6 +44,8 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: insufficient data for any value, as the baseline has no such group."
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
+    if each.state is MonitorState.WAITING:
+        return f"{subject}: waiting for labels; no period has all of them yet."
     if each.threshold is None:
         return f"{subject}: no period's interval lies outside {tolerated_words(each)}."
     evidence = each.evidence or 0.0

@@ -35,6 +35,7 @@ class MonitorState(StrEnum):
     ALARM = "alarm"
     NO_ALARM = "no alarm"
     INSUFFICIENT = "insufficient data"
+    WAITING = "waiting for labels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +205,7 @@ class PeriodRows:
     Attributes
     ----------
     period : its name.
+    start : its first moment in UTC, in ISO 8601.
     rows : the rows read, excluded ones with them.
     excluded : excluded rows by reason; a row without a label is in the rates that need none.
     same_counts_as : the first period that holds the same counts, of too many rows for a
@@ -211,6 +213,7 @@ class PeriodRows:
     """
 
     period: str
+    start: str
     rows: int
     excluded: Mapping[str, int]
     same_counts_as: str | None = None
@@ -291,13 +294,20 @@ class MonitorReport:
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
     @property
-    def verdict(self) -> Outcome:
-        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+    def state(self) -> MonitorState:
+        """Return what all comparisons together came to."""
         states = {each.state for each in self.comparisons}
         if MonitorState.ALARM in states:
-            return Outcome.FAIL
-        passed = states == {MonitorState.NO_ALARM} and not self.unmatched
-        return Outcome.PASS if passed else Outcome.INCONCLUSIVE
+            return MonitorState.ALARM
+        if MonitorState.INSUFFICIENT in states or self.unmatched or not states:
+            return MonitorState.INSUFFICIENT
+        return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+        decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
+        return decided.get(self.state, Outcome.INCONCLUSIVE)
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""

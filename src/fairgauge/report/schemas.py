@@ -371,7 +371,7 @@ def monitor_schema() -> Schema:
         }
     )
     rows = _object(
-        {"period": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
+        {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
          "same_counts_as": _null(_STRING)}
     )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
