@@ -75,7 +75,7 @@ def test_a_history_in_a_bucket_is_one_in_a_folder(bucket, tmp_path, shifted):
     url = f"{bucket}/loans"
     for where in (url, tmp_path):
         history = fg.History(where)
-        for name, counts in shifted.items():
+        for name, counts in list(shifted.items())[:12]:
             history.add(name, counts)
         assert not history.add("2026-01-01", shifted["2026-01-01"])
         history.keep_spec(read_monitor_spec(asked(RATIO)))
