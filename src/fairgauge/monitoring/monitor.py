@@ -341,7 +341,7 @@ def _counted(
                 reference=counts.references[i],
                 detector=Detector.E_DETECTOR,
                 alpha=float(alphas[i]),
-                threshold=float(detected.threshold[i]),
+                threshold=float(f"{detected.threshold[i]:.12g}"),  # 18250, not 18249.999999999996
                 low=float(detected.low[i]),
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),

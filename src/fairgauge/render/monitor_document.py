@@ -48,7 +48,7 @@ _MOST_CHARTS = 40
 METHOD = (
     "Every period yields an e-value for each comparison: a likelihood ratio whose expectation is "
     "at most 1 wherever the rates are tolerated, whatever the sizes of the groups (Turner, Ly and "
-    "Grunwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
+    "Grünwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
     "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
     "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
@@ -95,7 +95,8 @@ def _span(report: MonitorReport) -> str:
     if not count:
         return "no periods yet"
     word = numbers.plural(count, report.length, f"{report.length}s")
-    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}"
+    absent = f" ({len(report.absent):,} without counts)" if report.absent else ""
+    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}{absent}"
 
 
 def _verdict(report: MonitorReport) -> str:

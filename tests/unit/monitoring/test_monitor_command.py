@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -117,7 +118,7 @@ def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
     report = fg.monitor(folder / "history")
     rows = table.order("rule, period").project("evidence, tolerated_high").fetchall()
     points = sorted(
-        (each.rule, p.period, p.evidence, each.high)
+        (each.rule, p.period, p.evidence, each.high if math.isfinite(each.high) else None)
         for each in report.comparisons for p in each.points
     )  # fmt: skip
     assert rows == [row[2:] for row in points]
