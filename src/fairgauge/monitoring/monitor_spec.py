@@ -200,7 +200,7 @@ def read_monitor_spec(
         settings = {}
     question = _question(options, problems)
     problems += unknown_keys(settings, (*SETTINGS, "rules"), _MONITOR)
-    values = {
+    values: dict[str, Any] = {  # each of the type of its field
         name: setting.type.read(settings[name], f"{_MONITOR}.{name}", problems)
         for name, setting in SETTINGS.items()
         if settings.get(name) is not None

@@ -228,6 +228,14 @@ def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
     assert "should not" not in result.stderr
 
 
+def test_a_day_without_rows_is_not_added(folder):
+    (folder / "empty.csv").write_text("sex,department,approved,predicted\n")
+    result = run(folder, "empty.csv", "2026-01-04")
+    assert result.exit_code == 2
+    assert "the data have no rows; add no period without rows" in result.stderr
+    assert len(fg.History(folder / "history").periods) == 3
+
+
 def test_a_damaged_specification_is_named_and_replaced_by_the_next_run(folder):
     kept = folder / "history" / "_monitor.json"
     kept.write_text(kept.read_text()[:50])

@@ -13,7 +13,7 @@ from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import complain, looks, say
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, DataError, FairgaugeError, quote
+from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -228,8 +228,12 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 "(the specification first)"
             )
         return rows
-    with progress("Counting rows"):
-        return count(rows, **_options(spec, config))
+    try:
+        with progress("Counting rows"):
+            return count(rows, **_options(spec, config))
+    except EmptyDataError as error:
+        message = f"{error}; add no period without rows: the report lists it as absent"
+        raise EmptyDataError(message) from None
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
