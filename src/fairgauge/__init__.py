@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
     from fairgauge.checking import check
-    from fairgauge.comparison.compare_reports import compare
+    from fairgauge.comparing import compare
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.cube.confusion import confusion
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
     from fairgauge.spec.specification import Spec
+    from fairgauge.thresholding import thresholds
 
 _HOME = {
     "Comparison": "comparison.comparison",
@@ -59,6 +62,7 @@ _HOME = {
     "FairgaugeError": "errors",
     "History": "monitoring.history",
     "MissingExtra": "errors",
+    "ModelComparison": "comparison.model_comparison",
     "MonitorReport": "report.monitor_results",
     "Report": "report.report",
     "Rule": "spec.rules",
@@ -67,10 +71,11 @@ _HOME = {
     "SpecError": "errors",
     "TN": "catalogue.cells",
     "TP": "catalogue.cells",
+    "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
     "audit": "pipeline",
     "check": "checking",
-    "compare": "comparison.compare_reports",
+    "compare": "comparing",
     "confusion": "cube.confusion",
     "count": "pipeline",
     "cut": "spec.features",
@@ -86,6 +91,7 @@ _HOME = {
     "seal": "evidence.sealing",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
+    "thresholds": "thresholding",
     "verify": "evidence.sealing",
 }
 
@@ -103,12 +109,14 @@ __all__ = [
     "FairgaugeError",
     "History",
     "MissingExtra",
+    "ModelComparison",
     "MonitorReport",
     "Report",
     "Rule",
     "RulesNotMet",
     "Spec",
     "SpecError",
+    "ThresholdChoice",
     "__version__",
     "above",
     "audit",
@@ -129,6 +137,7 @@ __all__ = [
     "seal",
     "sql",
     "statistic",
+    "thresholds",
     "verify",
 ]
 

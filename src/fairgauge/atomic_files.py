@@ -80,7 +80,11 @@ def _as_bytes(content: str | bytes) -> bytes:
 def _target(path: Path) -> Path:
     """Return the file that is replaced in the end: links are followed, protected files kept."""
     target = path.resolve()
-    if target.exists() and not os.access(target, os.W_OK):
+    try:
+        target.stat()  # exists() of Python 3.14 is silent about names that cannot be
+    except FileNotFoundError:
+        return target
+    if not os.access(target, os.W_OK):
         raise PermissionError(None, "the file is write-protected")
     return target
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy as np
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
 from fairgauge.pipeline import audit
-from fairgauge.stats.power import design_effect
+from fairgauge.spec.specification import ask
+from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairgauge.report.report import Report
     from fairgauge.stats.power import Comparison
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _RATIO = 0.8
 _TOLERANCE = 0.1
 _BELOW = 1e-9
+_MOST_ROWS = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,8 @@ def plan(
     among: float = 1.0,
     cluster_size: float = 1.0,
     icc: float = 0.0,
+    paired: float | None = None,
+    comparisons: float = 1.0,
     **options: Any,
 ) -> Planned:
     """Report how many rows an audit needs, or the smallest disparity that a table can show.
@@ -159,6 +164,12 @@ def plan(
         The share of rows that the rate is counted among: the base rate, for a true positive rate.
     cluster_size, icc : float
         Rows of each cluster (user, session) and their intra-cluster correlation.
+    paired : float in (0, 1), optional
+        For a comparison of two models on the same rows instead: the share of rows that they decide
+        differently. Reported are the rows that show that a disparity changes by the tolerance and,
+        with ``margins``, that a candidate is as good in these rates, and both.
+    comparisons : float, default 1
+        Disparities of all candidates that are looked at, whose p-values are adjusted together.
 
     Returns
     -------
@@ -176,6 +187,9 @@ def plan(
     expected counts are too few. They count on independent rows, but for the design effect
     1 + (cluster_size - 1) icc. To find a disparity is to have an interval without "no difference".
 
+    Of two models on the same rows: two models that are equal in the rates with a margin, and whose
+    rows differ alike in both groups; normal approximation of the paired tests.
+
     Examples
     --------
     >>> import fairgauge as fg
@@ -189,8 +203,15 @@ def plan(
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
+        "paired": paired, "comparisons": comparisons,
     }  # fmt: skip
+    margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
+    if paired is not None:
+        design = float(design_effect(cluster_size, icc))
+        pair = _Pair(paired, tolerance, share, among, comparisons, confidence, power, design)
+        goals = _paired_rows(pair, dict(ask(sensitive="-", margins=margins).margins))
+        return Planned(confidence=confidence, power=power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
         return Planned(confidence=confidence, power=power, smallest=_smallest(report, power))
@@ -228,6 +249,61 @@ def plan(
     return Planned(confidence=confidence, power=power, needed=tuple(needed))
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A comparison of two models on the same rows that is planned."""
+
+    discordant: float
+    tolerance: float
+    share: float
+    among: float
+    comparisons: float
+    confidence: float
+    power: float
+    design: float
+
+    def as_good(self, rows: float, margin: float) -> float:
+        """Return the power to show that a rate of all rows is not worse by more than a margin."""
+        return float(paired_power(rows / self.design, self.discordant, margin, self.confidence))
+
+    def changed(self, rows: float) -> float:
+        """Return the power to show that a disparity changes by the tolerance."""
+        spread = self.discordant * (1 / self.share + 1 / (1 - self.share)) / self.among
+        level = 1 - (1 - self.confidence) / self.comparisons
+        return float(paired_power(rows / self.design, spread, self.tolerance, level))
+
+    def rows(self, power_of: Callable[[float], float]) -> float:
+        """Return the fewest rows at which a power is reached."""
+        high = 2.0
+        while power_of(high) < self.power and high < _MOST_ROWS:
+            high *= 2
+        low = high / 2
+        while high - low > 1:
+            middle = (low + high) / 2
+            low, high = (low, middle) if power_of(middle) >= self.power else (middle, high)
+        return high if power_of(high) >= self.power else math.inf
+
+
+def _paired_rows(pair: _Pair, margins: Mapping[str, float]) -> Iterator[Needed]:
+    """Yield the rows for each goal of a comparison of two models."""
+
+    def needed(goal: str, power_of: Callable[[float], float]) -> Needed:
+        rows = pair.rows(power_of)
+        return Needed(goal, _whole(pair.share * rows), _whole((1 - pair.share) * rows))
+
+    for rate, margin in margins.items():
+        goal = f"to show that {rate} is not worse by more than {margin:g}"
+        yield needed(goal, partial(pair.as_good, margin=margin))
+    yield needed(f"to show that a disparity changes by {pair.tolerance:g}", pair.changed)
+    if margins:
+
+        def dominates(rows: float) -> float:
+            good = min(pair.as_good(rows, margin) for margin in margins.values())
+            return good * pair.changed(rows)
+
+        yield needed("to show both, so that a candidate dominates", dominates)
+
+
 def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
     """Return what a table can show, once for each rate and group."""
     found: dict[tuple[object, ...], Smallest] = {}
@@ -256,14 +332,16 @@ def _smallest(report: Report, power: float) -> tuple[Smallest, ...]:
 
 def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) -> None:
     problems = []
-    if data is None and numbers["rate"] is None:
+    if data is None and numbers["rate"] is None and numbers["paired"] is None:
         problems.append(Problem("rate", "name the rate to plan for, or give data"))
+    if numbers["paired"] is not None and (data is not None or numbers["rate"] is not None):
+        problems.append(Problem("paired", "is planned for without data and without a rate"))
     if data is not None and numbers["rate"] is not None:
         problems.append(Problem("rate", "is read off the data; leave out one of both"))
     if data is None:
         problems += [Problem(name, "needs data to audit") for name in options]
     for name, value in numbers.items():
-        if name == "rate" and value is None:
+        if name in ("rate", "paired") and value is None:
             continue
         low, high, inside = _RANGES.get(name, (0.0, 1.0, "between 0 and 1"))
         good = (
@@ -277,6 +355,7 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
 
 _RANGES = {
     "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
+    "comparisons": (1.0 - _BELOW, math.inf, "of at least 1"),
     "icc": (-_BELOW, 1.0 + _BELOW, "from 0 to 1"),
     "cluster_size": (1.0 - _BELOW, math.inf, "of at least 1"),
 }

@@ -32,27 +32,10 @@ _MAKE = "fairgauge audit DATA ... -o report.json makes one"
 Key = tuple[object, ...]
 
 
-def compare(
+def compare_reports(
     old: Report | str | Path, new: Report | str | Path, *, same_rows: bool | None = None
 ) -> Comparison:
-    """Report what changed between two reports: a candidate against the model in use, or two months.
-
-    Parameters
-    ----------
-    old, new : Report, str or Path
-        Two reports, or the JSON files that they were saved to.
-    same_rows : bool, optional
-        Whether both rest on the same rows (two models on one table). Then the two estimates of a
-        disparity depend on each other in a way that reports do not hold, and no change has an
-        interval. Otherwise the rows are taken to be different, and the estimates independent. The
-        default looks: the same counts, or groups of just the same sizes, are the same rows.
-
-    Returns
-    -------
-    Comparison
-        What was asked differently, the verdicts that changed, what became of every disparity, and
-        what changed in the data; ``.worse`` states whether anything got statistically
-        significantly worse.
+    """Return what changed between two reports; see `fairgauge.compare`.
 
     Raises
     ------
@@ -60,17 +43,6 @@ def compare(
         A file is missing or unreadable, or holds no report.
     SpecError
         The reports are about different labels, favourable values or tasks.
-
-    Examples
-    --------
-    >>> import fairgauge as fg
-    >>> def report(tp, fn):
-    ...     women = {"tp": tp, "fn": fn, "fp": 30, "tn": 300}
-    ...     men = {"tp": 400, "fn": 100, "fp": 60, "tn": 500}
-    ...     return fg.audit(fg.confusion("sex", {"F": women, "M": men}), metrics="RD")
-    >>> found = fg.compare(report(250, 60), report(210, 110))
-    >>> found.worse, found.changes[0].group, round(found.changes[0].change, 3)
-    (True, 'F', 0.15)
     """
     before, after = _report(old), _report(new)
     _refuse_unlike(before, after)

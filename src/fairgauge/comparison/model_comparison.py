@@ -1,10 +1,10 @@
-"""ModelComparison: candidates against the model in use on the same rows, as a frozen value."""
+"""ModelComparison: candidate models against the model in use on the same rows."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
@@ -325,6 +325,11 @@ class ModelComparison:
 
         return render(self, "text")
 
+    def _repr_html_(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "notebook")
+
     def __repr__(self) -> str:
         verdicts = ", ".join(f"{each.name} {each.verdict}" for each in self.candidates)
         return f"<Comparison with the model {self.current}: {verdicts}; print() shows it>"
@@ -333,7 +338,7 @@ class ModelComparison:
 _INTERVALS = ("interval", "ratio_interval", "distance_interval", "gained_interval", "lost_interval")
 
 
-def _plain(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Plain:
+def plain_change(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Plain:
     """Return a value as an object: intervals as objects, typed values as in reports."""
     made: Plain = {}
     for field in fields(each):
@@ -341,7 +346,7 @@ def _plain(each: RateChange | DisparityChange | MarginTest | Reclassified) -> Pl
         if field.name in _INTERVALS:
             made[field.name] = None if value is None else plain_interval(value)
         elif isinstance(value, RateChange):
-            made[field.name] = _plain(value)
+            made[field.name] = plain_change(value)
         elif field.name == "reference":
             made |= plain_reference(value)
         elif isinstance(value, Scope):
@@ -364,10 +369,10 @@ def _plain_candidate(each: Candidate) -> Plain:
         "fairness": str(each.fairness),
         "performance": str(each.performance),
         "needed": each.needed,
-        "disparities": [_plain(one) for one in each.disparities],
-        "rates": [_plain(one) for one in each.rates],
-        "margins": [_plain(one) for one in each.margins],
-        "reclassified": [_plain(one) for one in each.reclassified],
+        "disparities": [plain_change(one) for one in each.disparities],
+        "rates": [plain_change(one) for one in each.rates],
+        "margins": [plain_change(one) for one in each.margins],
+        "reclassified": [plain_change(one) for one in each.reclassified],
     }
 
 
@@ -400,13 +405,13 @@ def _read_candidate(values: Saved) -> Candidate:
         fairness=Fairness(values["fairness"]),
         performance=Performance(values["performance"]),
         needed=values["needed"],
-        disparities=tuple(_read_disparity(each) for each in values["disparities"]),
-        rates=tuple(_read_rate(each) for each in values["rates"]),
+        disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
+        rates=tuple(read_rate_change(each) for each in values["rates"]),
         margins=tuple(
             MarginTest(
                 **{
                     **each,
-                    "change": _read_rate(each["change"]),
+                    "change": read_rate_change(each["change"]),
                     "outcome": Performance(each["outcome"]),
                 }
             )
@@ -418,19 +423,21 @@ def _read_candidate(values: Saved) -> Candidate:
     )
 
 
-def _read_rate(values: Saved) -> RateChange:
+def read_rate_change(values: Saved) -> RateChange:
+    """Read a change of a rate that `plain_change` wrote."""
     return RateChange(**_values(values, RateChange))
 
 
-def _read_disparity(values: Saved) -> DisparityChange:
+def read_disparity_change(values: Saved) -> DisparityChange:
+    """Read a change of a disparity that `plain_change` wrote."""
     direction = values["direction"]
     typed = {"direction": None if direction is None else Direction(direction)}
     return DisparityChange(**_values(values, DisparityChange) | typed)
 
 
-def _values(values: Saved, of: type) -> dict[str, object]:
+def _values(values: Saved, of: type) -> dict[str, Any]:
     """Return the fields of a value that `_plain` wrote."""
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for name in (field.name for field in fields(of)):
         if name in _INTERVALS:
             found[name] = None if values[name] is None else read_interval(dict(values[name]))

@@ -27,7 +27,7 @@ from fairgauge.inference.interval import (
     StatisticInterval,
 )
 from fairgauge.reasons import ReasonCode
-from fairgauge.stats.arrays import quotient
+from fairgauge.stats.arrays import quiet, quotient
 from fairgauge.stats.intervals import as_critical_t, paired_ratio, wilson
 from fairgauge.stats.weighted import effective_rows
 
@@ -213,6 +213,7 @@ def _paired(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     )
 
 
+@quiet
 def _rows_of_log_ratio(evidence: Evidence, cells: Sequence[Count], kish: Array) -> Array:
     """Return the effective rows per unit of weight of a ratio of two overlapping counts.
 

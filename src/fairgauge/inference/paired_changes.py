@@ -8,7 +8,6 @@ correlation of the two. A disparity changes by the difference (or ratio) of two 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,15 +24,22 @@ from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import Limits, quiet, quotient
 from fairgauge.stats.contrasts import mover_difference
 from fairgauge.stats.intervals import as_critical_t, paired_ratio
-from fairgauge.stats.paired import paired_difference
+from fairgauge.stats.paired import paired_difference, paired_p
+from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.comparisons import Contrast
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.interval import StatisticInterval
 
-At: TypeAlias = Callable[[np.typing.ArrayLike], Limits]
+    Mask = NDArray[np.bool_]
+
+At: TypeAlias = "Callable[[ArrayLike], Limits]"
 """Limits at a normal critical value."""
 
 
@@ -45,30 +51,35 @@ class Quantity:
     ----------
     value : array of shape (n,).
     at : its limits.
-    influence : array of the shape of the table: derivatives by its counts.
+    influence : array of the shape of the table: derivatives by its counts; None of scores.
     """
 
     value: Array
     at: At
-    influence: Array
+    influence: Array | None = None
 
     def less(self, other: Quantity, r: Array) -> Quantity:
         """Return the difference to the same number of another side; ``r`` correlates the two."""
 
-        def at(z: np.typing.ArrayLike) -> Limits:
+        def at(z: ArrayLike) -> Limits:
             return mover_difference(self.value, *self.at(z), other.value, *other.at(z), r)
 
         with np.errstate(invalid="ignore"):
             return Quantity(self.value - other.value, at, self.influence)
 
+    def p_value(self, null: float = 0.0) -> Array:
+        """Return the p-value at which the limits just touch the null."""
+        return invert(lambda z: self.at(np.broadcast_to(z, self.value.shape)), null)
+
     def negated(self) -> Quantity:
         """Return the number with the opposite sign."""
 
-        def at(z: np.typing.ArrayLike) -> Limits:
+        def at(z: ArrayLike) -> Limits:
             low, high = self.at(z)
             return -high, -low
 
-        return Quantity(-self.value, at, -self.influence)
+        influence = None if self.influence is None else -self.influence
+        return Quantity(-self.value, at, influence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,16 +88,18 @@ class StatisticChange:
 
     Attributes
     ----------
-    table : the rows.
+    table : the rows; None of scores.
     old, new : its value under each model; arrays of shape (n,).
     rows : the effective rows that it rests on, the fewer of both.
     difference, ratio : of new and old; the ratio as a logarithm.
     total, log_total : the sum of new and old, and of their logarithms: on which side of
         "no difference" a disparity lies.
     methods, ratio_methods : how the intervals are made.
+    p_value : of no change.
+    models : its value and limits under each model.
     """
 
-    table: PairedTable
+    table: PairedTable | None
     old: Array
     new: Array
     rows: Array
@@ -96,6 +109,8 @@ class StatisticChange:
     log_total: Quantity
     methods: tuple[IntervalMethod, ...]
     ratio_methods: tuple[IntervalMethod, ...]
+    p_value: Array
+    models: tuple[Quantity, Quantity]
 
 
 def statistic_change(
@@ -120,10 +135,10 @@ def statistic_change(
     )
     r = correlation(both, var_old, var_new)
 
-    def paired(z: np.typing.ArrayLike) -> Limits:
+    def paired(z: ArrayLike) -> Limits:
         return mover_difference(new.estimate, *new.at(_z(z)), old.estimate, *old.at(_z(z)), r)
 
-    def summed(z: np.typing.ArrayLike) -> Limits:
+    def summed(z: ArrayLike) -> Limits:
         low, high = old.at(_z(z))
         return mover_difference(new.estimate, *new.at(_z(z)), -old.estimate, -high, -low, -r)
 
@@ -134,11 +149,11 @@ def statistic_change(
     l_old, l_new = (np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in to_logs)
 
     def logs(sign: int) -> At:
-        def at(z: np.typing.ArrayLike) -> Limits:
-            low, high = _logs(old.at(_z(z)))
+        def at(z: ArrayLike) -> Limits:
+            low, high = logs_of(old.at(_z(z)))
             if sign > 0:
                 low, high = -high, -low
-            return mover_difference(log_new, *_logs(new.at(_z(z))), -sign * log_old, low, high,
+            return mover_difference(log_new, *logs_of(new.at(_z(z))), -sign * log_old, low, high,
                                     -sign * r)  # fmt: skip
 
         return at
@@ -151,18 +166,67 @@ def statistic_change(
     methods = (IntervalMethod.PAIRED_MOVER, *new.methods)
     ratio_methods = methods
     rows = np.minimum(old.n, new.n)
+    p = None
     discordant = _discordant(statistic, table)
     if discordant is not None:
         difference = Quantity(difference.value, discordant.difference, difference.influence)
         ratio = Quantity(ratio.value, discordant.log_ratio, ratio.influence)
         rows = discordant.n
+        p = discordant.p_value()
         clustered = (IntervalMethod.CLUSTER_ROBUST,) if table.clusters is not None else ()
         methods = (*clustered, IntervalMethod.TANGO)
         ratio_methods = (*clustered, IntervalMethod.BONETT_PRICE)
     return StatisticChange(
         table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
-        methods, ratio_methods,
+        methods, ratio_methods, difference.p_value() if p is None else p,
+        (Quantity(old.estimate, lambda z: old.at(_z(z))),
+         Quantity(new.estimate, lambda z: new.at(_z(z)))),
     )  # fmt: skip
+
+
+def pooled_change(change: StatisticChange, weights: Array) -> StatisticChange:
+    """Return what becomes of the weighted mean over strata of a statistic.
+
+    ``change`` holds the strata of each side one after another, ``weights`` has a row for each side
+    and a column for each stratum, 0 where it is excluded. Differences alone are pooled.
+
+    References
+    ----------
+    Tang (2021): MOVER over strata; Zou & Donner (2008), Statistics in Medicine 27, 1693-1702.
+    """
+    share = quotient(weights, weights.sum(axis=1, keepdims=True))
+
+    def mean(values: Array) -> Array:
+        held = np.where(share > 0, values.reshape(share.shape), 0.0)
+        return np.asarray((share * held).sum(axis=1))
+
+    def pooled(of: Quantity) -> Quantity:
+        value = mean(of.value)
+
+        def at(z: ArrayLike) -> Limits:
+            each = np.repeat(np.broadcast_to(_z(z), value.shape), share.shape[1])
+            low, high = of.at(each)
+            below, above = (
+                np.sqrt(((share * np.where(share > 0, d.reshape(share.shape), 0.0)) ** 2).sum(1))
+                for d in (of.value - low, high - of.value)
+            )
+            return value - below, value + above
+
+        return Quantity(value, at)
+
+    difference = pooled(change.difference)
+    unknown = Quantity(np.full(len(share), np.nan), lambda z: _unknown(len(share), z))
+    rows = np.where(weights > 0, change.rows.reshape(share.shape), 0.0).sum(axis=1)
+    return StatisticChange(
+        None, mean(change.old), mean(change.new), rows, difference, unknown, pooled(change.total),
+        unknown, (IntervalMethod.STRATIFIED, *change.methods), change.ratio_methods,
+        difference.p_value(), (pooled(change.models[0]), pooled(change.models[1])),
+    )  # fmt: skip
+
+
+def _unknown(size: int, z: ArrayLike) -> Limits:
+    del z
+    return np.full(size, np.nan), np.full(size, np.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,23 +247,21 @@ class Discordant:
     n: Array
     degrees: Array
 
-    def difference(self, z: np.typing.ArrayLike) -> Limits:
+    def difference(self, z: ArrayLike) -> Limits:
         """Return Tango's limits."""
         return paired_difference(self.gained, self.lost, self.n, self._critical(z))
 
-    def log_ratio(self, z: np.typing.ArrayLike) -> Limits:
+    def p_value(self) -> Array | None:
+        """Return McNemar's p-value of no difference; None where rows are clustered."""
+        independent = np.isinf(self.degrees).all()
+        return paired_p(self.gained, self.lost) if independent else None
+
+    def log_ratio(self, z: ArrayLike) -> Limits:
         """Return the logarithms of Bonett and Price's limits."""
-        return _logs(paired_ratio(self.both, self.gained, self.lost, self._critical(z)))
+        return logs_of(paired_ratio(self.both, self.gained, self.lost, self._critical(z)))
 
-    def _critical(self, z: np.typing.ArrayLike) -> Array:
-        known = np.isfinite(self.degrees)
-        z = np.broadcast_to(np.asarray(z, dtype=float), self.n.shape)
-        return np.where(known, as_critical_t(z, np.where(known, self.degrees, 1.0)), z)
-
-
-def discordant_rows(statistic: Statistic, table: PairedTable) -> Discordant | None:
-    """Return the rows of a rate that both models have in its denominator; None of other rates."""
-    return _discordant(statistic, table)
+    def _critical(self, z: ArrayLike) -> Array:
+        return as_critical_t(np.broadcast_to(_z(z), self.n.shape), self.degrees)
 
 
 @quiet
@@ -211,7 +273,7 @@ def _discordant(statistic: Statistic, table: PairedTable) -> Discordant | None:
     old, new = of[:, :, None], of[:, None, :]
     counted = np.broadcast_to(among[:, None, None], table.weights.shape[1:])
 
-    def weight(cells: Array) -> Array:
+    def weight(cells: Mask) -> Array:
         total: Array = (table.weights * (cells & counted)).sum(axis=(1, 2, 3))
         return total
 
@@ -219,34 +281,39 @@ def _discordant(statistic: Statistic, table: PairedTable) -> Discordant | None:
     n = weight(np.broadcast_to(True, counted.shape))
     change = (gained - lost) / n
     # the influence of a row on the change: its own change, less the mean
-    influence = (
-        counted
-        * (new.astype(float) - old.astype(float) - change[:, None, None, None])
-        / n[:, None, None, None]
-    )
-    variance = table.covariance(influence, influence)
+    own = new.astype(float) - old.astype(float) - change[:, None, None, None]
     of_rows = counted / n[:, None, None, None]
-    degrees = np.full(len(n), np.inf)
-    if table.clusters is None:
-        kish = 1 / (table.squares * of_rows**2).sum(axis=(1, 2, 3))
-    else:
-        held = table.clusters_held()
-        variance = variance * np.where(held > 1, held / (held - 1), np.inf)
-        kish = np.full(len(n), np.inf)
-        kish = np.minimum(1 / (table.squares * of_rows**2).sum(axis=(1, 2, 3)), kish)
-        degrees = np.maximum(held - 1, 1.0)
-    effective = ((gained + lost) / n - change**2) / variance
-    # few discordant rows show too little of the spread of their weights
-    effective = np.where(effective > kish, np.sqrt(effective * kish), effective)
-    effective = np.where((gained + lost > 0) & np.isfinite(effective), effective, kish)
-    effective = np.where(n > 0, np.nan_to_num(effective, posinf=0.0), 0.0)
+    effective, degrees = _effective_rows(
+        table, of_rows, own, ((gained + lost) / n - change**2) * (gained + lost > 0)
+    )
     if table.clusters is None and (table.squares == table.weights).all():
         effective = n
     scale = np.where(n > 0, np.nan_to_num(effective / n), 0.0)
     return Discordant(both * scale, gained * scale, lost * scale, effective, degrees)
 
 
-def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Array, Array] | None:
+def _effective_rows(
+    table: PairedTable, of_rows: Array, own: Array, spread: Array
+) -> tuple[Array, Array]:
+    """Return the independent rows that a change rests on, and the degrees of freedom of its t.
+
+    They have the variance of the change where one row has ``spread``: Kish's number where no row
+    changes, and at most the geometric mean of both, because few discordant rows show too little of
+    the spread of their weights.
+    """
+    kish = quotient(1.0, (table.squares * of_rows**2).sum(axis=(1, 2, 3)))
+    variance = table.covariance(of_rows * own, of_rows * own)
+    degrees = np.full(len(kish), np.inf)
+    if table.clusters is not None:
+        clusters = table.clusters_held()
+        variance, degrees = variance * clusters / (clusters - 1), clusters - 1
+    rows = quotient(spread, variance)
+    rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
+    rows = np.where((spread > 0) & np.isfinite(rows), rows, kish)
+    return np.where(np.isfinite(rows), rows, 0.0), degrees
+
+
+def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Mask, Mask] | None:
     """Return which cells are inside a rate, and which labels are among its rows.
 
     None of statistics whose denominator depends on the decisions.
@@ -255,18 +322,15 @@ def _of_same_rows(statistic: Statistic, table: PairedTable) -> tuple[Array, Arra
     if isinstance(statistic, Agreement):
         labels = np.arange(outcomes + 1)
         return labels[:, None] == np.arange(outcomes), labels < outcomes
-    if not isinstance(statistic, Rate) or table.classes or "prediction" in statistic.among.needs:
+    if not isinstance(statistic, Rate) or table.classes:
         return None
-    (tp, fp, fn, tn), (positive, negative, *_) = statistic.of.coefficients, _labels(statistic)
+    positive, negative, missed, _ = statistic.among.coefficients
+    if statistic.among.needs - {"label"} or positive != missed:
+        return None
+    tp, fp, fn, tn = statistic.of.coefficients
     of = np.array([[tp, fn], [fp, tn], [tp, tn]], dtype=bool)
-    known = "label" not in statistic.needs
-    among = np.array([positive, negative, known], dtype=bool)
+    among = np.array([positive, negative, "label" not in statistic.needs], dtype=bool)
     return of & among[:, None], among
-
-
-def _labels(statistic: Rate) -> tuple[bool, bool]:
-    tp, fp, _, _ = statistic.among.coefficients
-    return bool(tp), bool(fp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -305,11 +369,18 @@ def disparity_changes(
 
 
 def _correlation_of_sides(
-    one: PairedTable, ours: Quantity, two: PairedTable, theirs: Quantity, *, inside: bool
+    one: PairedTable | None,
+    ours: Quantity,
+    two: PairedTable | None,
+    theirs: Quantity,
+    *,
+    inside: bool,
 ) -> Array:
     """Return the correlation of the same number of two sides: 0 where they share no rows."""
-    if one.clusters is None and not inside:
-        return np.zeros(len(one.weights))
+    if not inside and (one is None or one.clusters is None):
+        return np.zeros(len(ours.value))
+    if one is None or two is None or ours.influence is None or theirs.influence is None:
+        raise NoInterval(ReasonCode.SHARED_ROWS, of="group and reference")
     shared = one.covariance(ours.influence, theirs.influence, other=two)
     var_one = one.covariance(ours.influence, ours.influence)
     var_two = two.covariance(theirs.influence, theirs.influence)
@@ -330,8 +401,8 @@ def distance_limits(shift: Limits, level: Limits) -> Limits:
 
     Examples
     --------
-    >>> near, far = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
-    >>> low, high = distance_limits(near, far)
+    >>> shift, level = (np.array(0.02), np.array(0.06)), (np.array(-0.4), np.array(-0.2))
+    >>> low, high = distance_limits(shift, level)
     >>> float(low), float(high)
     (-0.06, -0.02)
     """
@@ -349,7 +420,7 @@ def _distance(x: Array, y: Array) -> Array:
         return np.asarray(np.sign(x) * np.sign(y) * np.minimum(np.abs(x), np.abs(y)))
 
 
-def _z(z: np.typing.ArrayLike) -> Array:
+def _z(z: ArrayLike) -> Array:
     return np.asarray(z, dtype=float)
 
 
@@ -359,6 +430,7 @@ def _equal(one: Array, two: Array) -> Array:
 
 
 @quiet
-def _logs(limits: Limits) -> Limits:
+def logs_of(limits: Limits) -> Limits:
+    """Return the logarithms of limits of a number that is not negative."""
     low, high = limits
     return np.log(np.maximum(low, 0.0)), np.log(np.maximum(high, 0.0))

@@ -21,9 +21,7 @@ from fairgauge.stats.arrays import quotient
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.cells import Array, Need
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.resolve.sides import Index
 
@@ -45,10 +43,8 @@ class ClusterCounts:
 
     def totals(self, influence: Array, clusters: int) -> Array:
         """Return the sum of influences, array of shape (label, current, candidate), by cluster."""
-        summed: Array = np.bincount(
-            self.cluster, self.weights * influence.ravel()[self.cell], clusters
-        )
-        return summed
+        influences = self.weights * influence.ravel()[self.cell]
+        return np.bincount(self.cluster, influences, clusters).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,13 +134,16 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
         labels = np.stack([margin[:, c], known[:, rest].sum(axis=1), margin[:, -1]], axis=1)
         two = np.stack([labels[:, :, c], labels[:, :, rest].sum(axis=2)], axis=2)
         each.append(ConfusionCounts(two.sum(axis=(1, 2)), _cells(two)))
-    return ConfusionCounts(margin.sum(axis=(1, 2)), per_class=tuple(each), joint=known)
+    of_no_class = np.zeros((len(margin), 4))
+    of_no_class[:, -1] = known.sum(axis=(1, 2))
+    cells = {BOTH: of_no_class}
+    return ConfusionCounts(margin.sum(axis=(1, 2)), cells, per_class=tuple(each), joint=known)
 
 
-def _cells(margin: Array) -> dict[frozenset[str], Array]:  # type: ignore[type-arg]
+def _cells(margin: Array) -> dict[frozenset[Need], Array]:
     label, decision = margin.sum(axis=2), margin.sum(axis=1)
     zero = np.zeros(len(margin))
-    return {  # type: ignore[return-value]
+    return {
         BOTH: margin[:, :2].transpose(0, 2, 1).reshape(-1, 4),
         LABEL: np.stack([label[:, 0], zero, zero, label[:, 1]], axis=-1),
         PREDICTION: np.stack([decision[:, 0], zero, zero, decision[:, 1]], axis=-1),
@@ -191,10 +190,3 @@ def correlation(covariance: Array, one: Array, two: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         found = covariance / np.sqrt(one * two)
     return np.clip(np.where(np.isfinite(found), found, 0.0), -1.0, 1.0)
-
-
-def known_labels(shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which cells have a label, of arrays of a table's shape without its first axis."""
-    known = np.ones(shape, dtype=bool)
-    known[-1] = False
-    return known

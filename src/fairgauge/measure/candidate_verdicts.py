@@ -45,11 +45,14 @@ def judged(candidates: Sequence[Candidate], spec: Spec) -> tuple[Candidate, ...]
 
 def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
     """Adjust the p-values of all disparities that count, and mark which are significant."""
-    p = [each.p_value for one in candidates for each in one.disparities if counts(each)]
+    every = [each for one in candidates for each in one.disparities]
+    pooled = any(each.scope.kind is ScopeKind.POOLED for each in every if each.interval)
+    scope = ScopeKind.POOLED if pooled else ScopeKind.OVERALL
+    p = [each.p_value for each in every if _counts(each, scope)]
     adjusted = iter(holm(np.array(p, dtype=float)).tolist())
 
     def tested(each: DisparityChange, rows: int) -> DisparityChange:
-        if not counts(each) or each.p_value is None:
+        if not _counts(each, scope) or each.p_value is None:
             return each
         p_adjusted = next(adjusted)
         significant = p_adjusted <= 1 - confidence and each.direction is not Direction.AS_FAR
@@ -63,11 +66,14 @@ def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> l
     ]
 
 
-def counts(each: DisparityChange) -> bool:
-    """Return whether a disparity is part of the verdict: of all rows, and of no average."""
-    whole = each.scope.kind is not ScopeKind.STRATUM
+def _counts(each: DisparityChange, scope: ScopeKind) -> bool:
+    """Return whether a disparity is part of the verdict: of all rows, and of no average.
+
+    With strata that is the disparity adjusted for them, where one could be.
+    """
     single = each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
-    return whole and single and each.status is Status.OK and each.p_value is not None
+    known = each.status is Status.OK and each.p_value is not None
+    return each.scope.kind is scope and single and known
 
 
 def _margins_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.score_statistics import ScoreStatistic
 from fairgauge.comparison.model_comparison import (
     Candidate,
     DisparityChange,
@@ -23,7 +24,6 @@ from fairgauge.cube.pairs import candidate_axes, pair
 from fairgauge.enums import (
     Better,
     ClassKind,
-    Direction,
     IntervalMethod,
     Performance,
     ReferenceKind,
@@ -31,32 +31,43 @@ from fairgauge.enums import (
     Task,
 )
 from fairgauge.errors import Problem, SpecError
+from fairgauge.inference.group_intervals import is_resampled
 from fairgauge.inference.interval import NoInterval
-from fairgauge.inference.paired_changes import (
-    disparity_changes,
-    distance,
-    distance_limits,
-)
+from fairgauge.inference.paired_changes import disparity_changes, pooled_change
+from fairgauge.inference.paired_draws import drawn_change, drawn_disparity
+from fairgauge.inference.paired_gaps import largest_gap_change
+from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
+from fairgauge.measure.change_records import (
+    contrast_records,
+    direction_of,
+    disparity_records,
+    enough_rows,
+    rate_records,
+)
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import as_count, as_number
-from fairgauge.report.results import NO_CLASS, ClassScope, Interval
-from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.report.estimates import EVERYONE
+from fairgauge.report.results import NO_CLASS, POOLED, ClassScope, Interval, Reference
+from fairgauge.resolve.asked_metrics import asked_metrics
+from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.resolution import resolve
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.intervals import critical, wilson
-from fairgauge.stats.significance import invert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import ComparisonMetric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import DisparityChanges, Quantity, StatisticChange
+    from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.inference.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
 
@@ -65,34 +76,73 @@ STANDARD = ("selection_rate.difference", "true_positive_rate.difference",
 """The disparities that are compared where no metrics are named: demographic parity and equalized
 odds."""
 _PAIR = 2
-_ROUNDING = 1e-12
 
 
-def compare_candidates(cube: Cube, spec: Spec) -> tuple[Candidate, ...]:
+class PairedScores(Protocol):
+    """Reads the scores of two models from the rows."""
+
+    def sides(
+        self, counts: GroupCounts, outcome: OutcomeMasks, candidate: str
+    ) -> tuple[ScoredRows, ...]:
+        """Return the rows of every side, numbered as counts by side are."""
+
+
+def compare_candidates(
+    cube: Cube, spec: Spec, scores: PairedScores | None = None
+) -> tuple[Candidate, ...]:
     """Return what every candidate changes against the model in use, and its verdict.
+
+    ``scores`` reads the scores, for the statistics of scores; without it they have no interval.
 
     Raises
     ------
     SpecError
         What is asked for cannot be compared, or the data do not have it.
     """
-    measured = [_Measured(cube, axis, spec) for axis in candidate_axes(cube)]
+    if decide_task(cube, spec) is Task.REGRESSION:
+        message = (
+            "counts do not hold how the predictions of two regressions differ row by row; state "
+            "which values are positive (fairgauge.above, --positive '>x')"
+        )
+        raise SpecError(Problem("candidate", message))
+    measured = [_Measured(cube, axis, spec, scores) for axis in candidate_axes(cube)]
     return judged([each.candidate() for each in measured], spec)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sliced:
-    """A paired slice with the classes of its numbers, and how a statistic is read there."""
+    """A paired slice with the classes that its numbers are of."""
 
     of: PairedSlice
     class_scope: ClassScope
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Comparisons:
+    """The comparisons of a metric: sides by number, slots, and the records without numbers.
+
+    ``inside`` is whether the references hold the groups.
+    """
+
+    groups: Index
+    references: Index
+    slots: Index
+    bases: tuple[DisparityChange, ...]
+    inside: bool
+
+    def refused(self, reason: Reason) -> Iterator[DisparityChange]:
+        """Yield the comparisons with the reason why they have no numbers."""
+        for base in self.bases:
+            yield replace(base, status=Status.NOT_APPLICABLE, reason=reason)
+
+
 class _Measured:
     """A candidate against the model in use."""
 
-    def __init__(self, cube: Cube, axis: Axis, spec: Spec) -> None:
+    def __init__(self, cube: Cube, axis: Axis, spec: Spec, scores: PairedScores | None) -> None:
         self.name = axis.column
+        self._scores = scores
+        self._made: dict[int | None, tuple[_Sliced, ...]] = {}
         self.cubes = pair(cube, axis)
         asked = _with_disparities(spec)
         in_use = replace(asked, candidate=(), margins=())
@@ -105,12 +155,13 @@ class _Measured:
         self.margins = spec.margins
         self.resolution = resolve(self.cubes.current, in_use)
         self.other = resolve(self.cubes.candidate, of_candidate)
-        if self.resolution.task is Task.REGRESSION:
-            message = (
-                "the predictions of a regression cannot be compared in pairs from counts; state "
-                "which values are positive (fairgauge.above, --positive '>x')"
-            )
-            raise SpecError(Problem("candidate", message))
+        asked_for = [
+            (each.metric, each.obstacle)
+            for each in asked_metrics(cube, in_use, self.resolution.task)
+            if each.obstacle or each.metric.needs & {"prediction", "score"}
+        ]
+        self._contrasts = [(m, why) for m, why in asked_for if isinstance(m, Contrast)]
+        self._others = [(m, why) for m, why in asked_for if not isinstance(m, Contrast)]
 
     def candidate(self) -> Candidate:
         """Return the candidate's numbers, without a verdict."""
@@ -124,8 +175,14 @@ class _Measured:
             reclassified=tuple(self._reclassified()),
         )
 
-    def _slices(self, feature: int | None) -> Iterator[_Sliced]:
-        """Yield the slices of a feature (None: of all rows): for thresholds or classes, and all."""
+    def _slices(self, feature: int | None) -> tuple[_Sliced, ...]:
+        """Return the slices of a feature (None: of all rows), made once."""
+        if feature not in self._made:
+            self._made[feature] = tuple(self._sliced(feature))
+        return self._made[feature]
+
+    def _sliced(self, feature: int | None) -> Iterator[_Sliced]:
+        """Yield a slice for each threshold or class, and for all classes at once."""
         of, other = (
             each.everyone if feature is None else each.features[feature]
             for each in (self.resolution, self.other)
@@ -145,13 +202,6 @@ class _Measured:
             yield _Sliced(PairedSlice(counts, nothing, self.spec, outcomes), NO_CLASS)
 
     @property
-    def _contrasts(self) -> list[tuple[Contrast, Reason | None]]:
-        asked = self.resolution.metrics
-        return [(each.metric, each.obstacle) for each in asked
-                if isinstance(each.metric, Contrast)
-                and (each.obstacle or "prediction" in each.metric.needs)]  # fmt: skip
-
-    @property
     def _statistics(self) -> list[Statistic]:
         """Return the rates to show: those of the disparities, of the margins, and accuracy."""
         catalogue = self.spec.catalogue
@@ -159,7 +209,8 @@ class _Measured:
         wanted += [catalogue.rate(name) for name, _ in self.margins]
         if self.spec.label:
             wanted.append(catalogue.rate("accuracy"))
-        return list({each.name: each for each in wanted if each.needs & {"prediction"}}.values())
+        decided = (each for each in wanted if each.needs & {"prediction", "score"})
+        return list({each.name: each for each in decided}.values())
 
     def _rates(self) -> Iterator[RateChange]:
         """Yield the rates of all rows, and of the groups of every feature."""
@@ -170,7 +221,29 @@ class _Measured:
                 slots = np.arange(len(slice_.counts.scopes))
                 which, at = np.tile(groups, len(slots)), np.repeat(slots, len(groups))
                 for statistic, scope in self._of_scope(sliced, self._statistics):
-                    yield from self._rate_changes(sliced, statistic, scope, which, at)
+                    if not self._measured_at(sliced, statistic):
+                        continue
+                    kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
+                    yield from self._rate_changes(sliced, statistic, scope, which[kept], at[kept])
+
+    def _measured_at(self, sliced: _Sliced, statistic: Statistic) -> bool:
+        """Return whether to measure a statistic here: without decisions at one threshold alone."""
+        first = sliced.of.current.outcome.threshold == self.resolution.outcomes[0].threshold
+        return first or "prediction" in statistic.needs
+
+    def _change(
+        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    ) -> StatisticChange:
+        """Return what becomes of a statistic of some sides, of decisions or of scores."""
+        if is_resampled(statistic):
+            return drawn_change(statistic, sliced.of.table(which, slots), self.spec)
+        if not isinstance(statistic, ScoreStatistic):
+            return sliced.of.change(statistic, which, slots)
+        if self._scores is None:
+            raise NoInterval(ReasonCode.NOT_OF_DECISIONS, of=statistic.title)
+        slice_ = sliced.of.current
+        sides = self._scores.sides(slice_.counts, slice_.outcome, self.name)
+        return score_change(statistic, [sides[i] for i in which.tolist()])
 
     def _of_scope(
         self, sliced: _Sliced, statistics: Sequence[Statistic]
@@ -200,61 +273,122 @@ class _Measured:
                 group=counts.groups[g],
                 scope=counts.scopes[s],
                 class_scope=scope,
-                threshold=slice_.outcome.threshold,
+                threshold=slice_.outcome.threshold if "prediction" in statistic.needs else None,
             )
             for g, s in zip(which.tolist(), slots.tolist(), strict=True)
         ]
         try:
-            change = sliced.of.change(statistic, which, slots)
-        except NoInterval as why:
-            yield from (replace(each, status=Status.NOT_APPLICABLE, reason=why.reason)
-                        for each in bases)  # fmt: skip
+            change = self._change(sliced, statistic, which, slots)
+        except NoInterval as refused:
+            for each in bases:
+                yield replace(each, status=Status.NOT_APPLICABLE, reason=refused.reason)
             return
-        level = self.spec.confidence
-        z = critical(level)
-        low, high = change.difference.at(z)
-        ratio_low, ratio_high = change.ratio.at(z)
-        p = invert(lambda at: change.difference.at(np.broadcast_to(at, low.shape)))
-        sides = [each.evidence(which, slots).side for each in (slice_, sliced.of.candidate)]
-        for i, base in enumerate(bases):
-            old, new, value = (as_number(v[i]) for v in
-                               (change.old, change.new, change.difference.value))  # fmt: skip
-            if old is None or new is None:
-                side = sides[0] if old is None else sides[1]
-                yield replace(base, old=old, new=new, status=Status.UNDEFINED,
-                              reason=statistic.why_undefined(side, i))  # fmt: skip
-                continue
-            n = float(change.rows[i])
-            sparse = n < FEWEST_ROWS
-            reason = Reason.of(ReasonCode.FEW_ROWS, n=n, minimum=FEWEST_ROWS) if sparse else None
-            signed = statistic.signed
-            yield replace(
-                base,
-                old=old,
-                new=new,
-                change=value,
-                interval=_interval(low[i], high[i], level, change.methods),
-                ratio=None if signed else as_number(np.exp(change.ratio.value[i])),
-                ratio_interval=None if signed else _interval(
-                    np.exp(ratio_low[i]), np.exp(ratio_high[i]), level, change.ratio_methods
-                ),
-                p_value=as_number(p[i]),
-                n=as_count(n),
-                status=Status.TOO_FEW if sparse else Status.OK,
-                reason=reason,
-            )  # fmt: skip
+
+        def undefined(i: int, old: bool) -> Reason:
+            if isinstance(statistic, ScoreStatistic):
+                return Reason.of(ReasonCode.ONE_CLASS_ONLY, of="labels")
+            side = sliced.of.current if old else sliced.of.candidate
+            return statistic.why_undefined(side.evidence(which, slots).side, i)
+
+        yield from rate_records(statistic, change, bases, self.spec.confidence, undefined)
 
     def _disparities(self) -> Iterator[DisparityChange]:
         """Yield the contrasts of every feature, overall and in every stratum."""
         for feature in range(len(self.resolution.features)):
             for sliced in self._slices(feature):
+                yield from self._other_changes(sliced)
                 for metric, obstacle in self._contrasts:
+                    if not self._measured_at(sliced, metric.of):
+                        continue
                     if obstacle is not None:
                         yield from self._not_applicable(sliced, metric, obstacle)
                         continue
                     for statistic, scope in self._of_scope(sliced, [metric.of]):
                         of = replace(metric, of=statistic)
                         yield from self._disparity_changes(sliced, of, scope)
+                        yield from self._pooled_changes(sliced, of, scope)
+
+    def _other_changes(self, sliced: _Sliced) -> Iterator[DisparityChange]:
+        """Yield the metrics that are no contrast: the largest gap, and why the others are not."""
+        for metric, obstacle in self._others:
+            gap = isinstance(metric, Spread) and metric.by == "largest_gap"
+            if gap and obstacle is None and isinstance(metric, Spread):
+                for statistic, scope in self._of_scope(sliced, [metric.of]):
+                    yield self._gap_change(sliced, metric, statistic, scope)
+                continue
+            if isinstance(metric, Combined) and obstacle is None:
+                yield from self._drawn_changes(sliced, metric)
+                continue
+            reason = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            yield DisparityChange(
+                metric=metric.name,
+                feature=sliced.of.current.counts.feature,
+                group=EVERYONE,
+                reference=None,
+                class_scope=sliced.class_scope,
+                status=Status.NOT_APPLICABLE,
+                reason=reason,
+            )
+
+    def _drawn_changes(self, sliced: _Sliced, metric: Combined) -> Iterator[DisparityChange]:
+        """Yield a metric that combines several contrasts, over all rows, by draws."""
+        compared = self._compared(sliced, metric, sliced.class_scope, overall=True)
+        if compared.inside:
+            yield from compared.refused(Reason.of(ReasonCode.SHARED_ROWS, of=metric.title))
+            return
+        sides = (compared.groups, compared.references)
+        tables = [sliced.of.table(side, compared.slots) for side in sides]
+        try:
+            made, values = drawn_disparity(metric, tables[0], tables[1], self.spec)
+        except NoInterval as refused:
+            yield from compared.refused(refused.reason)
+            return
+        level = self.spec.confidence
+        yield from disparity_records(metric, made, values, compared.bases, level)
+
+    def _gap_change(
+        self, sliced: _Sliced, metric: Spread, statistic: Statistic, scope: ClassScope
+    ) -> DisparityChange:
+        """Return what becomes of the largest gap between the groups of a feature."""
+        counts = sliced.of.current.counts
+        base = DisparityChange(
+            metric=metric.name,
+            feature=counts.feature,
+            group=EVERYONE,
+            reference=None,
+            class_scope=scope,
+            threshold=sliced.of.current.outcome.threshold,
+        )
+        every = np.arange(len(counts.groups))
+        level = self.spec.confidence
+        try:
+            change = self._change(sliced, statistic, every, np.zeros_like(every))
+            found = largest_gap_change(change, level)
+        except NoInterval as refused:
+            return replace(base, status=Status.NOT_APPLICABLE, reason=refused.reason)
+        if found is None:
+            reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+            return replace(base, status=Status.UNDEFINED, reason=reason)
+        pair = (found.first, found.second)
+        interval = Interval(found.low, found.high, level, (IntervalMethod.TUKEY, *change.methods))
+        status, few = enough_rows(float(change.rows[list(pair)].min()))
+        return replace(
+            base,
+            group=counts.groups[pair[0]],
+            reference=Reference(ReferenceKind.GROUP, counts.groups[pair[1]]),
+            old=found.old,
+            new=found.new,
+            change=found.new - found.old,
+            interval=interval,
+            distance=found.new - found.old,
+            distance_interval=interval,
+            direction=direction_of(found.new - found.old),
+            p_value=found.p_value,
+            n_group=float(change.rows[pair[0]]),
+            n_reference=float(change.rows[pair[1]]),
+            status=status,
+            reason=few,
+        )
 
     def _not_applicable(
         self, sliced: _Sliced, metric: Contrast, obstacle: Reason
@@ -269,14 +403,63 @@ class _Measured:
     def _disparity_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
     ) -> Iterator[DisparityChange]:
+        """Yield a contrast of every group, over all rows and in every stratum."""
+        compared = self._compared(sliced, metric, scope)
+        try:
+            ours, theirs = (
+                self._change(sliced, metric.of, side, compared.slots)
+                for side in (compared.groups, compared.references)
+            )
+            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+        except NoInterval as refused:
+            yield from compared.refused(refused.reason)
+            return
+        level = self.spec.confidence
+        yield from contrast_records(metric, made, (ours, theirs), compared.bases, level)
+
+    def _pooled_changes(
+        self, sliced: _Sliced, metric: Contrast, scope: ClassScope
+    ) -> Iterator[DisparityChange]:
+        """Yield a difference adjusted for the strata, with the weights of Mantel and Haenszel."""
+        strata = len(sliced.of.current.counts.strata)
+        if not strata or metric.by == "ratio" or "score" in metric.needs:
+            return
+        compared = self._compared(sliced, metric, scope, overall=True)
+        bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
+        slots = np.tile(np.arange(strata) + 1, len(bases))
+        try:
+            ours, theirs = (
+                self._change(sliced, metric.of, np.repeat(side, strata), slots)
+                for side in (compared.groups, compared.references)
+            )
+            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
+            weights = np.where(known, quotient(ours.rows * theirs.rows, ours.rows + theirs.rows), 0)
+            weights = weights.reshape(len(bases), strata)
+            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
+            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+        except NoInterval as refused:
+            yield from replace(compared, bases=bases).refused(refused.reason)
+            return
+        level = self.spec.confidence
+        yield from contrast_records(metric, made, (ours, theirs), bases, level)
+
+    def _compared(
+        self,
+        sliced: _Sliced,
+        metric: ComparisonMetric,
+        scope: ClassScope,
+        *,
+        overall: bool = False,
+    ) -> _Comparisons:
+        """Return what a metric compares here, by the model in use; ``overall``: over all rows."""
         slice_ = sliced.of.current
-        counts = slice_.counts
-        compared = slice_.compared(metric)
+        counts, compared = slice_.counts, slice_.compared(metric)
         kept = _unmirrored(compared, slice_)
-        which, references, slots = (
-            each[kept] for each in (compared.groups, compared.references, compared.slots)
+        kept = kept[compared.slots[kept] == 0] if overall else kept
+        groups, references, slots = (
+            of[kept] for of in (compared.groups, compared.references, compared.slots)
         )
-        bases = [
+        bases = tuple(
             DisparityChange(
                 metric=metric.name,
                 feature=counts.feature,
@@ -284,93 +467,27 @@ class _Measured:
                 reference=compared.each[k],
                 scope=counts.scopes[s],
                 class_scope=scope,
-                threshold=slice_.outcome.threshold,
-                by=metric.by,
+                threshold=slice_.outcome.threshold if "prediction" in metric.needs else None,
+                by=metric.by if isinstance(metric, Contrast) else "difference",
             )
-            for g, s, k in zip(which.tolist(), slots.tolist(), kept.tolist(), strict=True)
-        ]
-        profile = self.spec.profile
-        old, new = (
-            metric.value(
-                each.evidence(which, slots).side, each.evidence(references, slots).side, profile
-            )
-            for each in (slice_, sliced.of.candidate)
+            for g, s, k in zip(groups.tolist(), slots.tolist(), kept.tolist(), strict=True)
         )
-        try:
-            ours, theirs = (sliced.of.change(metric.of, side, slots)
-                            for side in (which, references))  # fmt: skip
-        except NoInterval as why:
-            for i, base in enumerate(bases):
-                yield replace(base, old=as_number(old[i]), new=as_number(new[i]),
-                              status=Status.NOT_APPLICABLE, reason=why.reason)  # fmt: skip
-            return
-        inside = bool((references == slice_.sides.whole).all())
-        made = disparity_changes(metric, ours, theirs, inside=inside)
-        yield from self._completed(bases, metric, made, (old, new), (ours, theirs))
-
-    def _completed(
-        self,
-        bases: Sequence[DisparityChange],
-        metric: Contrast,
-        made: DisparityChanges,
-        values: tuple[Array, Array],
-        sides: tuple[StatisticChange, StatisticChange],
-    ) -> Iterator[DisparityChange]:
-        """Yield the changes of a metric with their intervals and p-values."""
-        level = self.spec.confidence
-        z = critical(level)
-        shift, above = made.shift.at(z), made.level.at(z)
-        away = distance(made.shift.value, made.level.value)
-        away_low, away_high = distance_limits(shift, above)
-        p = np.maximum(*(_p_value(each) for each in (made.shift, made.level)))
-        by_ratio = metric.by == "ratio"
-        scaled = np.exp if by_ratio else np.asarray
-        for i, base in enumerate(bases):
-            old, new = (as_number(each[i]) for each in values)
-            change = as_number(made.shift.value[i])
-            base = replace(base, old=old, new=new)
-            if old is None or new is None or change is None:
-                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED,
-                                   report="old" if old is None else "new")  # fmt: skip
-                if old is not None and new is not None:
-                    reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
-                yield replace(base, status=Status.UNDEFINED, reason=reason)
-                continue
-            rows = [float(each[i]) for each in made.rows]
-            sparse = min(rows) < FEWEST_ROWS
-            far = as_number(away[i])
-            yield replace(
-                base,
-                change=float(scaled(change)),
-                interval=_interval(
-                    float(scaled(shift[0][i])), float(scaled(shift[1][i])), level, made.methods
-                ),
-                distance=far,
-                distance_interval=_interval(away_low[i], away_high[i], level, made.methods),
-                direction=None if far is None else _direction(far),
-                crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
-                p_value=as_number(p[i]),
-                n_group=as_count(rows[0]),
-                n_reference=as_count(rows[1]),
-                status=Status.TOO_FEW if sparse else Status.OK,
-                reason=Reason.of(ReasonCode.FEW_ROWS, n=min(rows), minimum=FEWEST_ROWS)
-                if sparse
-                else None,
-            )
+        inside = bool((references == slice_.sides.whole).any())
+        return _Comparisons(groups, references, slots, bases, inside)
 
     def _margin_tests(self) -> Iterator[MarginTest]:
         """Yield the tests of the margins, on all rows."""
         if not self.margins:
             return
-        sliced = list(self._slices(None))
-        of = sliced[-1] if self.resolution.task is Task.MULTICLASS else sliced[0]
+        sliced = self._slices(None)
+        if self.resolution.task is Task.MULTICLASS:
+            sliced = sliced[-1:]  # all classes at once
         zero = np.zeros(1, dtype=np.int64)
-        for name, margin in self.margins:
-            statistic = self.spec.catalogue.rate(name)
-            chosen = next(self._of_scope(of, [statistic]))
-            for each in sliced if self.resolution.task is not Task.MULTICLASS else (of,):
-                (change,) = self._rate_changes(each, *chosen, zero, zero)
-                yield self._margin_test(each, chosen[0], margin, change)
+        for (name, margin), each in product(self.margins, sliced):
+            statistic, scope = next(self._of_scope(each, [self.spec.catalogue.rate(name)]))
+            if self._measured_at(each, statistic):
+                (change,) = self._rate_changes(each, statistic, scope, zero, zero)
+                yield self._margin_test(each, statistic, margin, change)
 
     def _margin_test(
         self, sliced: _Sliced, statistic: Statistic, margin: float, change: RateChange
@@ -387,9 +504,9 @@ class _Measured:
                 outcome = Performance.INFERIOR
             better = worst > 0
             zero = np.zeros(1, dtype=np.int64)
-            made = sliced.of.change(statistic, zero, zero).difference
+            made = self._change(sliced, statistic, zero, zero).difference
             made = made if sign > 0 else made.negated()
-            two_sided = invert(lambda at: made.at(np.broadcast_to(at, (1,))), null=-margin)[0]
+            two_sided = made.p_value(null=-margin)[0]
             p = float(two_sided / 2 if made.value[0] > -margin else 1 - two_sided / 2)
         return MarginTest(
             rate=statistic.name,
@@ -451,24 +568,5 @@ def _unmirrored(compared: Compared, slice_: Slice) -> Index:
     every = np.arange(len(compared.groups))
     if not mirrored or kinds != {ReferenceKind.OTHERS}:
         return every
-    return every[compared.groups == int(np.argmin(counts.cases))]
-
-
-def _p_value(each: Quantity) -> Array:
-    """Return the p-value at which the limits of a number just touch 0."""
-    return invert(lambda z: each.at(np.broadcast_to(z, each.value.shape)))
-
-
-def _interval(
-    low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
-) -> Interval | None:
-    """Return an interval; None where it is unknown or unbounded."""
-    if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
-        return None
-    return Interval(float(low), float(high), level, methods)
-
-
-def _direction(distance: float) -> Direction:
-    if abs(distance) <= _ROUNDING:
-        return Direction.AS_FAR
-    return Direction.FURTHER if distance > 0 else Direction.CLOSER
+    kept: Index = every[compared.groups == int(np.argmin(counts.cases))]
+    return kept

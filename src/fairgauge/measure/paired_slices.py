@@ -119,17 +119,21 @@ class PairedSlice:
     @cached_property
     def _label_codes(self) -> Index:
         """Return the outcome of every label, a missing one last."""
-        return np.append(self._codes([each.labels for each in self._masks]), self._outcomes)
+        codes: Index = np.append(
+            self._codes([each.labels for each in self._masks]), self._outcomes
+        ).astype(np.int64)
+        return codes
 
     @cached_property
     def _decision_codes(self) -> Index:
-        return self._codes([each.predictions for each in self._masks])
+        codes: Index = self._codes([each.predictions for each in self._masks])
+        return codes
 
     def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:
         """Return the outcome of every level: 0 positive and 1 negative, or the class."""
         if self._classes:
-            return np.argmax(np.stack(masks), axis=0).astype(np.int64)
-        return np.where(masks[0], 0, 1).astype(np.int64)
+            return np.asarray(np.argmax(np.stack(masks), axis=0), dtype=np.int64)
+        return np.asarray(np.where(masks[0], 0, 1), dtype=np.int64)
 
     def _clusters(self, side: int, slot: int) -> ClusterCounts:
         """Return the rows of one side by cluster."""

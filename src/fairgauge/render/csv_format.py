@@ -6,21 +6,30 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING
 
+from fairgauge.comparison.model_comparison import ModelComparison
+from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.published.results import Check
 from fairgauge.render.display_names import printable
-from fairgauge.render.flat_rows import changes_of, periods_of, ratios_of, table_of
+from fairgauge.render.flat_rows import (
+    changes_of,
+    frontier_of,
+    model_changes_of,
+    periods_of,
+    ratios_of,
+    table_of,
+)
 from fairgauge.report.monitor_results import MonitorReport
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from fairgauge.comparison.comparison import Comparison
     from fairgauge.render.flat_rows import Cell
+    from fairgauge.render.formats import Shown
 
 _FORMULA = tuple("=+-@")
 _NEEDS_QUOTES = frozenset('",;|')
 
 
-def write(shown: Report | Comparison | Check | MonitorReport, *, table: str = "estimates") -> str:
+def write(shown: Shown, *, table: str = "estimates") -> str:
     """Write a table as CSV with a header; texts can do no harm in a spreadsheet."""
     match shown:
         case Report():
@@ -29,6 +38,10 @@ def write(shown: Report | Comparison | Check | MonitorReport, *, table: str = "e
             found = ratios_of(shown)
         case MonitorReport():
             found = periods_of(shown)
+        case ModelComparison():
+            found = model_changes_of(shown)
+        case ThresholdChoice():
+            found = frontier_of(shown)
         case _:
             found = changes_of(shown)
     lines = [",".join(found.columns)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.published.results import Check
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
@@ -140,6 +142,43 @@ def changes_of(comparison: Comparison) -> FlatTable:
             row |= {f"{key}_{name}": side[name] for name in ("value", "low", "high")}
         rows.append(tuple(row.get(name) for name in CHANGES))
     return FlatTable(CHANGES, tuple(rows))
+
+
+MODEL_CHANGES = ("candidate", "metric", "feature", "group", "reference", "scope", "stratum",
+                 "class_scope", "class", "average", "threshold", "old", "new", "by", "change",
+                 "low", "high", "confidence", "method", "direction", "p_value", "p_adjusted",
+                 "significant", "n", "n_reference", "status", "reason")  # fmt: skip
+
+
+def model_changes_of(comparison: ModelComparison) -> FlatTable:
+    """Return one row for every disparity and every rate of every candidate."""
+    rows = []
+    for candidate in comparison.to_dict()["candidates"]:
+        for fields in (*candidate["disparities"], *candidate["rates"]):
+            of_rate = {"metric": fields.get("rate"), "by": "difference", "n": fields.get("n_group")}
+            row: Row = {"candidate": candidate["name"]} | of_rate | _flat(fields)
+            row |= _flat(fields["interval"] or {})
+            rows.append(tuple(row.get(name) for name in MODEL_CHANGES))
+    return FlatTable(MODEL_CHANGES, tuple(rows))
+
+
+FRONTIER = ("threshold", "performance", "performance_low", "performance_high", "group",
+            "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
+
+
+def frontier_of(choice: ThresholdChoice) -> FlatTable:
+    """Return one row for every threshold."""
+    rows = []
+    for each in choice.frontier:
+        row: Row = {"threshold": each.threshold, "group": each.group, "meets": each.meets}
+        for name, value, interval in (
+            ("performance", each.performance, each.performance_interval),
+            ("disparity", each.disparity, each.disparity_interval),
+        ):
+            low, high = interval or (None, None)
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        rows.append(tuple(row[name] for name in FRONTIER))
+    return FlatTable(FRONTIER, tuple(rows))
 
 
 RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",

@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.published.results import Check
     from fairgauge.render.document_tree import DocumentTree
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
-    Shown: TypeAlias = Report | Comparison | Check | MonitorReport
+    Shown: TypeAlias = (
+        Report | Comparison | ModelComparison | ThresholdChoice | Check | MonitorReport
+    )
 
-Subject = Literal["report", "comparison", "check", "monitor"]
+Subject = Literal["report", "comparison", "models", "thresholds", "check", "monitor"]
+"""A report, a comparison of two reports or of models, a choice of thresholds, published tables that
+are checked, or a monitor."""
+_COMPARED: tuple[Subject, ...] = ("comparison", "models", "thresholds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class Format:
     tree: bool = False
     full: bool = False
     binary: bool = False
-    of: tuple[Subject, ...] = ("report", "comparison", "check", "monitor")
+    of: tuple[Subject, ...] = ("report", *_COMPARED, "check", "monitor")
     options: tuple[str, ...] = ()
 
 
@@ -65,9 +72,18 @@ FORMATS: tuple[Format, ...] = (
     Format("openmetrics", "openmetrics", (".prom",), of=("monitor",)),
     Format("cyclonedx", "cyclonedx", (".cdx.json",), of=("report",)),
     Format("model-card", "model_card_toolkit", (".card.json",), of=("report",)),
-    Format("notebook", "notebook", tree=True, of=("report", "comparison", "check")),
+    Format("notebook", "notebook", tree=True, of=("report", *_COMPARED, "check")),
 )
 """Every format, in the order in which they are listed."""
+
+_CALLED: dict[Subject, str] = {
+    "report": "a report",
+    "comparison": "a comparison",
+    "models": "a comparison of models",
+    "thresholds": "a choice of thresholds",
+    "check": "a check",
+    "monitor": "a monitor",
+}
 
 
 def names(of: Subject = "report", *, files: bool = False) -> tuple[str, ...]:
@@ -97,7 +113,7 @@ def format_of(path: str | Path, of: Subject = "report") -> str:
     found = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not found:
         raise DataError(
-            f"the suffix of {quote(path)} names no format of a {of}; use {', '.join(known)}"
+            f"the suffix of {quote(path)} names no format of {_CALLED[of]}; use {', '.join(known)}"
         )
     return known[max(found, key=len)]
 
@@ -142,7 +158,7 @@ def render(shown: Shown, format: str = "text", **options: Any) -> str:  # noqa: 
         raise DataError(
             f"format {format} is no text; save it to a file"
             if binary
-            else f"no format {quote(format)} of a {of}.{nearest(format, list(known))} "
+            else f"no format {quote(format)} of {_CALLED[of]}.{nearest(format, list(known))} "
             f"Allowed: {', '.join(known)}"
         )
     text: str = _written(shown, format, options)
@@ -196,10 +212,16 @@ def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) ->
 
 
 def _subject(shown: Shown) -> Subject:
+    from fairgauge.comparison.model_comparison import ModelComparison
+    from fairgauge.comparison.threshold_choice import ThresholdChoice
     from fairgauge.published.results import Check
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 
+    if isinstance(shown, ModelComparison):
+        return "models"
+    if isinstance(shown, ThresholdChoice):
+        return "thresholds"
     if isinstance(shown, Check):
         return "check"
     if isinstance(shown, MonitorReport):
@@ -224,6 +246,14 @@ def _document(shown: Any, *, full: bool) -> DocumentTree:
             from fairgauge.render.comparison_document import comparison_document
 
             return comparison_document(shown)
+        case "models":
+            from fairgauge.render.models_document import models_document
+
+            return models_document(shown)
+        case "thresholds":
+            from fairgauge.render.thresholds_document import thresholds_document
+
+            return thresholds_document(shown)
         case "monitor":
             from fairgauge.render.monitor_document import monitor_document
 

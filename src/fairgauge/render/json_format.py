@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairgauge.comparison.comparison import Comparison
-    from fairgauge.report.monitor_results import MonitorReport
-    from fairgauge.report.report import Report
+    from fairgauge.render.formats import Shown
 
 
-def write(shown: Report | Comparison | MonitorReport, *, indent: int | None = 2) -> str:
+def write(shown: Shown, *, indent: int | None = 2) -> str:
     """Write strict JSON; names stay as they are in the data."""
     return shown.to_json(indent) + "\n"

@@ -75,8 +75,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.ONE_RANK: "all scores are equal",
     ReasonCode.ONE_GROUP_RANKED: "all ranked rows are of one group",
     ReasonCode.POINT_MASS: "{of}",
-    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions: compare the rows of both "
-    "models, not their counts",
+    ReasonCode.NOT_OF_DECISIONS: "{of} is not made of decisions, and counts do not hold how it "
+    "changes",
     ReasonCode.NO_PAIRED_METHOD: "no method is known for the change of {of} on the same rows",
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
@@ -203,7 +203,8 @@ def _undefined(reason: Reason) -> str:
 def _same_rows(reason: Reason) -> str:
     return (
         f"{_SAME_ROWS[reason['evidence']]}, and reports do not hold how their estimates depend on "
-        "each other; count both predictions together to get confidence intervals of changes"
+        "each other; compare both models on the rows to get confidence intervals of changes "
+        "(fairgauge compare DATA --prediction OLD --candidate NEW)"
     )
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of what fairgauge writes: a report, a comparison and a cube."""
+"""JSON Schemas of what fairgauge writes: reports, comparisons, thresholds and cubes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from fairgauge.enums import (
     Average,
     Better,
+    CandidateVerdict,
     ClassKind,
     DiagnosticCode,
     Direction,
+    Fairness,
     IntervalMethod,
     Level,
     Outcome,
+    Performance,
     Profile,
     ReferenceKind,
     Role,
@@ -326,6 +329,158 @@ def comparison_schema() -> Schema:
         "metrics": _map(_FACTS),
     }
     return _named("Two fairness audits compared", properties)
+
+
+_CHANGED: Schema = {
+    **_SCOPE,
+    **_CLASS,
+    "threshold": _null(_FINITE),
+    "old": _null(_NUMBER),
+    "new": _null(_NUMBER),
+    "change": _null(_NUMBER),
+    "interval": _null(_object(_INTERVAL)),
+    "p_value": _null(_SHARE),
+    "status": _words(Status),
+    "reason": _null(_REASON),
+}
+_RATE_CHANGE = _object(
+    {
+        "rate": _STRING,
+        "feature": _null(_STRING),
+        "group": _STRING,
+        **_CHANGED,
+        "ratio": _null(_NUMBER),
+        "ratio_interval": _null(_object(_INTERVAL)),
+        "n": _null(_FINITE),
+    }
+)
+_DISPARITY_CHANGE = _object(
+    {
+        "metric": _STRING,
+        "feature": _STRING,
+        "group": _STRING,
+        "reference": _null(_STRING),
+        "reference_kind": _REFERENCE_KIND,
+        **_CHANGED,
+        "by": {"enum": ["difference", "ratio"]},
+        "distance": _null(_NUMBER),
+        "distance_interval": _null(_object(_INTERVAL)),
+        "direction": _null(_words(Direction)),
+        "crossed": _BOOLEAN,
+        "p_adjusted": _null(_SHARE),
+        "significant": _BOOLEAN,
+        "needed": _null(_FINITE),
+        "n_group": _null(_FINITE),
+        "n_reference": _null(_FINITE),
+    }
+)
+
+
+def models_schema() -> Schema:
+    """Return the JSON Schema of a comparison of models on the same rows."""
+    margin = _object(
+        {
+            "rate": _STRING,
+            "margin": _FINITE,
+            "change": _RATE_CHANGE,
+            "outcome": _words(Performance),
+            "better": _BOOLEAN,
+            "p_value": _null(_SHARE),
+            "p_adjusted": _null(_SHARE),
+            "needed": _null(_FINITE),
+        }
+    )
+    reclassified = _object(
+        {
+            "feature": _null(_STRING),
+            "group": _STRING,
+            "among": {"enum": ["all", "positive", "negative"]},
+            "threshold": _null(_FINITE),
+            "n": _FINITE,
+            "gained": _FINITE,
+            "lost": _FINITE,
+            "gained_interval": _null(_object(_INTERVAL)),
+            "lost_interval": _null(_object(_INTERVAL)),
+        }
+    )
+    candidate = _object(
+        {
+            "name": _STRING,
+            "rows": _WHOLE,
+            "undecided": _WHOLE,
+            "verdict": _words(CandidateVerdict),
+            "fairness": _words(Fairness),
+            "performance": _words(Performance),
+            "needed": _null(_FINITE),
+            "disparities": _list(_DISPARITY_CHANGE),
+            "rates": _list(_RATE_CHANGE),
+            "margins": _list(margin),
+            "reclassified": _list(reclassified),
+        }
+    )
+    data: Schema = {
+        "source": _STRING,
+        "fingerprint": _STRING,
+        "rows": _WHOLE,
+        "excluded": _map(_WHOLE),
+    }
+    properties: Schema = {
+        "schema": {"const": "fairgauge.models/1"},
+        "tool": _TOOL,
+        "created": _STRING,
+        "task": _words(Task),
+        "data": _object(data),
+        "spec": _map(_ANY),
+        "current": _STRING,
+        "confidence": _SHARE,
+        "verdict": _words(CandidateVerdict),
+        "candidates": _list(candidate),
+        "metrics": _map(_FACTS),
+    }
+    return _named("Models compared on the same rows", properties)
+
+
+def thresholds_schema() -> Schema:
+    """Return the JSON Schema of a choice of thresholds."""
+    point = _object(
+        {
+            "threshold": _FINITE,
+            "performance": _null(_NUMBER),
+            "performance_interval": _null(_object(_INTERVAL)),
+            "group": _STRING,
+            "disparity": _null(_NUMBER),
+            "disparity_interval": _null(_object(_INTERVAL)),
+            "meets": _BOOLEAN,
+        }
+    )
+    effect = _object(
+        {
+            "thresholds": _map(_FINITE),
+            "performance": _RATE_CHANGE,
+            "disparities": _list(_DISPARITY_CHANGE),
+            "meets": _BOOLEAN,
+            "outcome": _words(Outcome),
+        }
+    )
+    properties: Schema = {
+        "schema": {"const": "fairgauge.thresholds/1"},
+        "tool": _TOOL,
+        "created": _STRING,
+        "data": _object({"source": _STRING, "rows": _WHOLE}),
+        "score": _STRING,
+        "feature": _STRING,
+        "today": _FINITE,
+        "goal": _STRING,
+        "kept": _STRING,
+        "margin": _FINITE,
+        "confidence": _SHARE,
+        "seed": _WHOLE,
+        "frontier": _list(point),
+        "common": _null(effect),
+        "by_group": _null(effect),
+        "reweighing": _map(_map(_FINITE)),
+    }
+    return _named("Thresholds of a score", properties)
 
 
 def monitor_schema() -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _OTHER, _DROPPED, _EXCLUDED = -1, -2, -3
 """Codes of known values of no group, of missing values, and of groups that are excluded."""
 _MOST_SHOWN = 5
+_MOST_JOINT_CELLS = 30_000_000
+"""Cells by two decisions that are held in memory for one feature."""
 _ROUNDING = 1e-9
 
 
@@ -270,10 +273,23 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     """Arrange the joint counts of two models by the groups of a feature.
 
     ``joint`` is that of `fairgauge.cube.pairs.pair`, ``counted`` the feature as one model decides.
+
+    Raises
+    ------
+    SpecError
+        Classes, groups and strata make too many cells.
     """
     plan, parts = joint.plan, list(counted.groupings)
     roles = (Role.STRATUM, Role.LABEL, Role.PREDICTION, Role.CANDIDATE)
     axes = [plan.axis(role) for role in roles]
+    sizes = [len(joint.levels[axis]) + 1 for axis in axes if axis]
+    cells = (len(counted.groups) + 2) * math.prod(sizes)
+    if cells > _MOST_JOINT_CELLS:
+        message = (
+            f"{quote(counted.feature)} makes {cells:,} cells of group, label and both decisions, "
+            f"above {_MOST_JOINT_CELLS:,}; compare fewer classes, groups or strata at once"
+        )
+        raise SpecError(Problem("candidate", message))
     _, every = _dense(joint, parts, axes)
     unit = {"w": counted.mean_weight, "w2": counted.mean_weight**2}
     counts = {
@@ -286,9 +302,11 @@ def count_jointly(joint: Cube, counted: GroupCounts) -> JointCells:
     clusters = _cluster_table(joint, parts, axes)
     if clusters is None:
         return JointCells(counts, None)
-    codes, sums = clusters
+    (cluster, group, stratum, label, current, candidate), sums = clusters
     sums = {measure: each / unit.get(measure, 1.0) for measure, each in sums.items()}
-    return JointCells(counts, JointClusters(*codes, sums))
+    return JointCells(
+        counts, JointClusters(cluster, group, stratum, label, current, candidate, sums)
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -474,7 +492,10 @@ def _histogram(cube: Cube, parts: list[Grouping]) -> Histogram | None:
 def _cluster_cells(cube: Cube, parts: list[Grouping]) -> ClusterCells | None:
     outcome = [cube.plan.axis(role) for role in (Role.STRATUM, Role.LABEL, Role.PREDICTION)]
     cells = _cluster_table(cube, parts, outcome)
-    return None if cells is None else ClusterCells(*cells[0], cells[1])
+    if cells is None:
+        return None
+    (cluster, group, stratum, label, prediction), counts = cells
+    return ClusterCells(cluster, group, stratum, label, prediction, counts)
 
 
 def _cluster_table(

@@ -186,7 +186,7 @@ def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
         if value is None:
             continue
         if math.isinf(value) or not low <= value <= high:
-            what = "score" if role in (Role.PREDICTION, Role.SCORE) else str(role)
+            what = "score" if role is not Role.LABEL else str(role)
             raise DataError(
                 f"column {quote(seen.column)} is the {what} and must lie in [{low:g}, {high:g}], "
                 f"but has {value:g}; score_range=(LOW, HIGH) (--score-range LOW HIGH) sets another "

@@ -1,60 +1,117 @@
-"""``fairgauge compare``: two reports, what changed between them, and an exit code."""
+"""``fairgauge compare``: two reports, or models on the same rows, and an exit code."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
+from fairgauge.cli.spec_flags import Asked, asked, question
 from fairgauge.cli.streams import looks, say
+from fairgauge.enums import CandidateVerdict
+from fairgauge.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairgauge.comparison.comparison import Comparison
+    from fairgauge.comparison.model_comparison import ModelComparison
 
 WORSE, INCOMPLETE = 1, 3
+_REPORTS = 2
+_EXIT_CODES = {
+    CandidateVerdict.WORSE: 1,
+    CandidateVerdict.TRADE_OFF: 3,
+    CandidateVerdict.CANNOT_TELL: 3,
+}
 
 
-@click.command("compare", short_help="Compare two reports.")
-@click.argument("old")
-@click.argument("new")
+@click.command("compare", short_help="Compare two reports, or models on the same rows.")
+@click.argument("data", nargs=-1, required=True)
+@question
+@where
 @format_option("comparison")
 @output_option("comparison")
 @click.option(
     "--same-rows/--different-rows",
     default=None,
-    help="Whether both reports are of the same rows (two models on one table): then no change has "
-    "a confidence interval. The default decides by the numbers of rows.",
+    help="Of two reports: whether both are of the same rows (two models on one table): then no "
+    "change has a confidence interval. The default decides by the numbers of rows.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(("worse",)),
-    help="Exit with 1 if a disparity or a verdict got statistically significantly worse; without "
-    "any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of OLD has no "
-    "counterpart in NEW because its group is gone.",
+    help="Of two reports: exit with 1 if a disparity or a verdict got statistically significantly "
+    "worse; without any change, at most 5% of comparisons do. Otherwise with 3 if a verdict of the "
+    "first has no counterpart in the second because its group is gone.",
 )
 def command(
-    old: str,
-    new: str,
+    data: tuple[str, ...],
+    at: Where,
+    config: str | None,
     format_: str,
     outputs: tuple[str, ...],
     same_rows: bool | None,
     fail_on: str | None,
+    **flags: Any,
 ) -> int:
-    """Report what changed from OLD to NEW: verdicts, disparities, data.
+    """Compare two reports, or candidate models with the model in use on the same rows.
 
-    OLD and NEW are reports that "fairgauge audit ... -o report.json" wrote, of the model in use and
-    of a candidate, or of last month and this.
+    Of two reports that "fairgauge audit ... -o report.json" wrote: what changed from the first to
+    the second, of the model in use and of a candidate, or of last month and this.
 
     \b
-    fairgauge audit january.csv -c audit.toml -o january.json
-    fairgauge audit february.csv -c audit.toml -o february.json
     fairgauge compare january.json february.json -o diff.html
-    """  # noqa: D301 - the paragraph mark of click
-    check_outputs(outputs, [old, new])
 
-    from fairgauge.comparison.compare_reports import compare
+    Of DATA with --candidate: whether each candidate dominates the model in use (fairer, and not
+    worse by more than the margin), is a trade-off, is worse or undecided. Exit codes: 0 a
+    candidate dominates, or no margin is given; 1 every candidate is worse; 3 otherwise.
+
+    \b
+    fairgauge compare loans.parquet --label repaid --prediction current --candidate new
+        --sensitive sex --margin accuracy=0.01 -o choice.html
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    given = asked(config, flags)
+    if not given.options and not given.problems and len(data) == _REPORTS:
+        reports = _of_reports(data, same_rows)
+        _show(reports, format_, outputs)
+        if not fail_on:
+            return 0
+        return WORSE if reports.worse else INCOMPLETE if reports.incomplete else 0
+    if same_rows is not None or fail_on:
+        raise DataError("--same-rows, --different-rows and --fail-on belong to two reports")
+    models = _of_models(data, at, given)
+    _show(models, format_, outputs)
+    return _EXIT_CODES.get(models.verdict, 0)
+
+
+def _of_reports(data: Sequence[str], same_rows: bool | None) -> Comparison:
+    from fairgauge.comparing import compare
+
+    old, new = data
+    return compare(old, new, same_rows=same_rows)
+
+
+def _of_models(data: Sequence[str], at: Where, given: Asked) -> ModelComparison:
+    if given.problems:
+        given.check(open_data(data, at))
+    rows = read_data(data, at)
+
+    from fairgauge.comparing import compare
+    from fairgauge.scan.scan_progress import progress
+
+    with progress("Counting rows"):
+        found: ModelComparison = compare(rows, **given.options)
+    return found
+
+
+def _show(found: Comparison | ModelComparison, format_: str, outputs: Sequence[str]) -> None:
+    """Print a comparison, and write its files."""
     from fairgauge.render.formats import render, save_all
 
-    found = compare(old, new, same_rows=same_rows)
     text = render(found, format_, **looks(format_))
     save_all(found, outputs)
     say(text)
-    if not fail_on:
-        return 0
-    return WORSE if found.worse else INCOMPLETE if found.incomplete else 0

@@ -23,6 +23,8 @@ _NUMBERS = {
     "among": "Share of the rows that are in the denominator of the rate (default 1).",
     "cluster-size": "Rows per cluster (default 1).",
     "icc": "Intracluster correlation (default 0).",
+    "paired": "Of two models on the same rows: share of rows that they decide differently.",
+    "comparisons": "Of two models: disparities that are compared (default 1).",
 }
 
 
@@ -40,10 +42,12 @@ def _numbers(function: Callable[..., None]) -> Callable[..., None]:
 def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: Any) -> None:
     """Report how many rows an audit needs, or the smallest disparity that DATA can show.
 
-    Without DATA, --rate is required; with it, the flags of "fairgauge audit" name what is compared.
+    Without DATA, --rate or --paired is required; with it, the flags of "fairgauge audit" name
+    what is compared.
 
     \b
     fairgauge plan --rate 0.3 --tolerance 0.05
+    fairgauge plan --paired 0.1 --margin accuracy=0.01 --tolerance 0.03 --comparisons 6
     fairgauge plan loans.csv --label approved --prediction predicted --sensitive sex
     """  # noqa: D301 - the paragraph mark of click
     names = [name.replace("-", "_") for name in _NUMBERS]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairgauge.values import Json
 
-NAMES = ("report", "comparison", "monitor", "cube", "spec")
+NAMES = ("report", "comparison", "models", "thresholds", "monitor", "cube", "spec")
 
 
 @click.command("schema", short_help="Print the JSON Schema of a report, a cube or a specification.")
@@ -37,6 +37,8 @@ def _schema(name: str) -> Callable[[], dict[str, Json]]:
     return {
         "report": schemas.report_schema,
         "comparison": schemas.comparison_schema,
+        "models": schemas.models_schema,
+        "thresholds": schemas.thresholds_schema,
         "monitor": schemas.monitor_schema,
         "cube": schemas.cube_schema,
         "spec": spec_schema,

@@ -1,0 +1,143 @@
+"""``python -m bench.paired_verdicts``: how often candidates are called fairer, and dominate.
+
+Tables of counts are drawn and compared by `fairgauge.compare` itself. Where candidate and model in
+use are equal, a candidate must be called fairer in at most 5% of runs; where the candidate
+dominates, it must be recognised with the power that `fairgauge.plan` promised. The command adds the
+records to docs/paired_verdicts.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import fairgauge as fg
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "paired_verdicts.json"
+QUESTION = {"label": "y", "prediction": "current", "sensitive": "group", "count": "n"}
+
+
+def frame(
+    sizes: dict[str, int], cells: dict[str, np.ndarray], rng: np.random.Generator
+) -> pl.DataFrame:
+    """Draw counts by label and the decisions of all models, in every group."""
+    rows = []
+    for group, n in sizes.items():
+        table = cells[group]
+        drawn = rng.multinomial(n, table.ravel() / table.sum()).reshape(table.shape)
+        for index in zip(*np.nonzero(drawn), strict=True):
+            label, current, *others = (1 - int(i) for i in index)
+            named = {f"c{k}": value for k, value in enumerate(others)}
+            rows.append({"group": group, "y": label, "current": current, "n": int(drawn[index])}
+                        | named)  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def equal_models(rate: tuple[float, float], agreement: float, candidates: int) -> np.ndarray:
+    """Return P(label, decisions) of models that are equal: each copies a common one, or draws."""
+    shape = (2,) * (candidates + 2)
+    cells = np.zeros(shape)
+    for label, common in product(range(2), repeat=2):
+        accepted = rate[label]
+        share = 0.5 * (accepted if common == 0 else 1 - accepted)
+        for decisions in product(range(2), repeat=candidates + 1):
+            chance = share
+            for decision in decisions:
+                own = accepted if decision == 0 else 1 - accepted
+                chance *= (1 - agreement) * own + agreement * (decision == common)
+            cells[(label, *decisions)] += chance
+    return cells
+
+
+def null(runs: int, sizes: dict[str, int], candidates: int, agreement: float) -> dict:
+    """Return how often a candidate that is equal is called fairer, or less fair."""
+    rng = np.random.default_rng([7, candidates, *sizes.values(), round(100 * agreement)])
+    rates = [(0.7, 0.3), (0.55, 0.2), (0.65, 0.25), (0.6, 0.3)]
+    cells = {
+        group: equal_models(rate, agreement, candidates)
+        for group, rate in zip(sizes, rates, strict=False)
+    }
+    names = [f"c{k}" for k in range(candidates)]
+    found = []
+    for _ in range(runs):
+        compared = fg.compare(frame(sizes, cells, rng), **QUESTION, candidate=names)
+        found.append({str(each.fairness) for each in compared.candidates})
+    return {
+        "subject": "equal models",
+        "groups": len(sizes),
+        "rows": sum(sizes.values()),
+        "candidates": candidates,
+        "agreement": agreement,
+        "runs": runs,
+        "called fairer": round(100 * np.mean(["fairer" in f or "mixed" in f for f in found]), 1),
+        "called less fair": round(
+            100 * np.mean(["less fair" in f or "mixed" in f for f in found]), 1
+        ),
+    }
+
+
+def power(runs: int, margin: float, tolerance: float) -> dict:
+    """Return how often a candidate that dominates is recognised, in as many rows as planned."""
+    discordant, share = 0.2, 0.4
+    planned = fg.plan(
+        paired=discordant, margins={"accuracy": margin}, tolerance=tolerance, share=share
+    )
+    needed = planned.needed[-1]
+    sizes = {"F": round(needed.group), "M": round(needed.reference)}
+    rng = np.random.default_rng([8, round(1_000 * margin), round(1_000 * tolerance)])
+    # decisions change by the same share of rows in both groups; F gains what M does not
+    cells = {}
+    for group, shift in (("F", tolerance), ("M", 0.0)):
+        rate = 0.4 if group == "F" else 0.6
+        table = np.zeros((2, 2, 2))
+        for label in range(2):
+            accept = rate
+            gain, lose = (discordant + shift) / 2, (discordant - shift) / 2
+            table[label] = 0.5 * np.array([[accept - lose, lose], [gain, 1 - accept - gain]])
+        cells[group] = table
+    verdicts = []
+    for _ in range(runs):
+        found = fg.compare(
+            frame(sizes, cells, rng), **QUESTION, candidate="c0",
+            metrics="selection_rate.difference", margins={"accuracy": margin},
+        )  # fmt: skip
+        verdicts.append(str(found["c0"].verdict))
+    return {
+        "subject": "a candidate that dominates",
+        "margin": margin,
+        "change": tolerance,
+        "rows": sum(sizes.values()),
+        "runs": runs,
+        "planned power": 80.0,
+        "recognised": round(100 * np.mean([v == "dominates" for v in verdicts]), 1),
+    }
+
+
+def main() -> None:
+    """Measure, and write the records."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=500)
+    runs = parser.parse_args().runs
+    two, four = {"F": 200, "M": 300}, {"A": 300, "B": 120, "C": 500, "D": 60}
+    records = []
+    for sizes, candidates, agreement in (
+        (two, 1, 0.5), (two, 1, 0.9), (two, 4, 0.7), (four, 1, 0.7), ({"F": 40, "M": 60}, 1, 0.7),
+    ):  # fmt: skip
+        records.append(null(runs, sizes, candidates, agreement))
+        sys.stdout.write(f"{records[-1]}\n")
+        sys.stdout.flush()
+    for margin, tolerance in ((0.02, 0.05), (0.03, 0.06)):
+        records.append(power(runs, margin, tolerance))
+        sys.stdout.write(f"{records[-1]}\n")
+        sys.stdout.flush()
+    DATA.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""``fairgauge thresholds``: the threshold of a score that meets a goal, and its price."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.output import check_outputs, format_option, output_option
+from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.streams import looks, say
+from fairgauge.enums import Outcome
+
+_EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
+_NONE_FOUND = 1
+
+
+@click.command("thresholds", short_help="Find the threshold of a score that meets a goal.")
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--goal",
+    required=True,
+    metavar="RULE",
+    help="What every group must meet, for example 'selection_rate.ratio >= 0.8'.",
+)
+@click.option(
+    "--keep",
+    default="accuracy within 0.01",
+    metavar="'RATE within MARGIN'",
+    help="Rate of all rows that may be worse by a margin at most (default 'accuracy within 0.01').",
+)
+@question
+@where
+@format_option("thresholds")
+@output_option("thresholds")
+def command(
+    data: tuple[str, ...],
+    goal: str,
+    keep: str,
+    at: Where,
+    config: str | None,
+    format_: str,
+    outputs: tuple[str, ...],
+    **flags: Any,
+) -> int:
+    """Find the threshold of a score, closest to today's, that meets a fairness goal.
+
+    One random half of the rows chooses, the other half measures. Exit codes: 0 the goal is met at
+    the chosen threshold (the whole confidence interval of every group), 1 no threshold meets it or
+    it is not met in the other half, 3 otherwise.
+
+    \b
+    fairgauge thresholds loans.parquet --label repaid --score risk --threshold 0.5 --sensitive sex
+        --goal 'selection_rate.ratio >= 0.8' --keep 'accuracy within 0.01' -o thresholds.html
+    """  # noqa: D301 - the paragraph mark of click
+    check_outputs(outputs, [*data, *([config] if config else [])])
+    given = asked(config, flags)
+    if given.problems:
+        given.check(open_data(data, at))
+    rows = read_data(data, at)
+
+    from fairgauge.render.formats import render, save_all
+    from fairgauge.scan.scan_progress import progress
+    from fairgauge.thresholding import thresholds
+
+    with progress("Counting rows"):
+        found = thresholds(rows, goal=goal, keep=keep, **given.options)
+    text = render(found, format_, **looks(format_))
+    save_all(found, outputs)
+    say(text)
+    return _NONE_FOUND if found.common is None else _EXIT_CODES[found.common.outcome]

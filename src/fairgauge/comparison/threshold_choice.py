@@ -1,0 +1,293 @@
+"""ThresholdChoice: what every threshold of a score comes to, and which one meets a goal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairgauge.catalogue.lookup import BUILT_IN
+from fairgauge.comparison.model_comparison import (
+    DisparityChange,
+    RateChange,
+    plain_change,
+    read_disparity_change,
+    read_rate_change,
+)
+from fairgauge.enums import Outcome
+from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.report.plain_values import number, plain, plain_interval, read_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fairgauge.catalogue.lookup import Catalogue
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.report.results import Interval
+    from fairgauge.values import Saved
+
+SCHEMA = "fairgauge.thresholds/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPoint:
+    """What one threshold comes to, in the half of the rows by which none is chosen.
+
+    Attributes
+    ----------
+    threshold : scores from it on are accepted.
+    performance, performance_interval : the rate that is kept, of all rows; None where undefined.
+    group : the group that was furthest from the goal in the half by which thresholds are chosen.
+    disparity, disparity_interval : the metric of the goal, of that group.
+    meets : whether all groups met the goal in the half by which thresholds are chosen.
+    """
+
+    threshold: float
+    performance: float | None
+    performance_interval: Interval | None
+    group: str
+    disparity: float | None
+    disparity_interval: Interval | None
+    meets: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdEffect:
+    """What a choice changes, in the other half of the rows.
+
+    Attributes
+    ----------
+    thresholds : the threshold of every group; the same of all for a common threshold.
+    performance : the kept rate of all rows, today and with the choice.
+    disparities : the metric of the goal for every group, likewise.
+    meets : whether every group meets the goal there.
+    outcome : pass where the whole interval of every group's metric meets the goal, fail where one
+        is beyond it, else inconclusive.
+    """
+
+    thresholds: Mapping[str, float]
+    performance: RateChange
+    disparities: tuple[DisparityChange, ...]
+    meets: bool
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdChoice:
+    """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
+
+    Attributes
+    ----------
+    version, created : the fairgauge that made it, and when.
+    source, rows : what was counted.
+    score, feature : the column of the score, and the sensitive feature.
+    today : the threshold in use.
+    goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
+    confidence, seed : the level of the intervals, and the seed by which rows were halved.
+    frontier : every common threshold, in ascending order.
+    common : the common threshold closest to today's that meets the goal and keeps the rate; None
+        where none does.
+    by_group : thresholds of each group that meet the goal with the best performance; None where
+        none do, or the goal has none. Different thresholds by group are disparate treatment in many
+        places.
+    reweighing : weights of Kamiran and Calders by group and label, for retraining.
+    """
+
+    version: str
+    created: str
+    source: str
+    rows: int
+    score: str
+    feature: str
+    today: float
+    goal: str
+    kept: str
+    margin: float
+    confidence: float
+    seed: int
+    frontier: tuple[OperatingPoint, ...]
+    common: ThresholdEffect | None
+    by_group: ThresholdEffect | None
+    reweighing: Mapping[str, Mapping[str, float]]
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return what the names in the choice stand for."""
+        return BUILT_IN
+
+    def apply(self, frame: Any, *, by_group: bool = False) -> list[bool | None]:
+        """Return the decisions of a choice for the rows of a frame of any engine.
+
+        Parameters
+        ----------
+        frame : frame
+            With the column of the score and, for thresholds by group, of the sensitive feature.
+        by_group : bool
+            Apply the thresholds of each group instead of the common one.
+
+        Raises
+        ------
+        DataError
+            There is no such choice, a column is missing, or a group has no threshold.
+        """
+        from fairgauge.scan import open_source
+        from fairgauge.scan.row_access import numbers_of, read_rows
+        from fairgauge.values import name_of
+
+        chosen = self.by_group if by_group else self.common
+        if chosen is None:
+            raise DataError(f"no threshold meets {self.goal}; there is nothing to apply")
+        source = open_source(frame)
+        columns = [self.score, self.feature] if by_group else [self.score]
+        missing = [column for column in columns if column not in source.columns]
+        if missing:
+            raise DataError(f"the data have no column {quote(missing[0])}, which is decided by")
+        rows = read_rows(source, columns)
+        scores = numbers_of(rows[self.score]).tolist()
+        if not by_group:
+            (cut,) = set(chosen.thresholds.values())
+            cuts: list[float | None] = [cut] * len(scores)
+        else:
+            names = [None if v is None else name_of(v) for v in rows[self.feature]]
+            unknown = sorted({n for n in names if n is not None} - set(chosen.thresholds))
+            if unknown:
+                raise DataError(f"the group {quote(unknown[0])} has no threshold")
+            cuts = [None if name is None else chosen.thresholds[name] for name in names]
+        return [
+            None if cut is None or score != score else score >= cut
+            for score, cut in zip(scores, cuts, strict=True)
+        ]
+
+    def to_dict(self) -> Plain:
+        """Return the choice as plain values, in the order and names of its JSON."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "fairgauge", "version": self.version},
+            "created": self.created,
+            "data": {"source": self.source, "rows": self.rows},
+            "score": self.score,
+            "feature": self.feature,
+            "today": self.today,
+            "goal": self.goal,
+            "kept": self.kept,
+            "margin": self.margin,
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "frontier": [_plain_point(each) for each in self.frontier],
+            "common": _plain_effect(self.common),
+            "by_group": _plain_effect(self.by_group),
+            "reweighing": plain(self.reweighing),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return strict JSON: infinities are the strings "Infinity" and "-Infinity"."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, found: Saved) -> ThresholdChoice:
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        FairgaugeError
+            The values are no choice of thresholds of this version.
+        """
+        try:
+            return _read(found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FairgaugeError(f"this is not a choice of thresholds: {error}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the choice, whole or not at all; the format follows the suffix.
+
+        Raises
+        ------
+        DataError
+            The suffix is of no known format, or the file cannot be written.
+        """
+        from fairgauge.render import save
+
+        save(self, path)
+
+    def __str__(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "text")
+
+    def _repr_html_(self) -> str:
+        from fairgauge.render import render
+
+        return render(self, "notebook")
+
+
+def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
+    if effect is None:
+        return None
+    return {
+        "thresholds": dict(effect.thresholds),
+        "performance": plain_change(effect.performance),
+        "disparities": [plain_change(each) for each in effect.disparities],
+        "meets": effect.meets,
+        "outcome": str(effect.outcome),
+    }
+
+
+def _plain_point(each: OperatingPoint) -> Plain:
+    return {
+        "threshold": each.threshold,
+        "performance": plain(each.performance),
+        "performance_interval": _plain_ends(each.performance_interval),
+        "group": each.group,
+        "disparity": plain(each.disparity),
+        "disparity_interval": _plain_ends(each.disparity_interval),
+        "meets": each.meets,
+    }
+
+
+def _plain_ends(interval: Interval | None) -> Plain | None:
+    return None if interval is None else plain_interval(interval)
+
+
+def _read_point(values: Saved) -> OperatingPoint:
+    intervals = {
+        name: None if values[name] is None else read_interval(dict(values[name]))
+        for name in ("performance_interval", "disparity_interval")
+    }
+    return OperatingPoint(
+        threshold=values["threshold"],
+        performance=number(values["performance"]),
+        group=values["group"],
+        disparity=number(values["disparity"]),
+        meets=values["meets"],
+        **intervals,
+    )
+
+
+def _read(values: Saved) -> ThresholdChoice:
+    if values["schema"] != SCHEMA:
+        raise ValueError(f"its schema is not {SCHEMA}")
+    names = ("score", "feature", "today", "goal", "kept", "margin", "confidence", "seed")
+    return ThresholdChoice(
+        version=values["tool"]["version"],
+        created=values["created"],
+        source=values["data"]["source"],
+        rows=values["data"]["rows"],
+        frontier=tuple(map(_read_point, values["frontier"])),
+        common=_read_effect(values["common"]),
+        by_group=_read_effect(values["by_group"]),
+        reweighing=values["reweighing"],
+        **{name: values[name] for name in names},
+    )
+
+
+def _read_effect(values: Saved | None) -> ThresholdEffect | None:
+    if values is None:
+        return None
+    return ThresholdEffect(
+        thresholds=values["thresholds"],
+        performance=read_rate_change(values["performance"]),
+        disparities=tuple(read_disparity_change(each) for each in values["disparities"]),
+        meets=values["meets"],
+        outcome=Outcome(values["outcome"]),
+    )

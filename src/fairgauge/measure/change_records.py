@@ -1,0 +1,170 @@
+"""Changes as records: what is measured of a change, with its intervals and p-values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.arithmetic import divide, subtract
+from fairgauge.enums import Direction, Profile, Status
+from fairgauge.inference.paired_changes import distance, distance_limits
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import as_count, as_number
+from fairgauge.report.results import Interval
+from fairgauge.resolve.references import FEWEST_ROWS
+from fairgauge.stats.intervals import critical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Contrast, Metric
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.comparison.model_comparison import DisparityChange, RateChange
+    from fairgauge.enums import IntervalMethod
+    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
+
+_ROUNDING = 1e-12
+
+
+def rate_records(
+    statistic: Statistic,
+    change: StatisticChange,
+    bases: Sequence[RateChange],
+    level: float,
+    undefined: Callable[[int, bool], Reason],
+) -> Iterator[RateChange]:
+    """Yield what becomes of a statistic of every side.
+
+    Parameters
+    ----------
+    bases : sequence of RateChange
+        Of every side, without numbers.
+    undefined : callable
+        Returns why the statistic of a side is undefined: under the model in use where the second
+        argument is true, else under the candidate.
+    """
+    z = critical(level)
+    low, high = change.difference.at(z)
+    ratio_low, ratio_high = (np.exp(limit) for limit in change.ratio.at(z))
+    for i, base in enumerate(bases):
+        old, new, value = (
+            as_number(of[i]) for of in (change.old, change.new, change.difference.value)
+        )
+        if old is None or new is None:
+            why = undefined(i, old is None)
+            yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=why)
+            continue
+        status, reason = enough_rows(float(change.rows[i]))
+        made = replace(
+            base,
+            old=old,
+            new=new,
+            change=value,
+            interval=_interval(low[i], high[i], level, change.methods),
+            p_value=as_number(change.p_value[i]),
+            n=as_count(change.rows[i]),
+            status=status,
+            reason=reason,
+        )
+        if not statistic.signed:
+            ratio = as_number(np.exp(change.ratio.value[i]))
+            ends = _interval(ratio_low[i], ratio_high[i], level, change.ratio_methods)
+            made = replace(made, ratio=ratio, ratio_interval=ends)
+        yield made
+
+
+def contrast_records(
+    metric: Contrast,
+    made: DisparityChanges,
+    sides: tuple[StatisticChange, StatisticChange],
+    bases: Sequence[DisparityChange],
+    level: float,
+) -> Iterator[DisparityChange]:
+    """Yield what becomes of a contrast in every comparison; ``bases`` are without numbers."""
+    olds, news = (
+        contrasted(metric, ours, theirs)
+        for ours, theirs in ((sides[0].old, sides[1].old), (sides[0].new, sides[1].new))
+    )
+    yield from disparity_records(metric, made, (olds, news), bases, level)
+
+
+def disparity_records(
+    metric: Metric,
+    made: DisparityChanges,
+    values: tuple[Array, Array],
+    bases: Sequence[DisparityChange],
+    level: float,
+) -> Iterator[DisparityChange]:
+    """Yield what becomes of a metric with these values under both models."""
+    z = critical(level)
+    shift, above = made.shift.at(z), made.level.at(z)
+    away = distance(made.shift.value, made.level.value)
+    away_low, away_high = distance_limits(shift, above)
+    p = np.maximum(made.shift.p_value(), made.level.p_value())
+    for i, base in enumerate(bases):
+        scaled = math.exp if base.by == "ratio" else float
+        old, new, change = (as_number(of[i]) for of in (*values, made.shift.value))
+        if old is None or new is None or change is None:
+            reason = Reason.of(ReasonCode.BOTH_UNBOUNDED)
+            if old is None or new is None:
+                report = "old" if old is None else "new"
+                reason = Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=report)
+            yield replace(base, old=old, new=new, status=Status.UNDEFINED, reason=reason)
+            continue
+        rows = [float(each[i]) for each in made.rows]
+        status, reason_of_few = enough_rows(min(rows))
+        far = as_number(away[i])
+        yield replace(
+            base,
+            old=old,
+            new=new,
+            change=scaled(change),
+            interval=_interval(
+                scaled(float(shift[0][i])), scaled(float(shift[1][i])), level, made.methods
+            ),
+            distance=far,
+            distance_interval=_interval(away_low[i], away_high[i], level, made.methods),
+            direction=None if far is None else direction_of(far),
+            crossed=(old - metric.neutral) * (new - metric.neutral) < 0,
+            p_value=as_number(p[i]),
+            n_group=as_count(rows[0]),
+            n_reference=as_count(rows[1]),
+            status=status,
+            reason=reason_of_few,
+        )
+
+
+def contrasted(metric: Contrast, group: Array, reference: Array) -> Array:
+    """Return a contrast of the numbers of both sides."""
+    first, second = group, reference
+    if metric.order == "reference - group":
+        first, second = second, first
+    made = subtract if metric.by == "difference" else divide
+    return made(first, second, Profile.DOCUMENTED)
+
+
+def enough_rows(rows: float) -> tuple[Status, Reason | None]:
+    """Return whether rows are enough for numbers to be relied on, and why not."""
+    if rows >= FEWEST_ROWS:
+        return Status.OK, None
+    return Status.TOO_FEW, Reason.of(ReasonCode.FEW_ROWS, n=rows, minimum=FEWEST_ROWS)
+
+
+def _interval(
+    low: float, high: float, level: float, methods: tuple[IntervalMethod, ...]
+) -> Interval | None:
+    """Return an interval; None where it is unknown or unbounded."""
+    if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
+        return None
+    return Interval(float(low), float(high), level, methods)
+
+
+def direction_of(far: float) -> Direction:
+    """Return where a disparity went, from the change of its distance from "no difference"."""
+    if abs(far) <= _ROUNDING:
+        return Direction.AS_FAR
+    return Direction.FURTHER if far > 0 else Direction.CLOSER

@@ -1,0 +1,383 @@
+"""Choose thresholds: what every threshold of a score comes to, from its histogram alone.
+
+Thresholds are chosen by one random half of the counts, and what a choice changes is measured in the
+other half, so that nothing is claimed for the very rows that it was fitted to. Decisions today and
+at another threshold are those of two models on the same rows, and compared as such.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.comparison.model_comparison import DisparityChange, RateChange
+from fairgauge.comparison.threshold_choice import OperatingPoint, ThresholdEffect
+from fairgauge.enums import Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
+from fairgauge.errors import Problem, SpecError
+from fairgauge.inference.evidence import Evidence
+from fairgauge.inference.group_intervals import statistic_interval
+from fairgauge.inference.paired_changes import disparity_changes, statistic_change
+from fairgauge.inference.paired_tables import PairedTable, confusion
+from fairgauge.measure.change_records import contrast_records, contrasted, rate_records
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import EVERYONE, as_number
+from fairgauge.report.results import Interval, Reference
+from fairgauge.resolve.resolution import resolve
+from fairgauge.resolve.sides import with_others
+from fairgauge.stats.contrasts import mover_difference, mover_ratio
+from fairgauge.stats.halves import halves
+from fairgauge.stats.intervals import critical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.cube.cube import Cube
+    from fairgauge.inference.interval import StatisticInterval
+    from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.spec.rules import Rule
+    from fairgauge.spec.specification import Spec
+
+    Index = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The frontier of a feature and what is chosen on it."""
+
+    feature: str
+    frontier: tuple[OperatingPoint, ...]
+    common: ThresholdEffect | None
+    by_group: ThresholdEffect | None
+    reweighing: Mapping[str, Mapping[str, float]]
+
+
+def choose_thresholds(cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float) -> Chosen:
+    """Return the frontier, and the thresholds that meet a goal.
+
+    ``spec`` names one sensitive feature, the score, its threshold today and the label.
+
+    Raises
+    ------
+    SpecError
+        What is asked for cannot be chosen.
+    """
+    return _Chooser(cube, spec, goal, kept, margin).chosen()
+
+
+class _Chooser:
+    """The histogram of one feature, halved, and what is asked of it."""
+
+    def __init__(self, cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float) -> None:
+        self.metric = _contrast_of(goal)
+        self.goal = goal
+        self.kept = spec.catalogue.rate(kept)
+        self.margin = margin
+        self.spec = spec
+        self.resolution = resolve(cube, spec)
+        if self.resolution.task is not Task.BINARY:
+            raise SpecError(Problem("score", "thresholds are chosen for a binary outcome"))
+        if len(self.resolution.features) != 1 or spec.weight or spec.cluster or spec.strata:
+            message = "thresholds are chosen for one feature, without weights, clusters and strata"
+            raise SpecError(Problem("sensitive", message))
+        (counts,) = self.resolution.features
+        outcome = self.resolution.outcomes[0]
+        histogram = counts.histogram
+        assert histogram is not None
+        if outcome.turned is not None:
+            histogram = histogram.turned(outcome.turned)
+        self.counts = counts
+        cells = histogram.counts["n"]
+        # by group, then label (positive, negative), then bin; rows without a label decide nothing
+        by_label = np.stack(
+            [cells[:, :-1][:, outcome.labels].sum(axis=1),
+             cells[:, :-1][:, ~outcome.labels].sum(axis=1)], axis=1,
+        )  # fmt: skip
+        assert isinstance(spec.threshold, tuple)
+        self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, spec.threshold]))
+        rng = np.random.default_rng(spec.seed)
+        self.first, self.second = (
+            _accepted(half, histogram.low, self.cuts) for half in halves(by_label, rng)
+        )
+        self.total = [half[..., 0] for half in (self.first, self.second)]
+        self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
+        self.by_label = by_label
+
+    def chosen(self) -> Chosen:
+        """Return the frontier and the choices."""
+        performance, worst, meets = self._in_first_half()
+        better = -1.0 if self.kept.better is Better.LOWER else 1.0
+        loss = better * (performance[self.today] - performance)
+        allowed = np.flatnonzero(meets & (loss <= self.margin + _ROUNDING))
+        common = None
+        if len(allowed):
+            at = int(allowed[np.argmin(np.abs(allowed - self.today))])
+            common = self._effect(np.full(len(self.counts.groups) + 1, at))
+        by_group = self._by_group()
+        return Chosen(
+            self.counts.feature,
+            tuple(self._frontier(worst, meets)),
+            common,
+            None if by_group is None else self._effect(by_group),
+            self._reweighing(),
+        )
+
+    def _in_first_half(self) -> tuple[Array, Index, Mask]:
+        """Return the performance, the comparison furthest from the goal, and whether it is met."""
+        cells = _cells(self.first, self.total[0])  # (groups + 1, cuts, 4)
+        performance = _value(self.kept, cells.sum(axis=0))
+        sides = with_others(cells)
+        values = np.stack(
+            [
+                contrasted(
+                    self.metric, _value(self.metric.of, sides[g]), _value(self.metric.of, sides[r])
+                )
+                for g, r in zip(*self._compared(), strict=True)
+            ]
+        )
+        with np.errstate(invalid="ignore"):
+            inside = (values >= self.goal.low) & (values <= self.goal.high)
+            beyond = np.maximum(self.goal.low - values, values - self.goal.high)
+        worst = np.argmax(np.where(np.isnan(beyond), -np.inf, beyond), axis=0)
+        return performance, worst, np.asarray(inside.all(axis=0))
+
+    def _frontier(self, worst: Index, meets: Mask) -> Iterator[OperatingPoint]:
+        """Yield every common threshold as it is in the second half."""
+        cells = _cells(self.second, self.total[1])
+        whole = _interval_of(self.kept, cells.sum(axis=0))
+        low, high = whole.at(np.asarray(critical(self.spec.confidence)))
+        sides = with_others(cells)
+        groups, references = self._compared()
+        every = [
+            self._contrast(sides[g], sides[r]) for g, r in zip(groups, references, strict=True)
+        ]
+        for i, cut in enumerate(self.cuts.tolist()):
+            value, below, above = (float(of[i]) for of in every[worst[i]])
+            yield OperatingPoint(
+                threshold=cut,
+                performance=as_number(whole.estimate[i]),
+                performance_interval=self._interval(low[i], high[i]),
+                group=self.counts.groups[groups[worst[i]]],
+                disparity=as_number(value),
+                disparity_interval=self._interval(below, above),
+                meets=bool(meets[i]),
+            )
+
+    def _contrast(self, group: Array, reference: Array) -> tuple[Array, Array, Array]:
+        """Return the metric of the goal and its limits, from the cells of both sides."""
+        sides = [_interval_of(self.metric.of, cells) for cells in (group, reference)]
+        first, second = sides if self.metric.order == "group - reference" else sides[::-1]
+        z = np.asarray(critical(self.spec.confidence))
+        made = mover_difference if self.metric.by == "difference" else mover_ratio
+        low, high = made(first.estimate, *first.at(z), second.estimate, *second.at(z))
+        value = contrasted(self.metric, sides[0].estimate, sides[1].estimate)
+        return value, low, high
+
+    def _interval(self, low: float, high: float) -> Interval | None:
+        if np.isnan(low) or np.isnan(high):
+            return None
+        return Interval(float(low), float(high), self.spec.confidence)
+
+    def _compared(self) -> tuple[Index, Index]:
+        """Return the sides that are compared: every group, and its reference."""
+        groups = np.arange(len(self.counts.groups))
+        whole = len(groups) + 1
+        if self.counts.named_reference is not None:
+            named = self.counts.named_reference
+            kept = groups[groups != named]
+            return kept, np.full(len(kept), named)
+        if self.spec.reference is ReferenceRule.OVERALL:
+            return groups, np.full(len(groups), whole)
+        return groups, whole + 1 + groups
+
+    def _by_group(self) -> Index | None:
+        """Return thresholds of each group that meet the goal with the best performance.
+
+        The rates of all groups must lie in one band whose width the goal allows. For every band,
+        whose upper end is the rate of some group at some threshold, each group takes the threshold
+        inside it that has the most correct decisions.
+        """
+        band = _band(self.metric, self.goal)
+        if band is None or self.kept.name != "accuracy":
+            return None
+        cells = _cells(self.first, self.total[0])
+        groups = len(self.counts.groups)
+        rates = np.stack(
+            [
+                _value(self.metric.of, cells[g])
+                for g in range(groups)
+            ]
+        )  # fmt: skip
+        correct = cells[:groups, :, 0] + cells[:groups, :, 3]
+        best, chosen = -1.0, None
+        for top in np.unique(rates[np.isfinite(rates)]).tolist():
+            inside = (rates >= band(top) - 1e-12) & (rates <= top + 1e-12)
+            if not inside.any(axis=1).all():
+                continue
+            right = np.where(inside, correct, -1.0)
+            if right.max(axis=1).sum() > best:
+                best, chosen = float(right.max(axis=1).sum()), right.argmax(axis=1)
+        return None if chosen is None else np.append(chosen, self.today)
+
+    def _effect(self, cuts: Index) -> ThresholdEffect:
+        """Return what thresholds of each group change in the other half of the rows."""
+        names = self.counts.groups
+        table = self._paired(cuts)
+        sides = with_others(table)
+        whole = np.array([len(names) + 1])
+        performance = _change(self.kept, sides[whole])
+        groups, references = self._compared()
+        ours, theirs = (_change(self.metric.of, sides[which]) for which in (groups, references))
+        inside = self.spec.reference is ReferenceRule.OVERALL
+        made = disparity_changes(self.metric, ours, theirs, inside=inside)
+        level = self.spec.confidence
+        base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
+        no_rows = Reason.of(ReasonCode.NO_ROWS)
+        (rate,) = rate_records(self.kept, performance, [base], level, lambda *_: no_rows)
+        bases = [
+            DisparityChange(
+                metric=self.metric.name,
+                feature=self.counts.feature,
+                group=names[g],
+                reference=self._reference(),
+                by=self.metric.by,
+            )
+            for g in groups.tolist()
+        ]
+        disparities = tuple(contrast_records(self.metric, made, (ours, theirs), bases, level))
+        values = [each.new for each in disparities]
+        meets = all(v is not None and self.goal.low <= v <= self.goal.high for v in values)
+        cells = with_others(_margin_cells(table.sum(axis=2)))
+        limits = [
+            self._contrast(cells[[g]], cells[[r]])[1:]
+            for g, r in zip(groups, references, strict=True)
+        ]
+        return ThresholdEffect(
+            thresholds={
+                name: float(self.cuts[cut]) for name, cut in zip(names, cuts.tolist(), strict=False)
+            },
+            performance=rate,
+            disparities=disparities,
+            meets=meets,
+            outcome=_outcome([(float(a[0]), float(b[0])) for a, b in limits], self.goal),
+        )
+
+    def _reference(self) -> Reference:
+        if self.counts.named_reference is not None:
+            return Reference(ReferenceKind.GROUP, self.counts.groups[self.counts.named_reference])
+        overall = self.spec.reference is ReferenceRule.OVERALL
+        return Reference(ReferenceKind.OVERALL if overall else ReferenceKind.OTHERS)
+
+    def _paired(self, cuts: Index) -> Array:
+        """Return the second half by label and both decisions: (groups + 1, 3, 2, 2)."""
+        rows = len(self.second)
+        table = np.zeros((rows, 3, 2, 2))
+        total = self.total[1]
+        for g in range(rows):
+            old, new = self.second[g, :, self.today], self.second[g, :, cuts[g]]
+            both = np.minimum(old, new)  # decisions of one score are nested
+            table[g, :2, 0, 0], table[g, :2, 0, 1] = both, old - both
+            table[g, :2, 1, 0], table[g, :2, 1, 1] = new - both, total[g] - np.maximum(old, new)
+        return table
+
+    def _reweighing(self) -> dict[str, dict[str, float]]:
+        """Return the weights at which label and group are independent, from the counts of both.
+
+        References
+        ----------
+        Kamiran & Calders (2012), Knowledge and Information Systems 33, 1-33.
+        """
+        cells = self.by_label.sum(axis=2)[: len(self.counts.groups)]
+        expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / cells.sum()
+        return {
+            name: {
+                label: float(e / n) if n else 0.0
+                for label, e, n in zip(("positive", "negative"), wanted, held, strict=True)
+            }
+            for name, wanted, held in zip(self.counts.groups, expected, cells, strict=True)
+        }
+
+
+def _contrast_of(goal: Rule) -> Contrast:
+    metric = goal.definition
+    decided = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
+    if not isinstance(metric, Contrast) or not decided or "prediction" not in metric.needs:
+        message = (
+            "a goal is a difference or a ratio of a rate of decisions, such as "
+            "'selection_rate.ratio >= 0.8'"
+        )
+        raise SpecError(Problem("goal", message))
+    return metric
+
+
+def _accepted(half: Array, low: Array, cuts: Array) -> Array:
+    """Return the rows at or above each threshold: (groups + 1, labels, cuts)."""
+    order = np.searchsorted(low, cuts, side="left")  # bins are in ascending order
+    above = np.concatenate(
+        [np.cumsum(half[..., ::-1], axis=-1)[..., ::-1], np.zeros((*half.shape[:-1], 1))], axis=-1
+    )
+    return np.asarray(above[..., order])
+
+
+def _cells(accepted: Array, total: Array) -> Array:
+    """Return TP, FP, FN and TN: (groups + 1, cuts, 4)."""
+    rejected = total[..., None] - accepted
+    return np.stack([accepted[:, 0], accepted[:, 1], rejected[:, 0], rejected[:, 1]], axis=-1)
+
+
+def _margins(cells: Array) -> Array:
+    """Return weights by label and decision, a missing label last: (n, 3, 2)."""
+    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+    zero = np.zeros_like(tp)
+    rows = [np.stack([tp, fn], -1), np.stack([fp, tn], -1), np.stack([zero, zero], -1)]
+    return np.stack(rows, axis=1)
+
+
+def _margin_cells(margin: Array) -> Array:
+    """Return TP, FP, FN and TN from weights by label and decision: (n, 3, 2) to (n, 4)."""
+    known = margin[:, :2]
+    return np.stack([known[:, 0, 0], known[:, 1, 0], known[:, 0, 1], known[:, 1, 1]], axis=-1)
+
+
+def _value(statistic: Statistic, cells: Array) -> Array:
+    return statistic.value(confusion(_margins(cells), classes=False), Profile.DOCUMENTED)
+
+
+def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
+    side = confusion(_margins(cells), classes=False)
+    return statistic_interval(statistic, Evidence(side, side))
+
+
+def _outcome(limits: Sequence[tuple[float, float]], goal: Rule) -> Outcome:
+    """Return what the intervals of all groups come to under the goal."""
+    if any(high < goal.low or low > goal.high for low, high in limits):
+        return Outcome.FAIL
+    inside = all(goal.low <= low and high <= goal.high for low, high in limits)
+    return Outcome.PASS if inside else Outcome.INCONCLUSIVE
+
+
+def _band(metric: Contrast, goal: Rule) -> Callable[[float], float] | None:
+    """Return the least rate that a goal allows beside the greatest; None of one-sided goals."""
+    if metric.by == "ratio" and 0 < goal.low <= 1:
+        return lambda top: goal.low * top
+    if metric.by == "difference" and goal.low <= 0 <= goal.high:
+        width = min(-goal.low, goal.high)
+        return lambda top: top - width
+    return None
+
+
+def _change(statistic: Statistic, table: Array) -> StatisticChange:
+    paired = PairedTable(table, table, table)
+    sides = [confusion(margin, classes=False) for margin in paired.margins]
+    old, new = (statistic_interval(statistic, Evidence(side, side)) for side in sides)
+    return statistic_change(statistic, paired, old, new)

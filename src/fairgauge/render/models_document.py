@@ -1,0 +1,470 @@
+"""The document of a comparison of models: verdicts, disparities, performance, who changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairgauge.enums import (
+    CandidateVerdict,
+    ClassKind,
+    Direction,
+    Fairness,
+    Performance,
+    ScopeKind,
+    Status,
+)
+from fairgauge.render import numbers
+from fairgauge.render.display_names import called, capitalised, printable
+from fairgauge.render.document_tree import (
+    Block,
+    Cell,
+    Chart,
+    ChartRow,
+    Column,
+    DocumentTree,
+    Items,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    Unit,
+)
+from fairgauge.render.estimate_sentences import reference_name
+from fairgauge.render.metric_words import (
+    compared_rate,
+    is_share,
+    metric_words,
+    rate_heading,
+    rate_words,
+    shown,
+    shown_range,
+    signed,
+    unit,
+)
+from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.reason_sentences import describe_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairgauge.comparison.model_comparison import (
+        Candidate,
+        DisparityChange,
+        MarginTest,
+        ModelComparison,
+        RateChange,
+        Reclassified,
+    )
+    from fairgauge.report.results import ClassScope, Interval, Scope
+
+ARROW = "→"
+_MOST_ITEMS = 4
+_MOST_ROWS = 200
+_MOST_NEEDED = 1e6
+_TONES = {
+    CandidateVerdict.DOMINATES: Tone.GOOD,
+    CandidateVerdict.TRADE_OFF: Tone.UNSURE,
+    CandidateVerdict.WORSE: Tone.BAD,
+    CandidateVerdict.CANNOT_TELL: Tone.UNSURE,
+    CandidateVerdict.NONE: Tone.PLAIN,
+}
+_PERFORMANCE = {
+    Performance.NON_INFERIOR: "it is not worse by more than the margin",
+    Performance.INFERIOR: "it is worse by more than the margin",
+    Performance.CANNOT_TELL: "whether it is worse by more than the margin is undetermined",
+    Performance.NO_MARGIN: "no margin is stated, so that there is no verdict (margins, --margin "
+    "accuracy=0.01)",
+}
+METHOD = (
+    "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
+    "of a difference of paired proportions, Bonett and Price's of a ratio; where the denominator "
+    "depends on the decisions, MOVER's with the correlation of both models. A disparity changes by "
+    "the difference of two such changes (MOVER). A disparity is closer to no difference where the "
+    "change and the side on which it lies are both statistically significant; the p-values of all "
+    "disparities of all candidates are adjusted together (Holm). A candidate is as good where the "
+    "whole interval of the change is within the margin, in every rate with a margin, adjusted for "
+    "the number of candidates."
+)
+"""How models are compared."""
+CAVEAT = (
+    "A disparity closer to no difference is not a fair model: whether a disparity is unfair "
+    "depends on context, law and causes that the table does not hold. No evidence of a change is "
+    "not evidence of no change."
+)
+
+
+def models_document(comparison: ModelComparison) -> DocumentTree:
+    """Build the document of candidates against the model in use."""
+    comparison = _at_one_threshold(comparison)
+    current = called(comparison.current)
+    names = numbers.listing([called(each.name) for each in comparison.candidates])
+    several = len(comparison.candidates) > 1
+    lead = (
+        f"{'Candidates' if several else 'The candidate'} {names} and the model in use, {current}, "
+        f"decide the same rows of {_source(comparison.source)}."
+    )
+    sections = [_candidate(each, comparison) for each in comparison.candidates]
+    details = tuple(_details(i, each) for i, each in enumerate(comparison.candidates))
+    method = Section("method", "Method", (Paragraph(METHOD),))
+    sections.append(Section("all", "All changes", (*details, method), short="All changes"))
+    sections.append(Section("notes", "Notes", (Paragraph(CAVEAT, Tone.SOFT),)))
+    rows = max((each.rows for each in comparison.candidates), default=0)
+    return DocumentTree(
+        title=f"{names} against {current}",
+        beside=f"{numbers.count(rows)} rows",
+        lead=(lead,),
+        cover=(),
+        verdict=", ".join(
+            f"{called(each.name)}: {str(each.verdict).upper()}"
+            for each in comparison.candidates
+            if each.verdict is not CandidateVerdict.NONE
+        ),
+        tone=_TONES[comparison.verdict],
+        sections=tuple(sections),
+        created=comparison.created,
+        version=comparison.version,
+    )
+
+
+def _at_one_threshold(comparison: ModelComparison) -> ModelComparison:
+    """Return the comparison without its score threshold, where there is one alone."""
+    thresholds = comparison.spec.get("threshold")
+    if isinstance(thresholds, list) and len(thresholds) > 1:
+        return comparison
+    candidates = tuple(
+        replace(
+            each,
+            disparities=tuple(replace(one, threshold=None) for one in each.disparities),
+            rates=tuple(replace(one, threshold=None) for one in each.rates),
+            margins=tuple(
+                replace(test, change=replace(test.change, threshold=None)) for test in each.margins
+            ),
+            reclassified=tuple(replace(one, threshold=None) for one in each.reclassified),
+        )
+        for each in comparison.candidates
+    )
+    return replace(comparison, candidates=candidates)
+
+
+def describe_candidate(each: Candidate, current: str) -> str:
+    """Return the verdict on a candidate as a sentence."""
+    subject = {
+        CandidateVerdict.DOMINATES: f"{called(each.name)} dominates {current}",
+        CandidateVerdict.TRADE_OFF: f"{called(each.name)} is a trade-off against {current}",
+        CandidateVerdict.WORSE: f"{called(each.name)} is worse than {current}",
+        CandidateVerdict.CANNOT_TELL: f"Whether {called(each.name)} is better than {current} "
+        "cannot be determined",
+        CandidateVerdict.NONE: f"{called(each.name)} against {current}",
+    }[each.verdict]
+    fairness, performance = _fairness(each), _PERFORMANCE[each.performance]
+    bad = (each.fairness in (Fairness.FAIRER, Fairness.MIXED)) != (
+        each.performance in (Performance.NON_INFERIOR, Performance.NO_MARGIN)
+    )
+    joined = f"{fairness}, {'but' if bad else 'and'} {performance}"
+    if each.performance is Performance.NO_MARGIN:
+        joined = f"{fairness}; {performance}"
+    return f"{subject}: {joined}."
+
+
+def _fairness(each: Candidate) -> str:
+    """Return how many disparities move statistically significantly, and where to."""
+    compared = [one for one in each.disparities if one.p_adjusted is not None]
+    went = [one.direction for one in compared if one.significant]
+    closer, further = went.count(Direction.CLOSER), went.count(Direction.FURTHER)
+    if not went:
+        return "no disparity changes statistically significantly"
+    of = f"{len(compared):,} {numbers.plural(len(compared), 'disparity', 'disparities')}"
+    if not closer:
+        return f"{further:,} of {of} moved significantly further from no difference"
+    others = f"{further:,}" if further else "none"
+    return f"{closer:,} of {of} moved significantly closer to no difference and {others} further"
+
+
+def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
+    current = called(comparison.current)
+    blocks: list[Block] = [Paragraph(describe_candidate(each, current), _TONES[each.verdict])]
+    sentences = [*map(_margin_sentence, each.margins), *_disparity_sentences(each)]
+    sentences += [*_needed_sentences(each)]
+    if each.undecided:
+        sentences.append(
+            f"{numbers.count(each.undecided)} rows that one of both models does not decide are "
+            "excluded."
+        )
+    blocks.append(Items(tuple(sentences)))
+    blocks += _disparity_table(each)
+    blocks += _reclassified_table(each)
+    return Section(
+        f"candidate-{comparison.candidates.index(each)}",
+        f"{called(each.name)} against {current}",
+        tuple(blocks),
+        short=called(each.name),
+    )
+
+
+def _margin_sentence(test: MarginTest) -> str:
+    change = test.change
+    words = capitalised(rate_words(test.rate))
+    kind = _rate_unit(test.rate)
+    margin = f"{shown(test.margin, kind)}{_unit_name(kind)}"
+    outcome = {
+        Performance.NON_INFERIOR: f"not worse by more than {margin}",
+        Performance.INFERIOR: f"worse by more than {margin}",
+        Performance.CANNOT_TELL: f"whether it is worse by more than {margin} is undetermined",
+        Performance.NO_MARGIN: "",
+    }[test.outcome]
+    at = "" if change.threshold is None else f" at threshold {change.threshold:g}"
+    if change.old is None or change.new is None:
+        reason = describe_reason(change.reason) if change.reason else "it is undefined"
+        return f"{words}{at}: {reason}."
+    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}."
+
+
+def describe_rate_shift(each: RateChange) -> str:
+    """Return a rate before and after: ``70.7% → 70.9% (change +0.1 pp, 95% CI ...)``."""
+    old, new = (_rate(each.rate, value) for value in (each.old, each.new))
+    kind = _rate_unit(each.rate)
+    change = f"{shown(each.change, kind, sign=True)}{_unit_name(kind)}"
+    ends = _interval(each.interval, kind, sign=True)
+    return f"{old} {ARROW} {new} (change {change}{ends})"
+
+
+def _disparity_sentences(each: Candidate) -> Iterator[str]:
+    """Yield the disparities that change statistically significantly, the largest first."""
+    found = [one for one in each.disparities if one.significant]
+    found.sort(key=lambda one: -abs(one.distance or 0.0))
+    for one in found[:_MOST_ITEMS]:
+        yield f"{_subject(one)}: {describe_disparity_shift(one)}, {_went(one)}."
+    if len(found) > _MOST_ITEMS:
+        yield f"{len(found) - _MOST_ITEMS:,} more below."
+
+
+def _subject(one: DisparityChange) -> str:
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
+    who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
+    return f"{capitalised(metric_words(one.metric))}, {who}"
+
+
+def describe_disparity_shift(one: DisparityChange) -> str:
+    """Return a disparity before and after: ``−17.2 → −6.3 pp (change +10.9 pp, 95% CI ...)``."""
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    text = f"{old} {ARROW} {new}{_unit_name(kind)}"
+    if one.change is None:
+        return text
+    by_ratio = one.by == "ratio"
+    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
+    ends = _interval(one.interval, kind, sign=not by_ratio)
+    return f"{text} (change {change}{'' if by_ratio else _unit_name(kind)}{ends})"
+
+
+def _went(one: DisparityChange) -> str:
+    went = {
+        Direction.CLOSER: "closer to no difference",
+        Direction.FURTHER: "further from no difference",
+        Direction.AS_FAR: "as far from no difference as before",
+        None: "",
+    }[one.direction]
+    p_value = numbers.probability(one.p_adjusted, "adjusted p")
+    return ", ".join(filter(None, [went, p_value]))
+
+
+def _needed_sentences(each: Candidate) -> Iterator[str]:
+    if each.verdict is not CandidateVerdict.CANNOT_TELL:
+        return
+    if each.needed is None:
+        yield "If the changes are as estimated, no number of rows would show that it dominates."
+    elif each.needed > _MOST_NEEDED:
+        yield "To determine it would take more rows than is practical at the estimated changes."
+    else:
+        rows = numbers.count(float(f"{each.needed:.2g}"))
+        yield (
+            f"With about {rows} rows of this composition it could probably be determined (80% "
+            f"power), if the changes are as estimated; there are {numbers.count(each.rows)}."
+        )
+
+
+def _disparity_table(each: Candidate) -> list[Block]:
+    """Return the disparities of all rows, before and after: a row for each group."""
+    found = [one for one in each.disparities if one.scope.kind is not ScopeKind.STRATUM
+             and one.class_scope.kind is not ClassKind.AVERAGE]  # fmt: skip
+    metrics = list(dict.fromkeys(one.metric for one in found))
+    if not metrics:
+        return []
+    by_row: dict[str, dict[str, DisparityChange]] = {}
+    for one in found:
+        of = _scope_words(one.scope, one.class_scope, one.threshold)
+        by_row.setdefault(f"{called(one.group)} ({called(one.feature)}){of}", {})[one.metric] = one
+    columns = (Column("disparity", numeric=False), *(Column(_heading(m)) for m in metrics))
+    rows = [
+        (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
+        for name, changes in by_row.items()
+    ]
+    points = any(unit(metric) is Unit.POINTS for metric in metrics)
+    notes = "* statistically significantly closer or further (adjusted)   ? insufficient data"
+    pp = "Differences in percentage points   " if points else ""
+    return [
+        Table("Disparities", columns, tuple(rows[:_MOST_ROWS]), notes=(f"{pp}{notes}",)),
+        *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
+          if len(rows) > _MOST_ROWS else []),
+    ]  # fmt: skip
+
+
+def _heading(metric: str) -> str:
+    """Return the head of a column: the rate that is compared, and "ratio" where it is one."""
+    rate, row = compared_rate(metric), metric_row(metric)
+    if rate is None or row is None or row.set != "native":
+        return metric_words(metric)
+    return rate_heading(rate) if unit(metric) is not Unit.RATIO else f"{rate_heading(rate)} ratio"
+
+
+def _disparity_cell(one: DisparityChange | None) -> Cell:
+    if one is None:
+        return Cell("")
+    if one.old is None or one.new is None:
+        return Cell("-")
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
+    tone = Tone.PLAIN
+    if one.significant:
+        tone = Tone.GOOD if one.direction is Direction.CLOSER else Tone.BAD
+    return Cell(f"{old} {ARROW} {new}{mark}", tone=tone)
+
+
+def _reclassified_table(each: Candidate) -> list[Block]:
+    """Return who is decided differently: of all rows of a group, and of those of each label."""
+    found = each.reclassified
+    if not found:
+        return []
+    groups: dict[str, dict[str, Reclassified]] = {}
+    for one in found:
+        at = "" if one.threshold is None else f", threshold {one.threshold:g}"
+        who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+        groups.setdefault(f"{who}{at}", {})[one.among] = one
+    among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
+    words = {"all": "", "positive": "of observed positives: "}
+    columns = [Column("who changes", numeric=False), Column("n")]
+    for label in among:
+        columns.append(Column(f"{words[label]}newly accepted"))
+        columns.append(Column(f"{words[label]}newly rejected", joined=True))
+    rows: list[tuple[Cell, ...]] = []
+    totals: list[tuple[Cell, ...]] = []
+    for name, by_label in groups.items():
+        cells = [Cell(name, name=True), Cell(numbers.count(by_label["all"].n))]
+        for label in among:
+            one = by_label[label]
+            cells += [Cell(_part(one.gained, one.n)), Cell(_part(one.lost, one.n))]
+        (totals if name.startswith("overall") else rows).append(tuple(cells))
+    return [Table("Who changes", tuple(columns), tuple(rows[:_MOST_ROWS]), tuple(totals))]
+
+
+def _part(some: float, of: float) -> str:
+    return f"{numbers.count(some)} ({some / of:.1%})" if of else numbers.count(some)
+
+
+def _details(place: int, each: Candidate) -> Section:
+    """Return the charts of all disparities and rates of a candidate."""
+    blocks: list[Block] = []
+    by_metric: dict[str, list[DisparityChange]] = {}
+    for one in each.disparities:
+        if one.change is not None:
+            by_metric.setdefault(one.metric, []).append(one)
+    for metric, changes in by_metric.items():
+        kind = Unit.RATIO if changes[0].by == "ratio" else unit(metric)
+        rows = tuple(_change_row(one) for one in changes[:_MOST_ROWS])
+        title = f"Change of {metric_words(metric)}"
+        blocks.append(Chart(title, rows, kind, 1.0 if changes[0].by == "ratio" else 0.0))
+    by_rate: dict[str, list[RateChange]] = {}
+    for rate in each.rates:
+        if rate.change is not None:
+            by_rate.setdefault(rate.rate, []).append(rate)
+    for name, rates in by_rate.items():
+        rows = tuple(_rate_row(one) for one in rates[:_MOST_ROWS])
+        blocks.append(Chart(f"Change of {rate_words(name)}", rows, _rate_unit(name), 0.0))
+    missing = dict.fromkeys(
+        f"{capitalised(metric_words(one.metric))}: {describe_reason(one.reason)}."
+        for one in each.disparities
+        if one.change is None and one.reason is not None
+    )
+    if missing:
+        blocks.append(Items(tuple(map(printable, missing))))
+    return Section(f"details-{place}", called(each.name), tuple(blocks), folded=True)
+
+
+def _change_row(one: DisparityChange) -> ChartRow:
+    low, high = one.interval or (None, None)
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    kind, sign = unit(one.metric), signed(one.metric)
+    old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
+    by_ratio = one.by == "ratio"
+    change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
+    ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
+    return ChartRow(
+        f"{called(one.group)} ({called(one.feature)}){of}",
+        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
+        f"{change}{'' if by_ratio else _unit_name(kind)}",
+        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),
+    )
+
+
+def _rate_row(one: RateChange) -> ChartRow:
+    low, high = one.interval or (None, None)
+    of = _scope_words(one.scope, one.class_scope, one.threshold)
+    who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
+    kind = _rate_unit(one.rate)
+    old, new = (_rate(one.rate, value) for value in (one.old, one.new))
+    ends = _interval(one.interval, kind, sign=True).strip(", ")
+    p_value = numbers.probability(one.p_value)
+    return ChartRow(
+        f"{who}{of}",
+        Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
+        f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
+        below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", p_value, _few(one)])),
+        emphasis=one.feature is None,
+    )
+
+
+def _rate(rate: str, value: float | None) -> str:
+    return numbers.percent(value) if is_share(rate) else numbers.amount(value or 0.0)
+
+
+def _few(one: DisparityChange | RateChange) -> str:
+    few = one.status is Status.TOO_FEW and one.reason is not None
+    return f"insufficient data: {describe_reason(one.reason)}" if few and one.reason else ""
+
+
+def _scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:
+    parts = []
+    if scope.stratum is not None:
+        parts.append(f"in {called(scope.stratum)}")
+    elif scope.kind is ScopeKind.POOLED:
+        parts.append("adjusted for the strata")
+    if of_class.name is not None:
+        parts.append(f"class {called(of_class.name)}")
+    elif of_class.average is not None:
+        parts.append(f"{of_class.average} average")
+    if threshold is not None:
+        parts.append(f"threshold {threshold:g}")
+    return "".join(f", {part}" for part in parts)
+
+
+def _interval(interval: Interval | None, kind: Unit, *, sign: bool) -> str:
+    if interval is None:
+        return ""
+    ends = shown_range(interval.low, interval.high, kind, sign=sign)
+    return f", {100 * interval.level:.4g}% CI {ends}"
+
+
+def _rate_unit(rate: str) -> Unit:
+    return Unit.POINTS if is_share(rate) else Unit.NUMBER
+
+
+def _unit_name(kind: Unit) -> str:
+    return " pp" if kind is Unit.POINTS else ""
+
+
+def _source(source: str) -> str:
+    return called(source.replace("\\", "/").rsplit("/", 1)[-1])

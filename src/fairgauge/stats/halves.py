@@ -1,0 +1,41 @@
+"""Halving counts at random, as halving the rows that they count would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from fairgauge.stats.arrays import Array
+
+
+def halves(counts: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Split a table of whole counts into two random halves.
+
+    A random half of N rows has cell counts that are multivariate hypergeometric, so that no rows
+    are needed to draw one.
+
+    Parameters
+    ----------
+    counts : array-like of whole numbers
+        Any shape; of an odd number of rows the second half has one more.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    first, second : array of the shape of counts
+
+    Examples
+    --------
+    >>> first, second = halves([[10, 4], [0, 6]], np.random.default_rng(0))
+    >>> int(first.sum()), (first + second).tolist()
+    (10, [[10.0, 4.0], [0.0, 6.0]])
+    """
+    table = np.asarray(counts).astype(np.int64)
+    flat = table.ravel()
+    drawn = rng.multivariate_hypergeometric(flat, int(flat.sum()) // 2, method="marginals")
+    first = drawn.reshape(table.shape).astype(np.float64)
+    return first, table - first

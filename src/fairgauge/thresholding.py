@@ -1,0 +1,133 @@
+"""Thresholds of a score: specify, count, choose."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Unpack
+
+from fairgauge.comparison.threshold_choice import ThresholdChoice
+from fairgauge.enums import Better, Threshold
+from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.measure.choose_thresholds import choose_thresholds
+from fairgauge.pipeline import counted
+from fairgauge.spec.option_docs import with_options
+from fairgauge.spec.rules import Rule, parse_rule
+from fairgauge.version import __version__
+
+if TYPE_CHECKING:
+    from fairgauge.spec.options import Options
+    from fairgauge.spec.specification import Spec
+
+_KEEP = re.compile(r"\s*(?P<rate>\S+)\s+within\s+(?P<margin>[0-9.eE+-]+)\s*")
+
+
+@with_options
+def thresholds(
+    data: object,
+    *,
+    goal: str | Rule,
+    keep: str | Mapping[str, float] = "accuracy within 0.01",
+    **options: Unpack[Options],
+) -> ThresholdChoice:
+    """Find the threshold of a score, closest to today's, that meets a fairness goal.
+
+    Every threshold is weighed by the counts of scores alone: one random half of the rows chooses,
+    the other half measures what the choice changes against today's threshold.
+
+    Parameters
+    ----------
+    data : frame, path, glob, list of paths, or Cube
+        As of `fairgauge.audit`, with a label, a score and one sensitive feature.
+    goal : str or Rule
+        What every group must meet: a difference or a ratio of a rate of decisions, such as
+        ``"selection_rate.ratio >= 0.8"``.
+    keep : str or mapping, default "accuracy within 0.01"
+        The rate of all rows that may be worse by a margin at most.
+    {options}
+
+    Returns
+    -------
+    ThresholdChoice
+        The frontier of all common thresholds; the choice, what it changes and its price; thresholds
+        of each group, which are disparate treatment in many places; weights for retraining.
+
+    Raises
+    ------
+    SpecError
+        The goal or what is kept cannot be weighed, or the question is wrong.
+    DataError
+        The data cannot be read, or do not hold what is asked.
+
+    Examples
+    --------
+    >>> import fairgauge as fg, polars as pl
+    >>> rows = pl.DataFrame({
+    ...     "sex": ["F", "F", "F", "F", "M", "M", "M", "M"], "repaid": [1, 1, 0, 0, 1, 1, 0, 0],
+    ...     "score": [0.45, 0.45, 0.3, 0.1, 0.9, 0.6, 0.3, 0.1], "n": [50] * 8,
+    ... })
+    >>> found = fg.thresholds(
+    ...     rows, label="repaid", score="score", sensitive="sex", count="n",
+    ...     goal="selection_rate.ratio >= 0.8",
+    ... )
+    >>> found.today, found.common.thresholds["F"], found.common.meets
+    (0.5, 0.45, True)
+    """
+    rule = parse_rule(goal) if isinstance(goal, str) else goal
+    rate, margin = _kept(keep)
+    cube, source, spec = counted(data, (), options)
+    _check(spec, rate)
+    chosen = choose_thresholds(cube, spec, rule, rate, margin)
+    assert spec.score is not None
+    assert isinstance(spec.threshold, tuple)
+    return ThresholdChoice(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        source=source.name if source else "counts",
+        rows=cube.rows,
+        score=spec.score,
+        feature=chosen.feature,
+        today=spec.threshold[0],
+        goal=str(rule),
+        kept=rate,
+        margin=margin,
+        confidence=spec.confidence,
+        seed=spec.seed,
+        frontier=chosen.frontier,
+        common=chosen.common,
+        by_group=chosen.by_group,
+        reweighing=chosen.reweighing,
+    )
+
+
+def _kept(keep: str | Mapping[str, float]) -> tuple[str, float]:
+    """Return the rate that is kept and its margin."""
+    if isinstance(keep, Mapping) and len(keep) == 1:
+        ((rate, margin),) = keep.items()
+        return rate, float(margin)
+    found = _KEEP.fullmatch(keep) if isinstance(keep, str) else None
+    try:
+        assert found is not None
+        return found["rate"], float(found["margin"])
+    except (AssertionError, ValueError):
+        message = f"cannot read {quote(keep)}; write 'RATE within MARGIN'"
+        raise SpecError(Problem("keep", message)) from None
+
+
+def _check(spec: Spec, rate: str) -> None:
+    problems = []
+    if spec.score is None or spec.label is None or spec.prediction is not None:
+        message = "thresholds need a label and a score, and no prediction"
+        problems.append(Problem("score", message))
+    if isinstance(spec.threshold, Threshold) or len(spec.threshold) != 1:
+        problems.append(Problem("threshold", "give the one threshold in use today"))
+    try:
+        kept = spec.catalogue.rate(rate)
+        if kept.better is Better.NEITHER or kept.needs - {"label", "prediction"}:
+            message = f"{quote(rate)} is no rate of decisions that is better high or low"
+            problems.append(Problem("keep", message))
+    except LookupError as error:
+        problems.append(Problem("keep", str(error)))
+    if problems:
+        raise SpecError(problems)

@@ -1,0 +1,35 @@
+"""The page on choosing between models: its examples run, and its measurements are shown."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from pathlib import Path
+
+from bench.paired_coverage import DATA, PAGE, VERDICTS, page
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_examples_run() -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    path = str(DOCS / "choosing-between-models.md")
+    found = doctest.testfile(path, module_relative=False, optionflags=flags)
+    assert found.attempted > 12
+    assert found.failed == 0
+
+
+def test_the_measured_coverage_is_shown_and_keeps_its_floor() -> None:
+    records = json.loads(DATA.read_text(encoding="utf-8"))
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page(text, records), "written anew by: python -m bench.paired_coverage --page"
+    for each in records:
+        sampling = 0.0 if each["setting"] == "exact" else 1.5
+        assert each["lowest_with_5"] >= 93.5 - sampling, each["subject"]
+
+
+def test_equal_models_are_called_fairer_in_at_most_five_percent_of_runs() -> None:
+    records = json.loads(VERDICTS.read_text(encoding="utf-8"))
+    equal = [each for each in records if each["subject"] == "equal models"]
+    assert len(equal) >= 4
+    assert all(each["called fairer"] <= 5.0 for each in equal)

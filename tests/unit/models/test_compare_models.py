@@ -1,0 +1,360 @@
+"""Candidates against the model in use: verdicts, changes, and what cannot be compared."""
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.enums import CandidateVerdict, Direction, Fairness, Performance, Status
+from fairgauge.reasons import ReasonCode
+
+PEOPLE = rows()
+
+
+def compared(candidate, data=PEOPLE, **options):
+    margins = {"accuracy": 0.02}
+    return fg.compare(data, **{**QUESTION, "candidate": candidate, "margins": margins, **options})
+
+
+def of(found, metric, group="F"):
+    (one,) = [d for d in found.disparities if (d.metric, d.group) == (metric, group)]
+    return one
+
+
+def test_a_candidate_that_is_fairer_and_as_good_dominates():
+    found = compared("fairer")["fairer"]
+    assert (found.verdict, found.fairness) == (CandidateVerdict.DOMINATES, Fairness.FAIRER)
+    assert found.performance is Performance.NON_INFERIOR
+    assert of(found, "selection_rate.difference").direction is Direction.CLOSER
+
+
+def test_a_candidate_that_is_less_fair_is_worse():
+    found = compared("unfair")["unfair"]
+    assert found.verdict is CandidateVerdict.WORSE
+    assert of(found, "selection_rate.difference").direction is Direction.FURTHER
+
+
+def test_random_decisions_are_a_trade_off():
+    found = compared("random")["random"]
+    assert found.verdict is CandidateVerdict.TRADE_OFF
+    assert found.performance is Performance.INFERIOR
+
+
+def test_the_same_decisions_change_nothing():
+    same = PEOPLE.with_columns(copy=pl.col("current"))
+    found = compared("copy", same, margins={"accuracy": 0.05})["copy"]
+    assert found.verdict is CandidateVerdict.CANNOT_TELL
+    assert found.performance is Performance.NON_INFERIOR
+    assert {d.change for d in found.disparities} == {0.0}
+    assert not any(d.significant for d in found.disparities)
+    assert found.needed is None
+
+
+def test_without_a_margin_there_is_no_verdict():
+    found = compared("fairer", margins={})["fairer"]
+    assert found.verdict is CandidateVerdict.NONE
+    assert found.fairness is Fairness.FAIRER
+
+
+def test_too_few_rows_say_how_many_would_do():
+    found = compared("fairer", rows(400, seed=3), margins={"accuracy": 0.01})["fairer"]
+    assert found.verdict is CandidateVerdict.CANNOT_TELL
+    assert found.needed is None or found.needed > found.rows
+    assert "rows" in str(compared("fairer", rows(400, seed=3)))
+
+
+def test_changes_are_those_of_two_audits():
+    rates = ("selection_rate", "accuracy", "f1", "positive_predictive_value")
+    metrics = [f"{rate}.{by}" for rate in rates for by in ("difference", "ratio")]
+    found = compared("fairer", metrics=metrics)["fairer"]
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metrics}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    assert len(found.disparities) == len(metrics)
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert each.old == pytest.approx(before)
+        assert each.new == pytest.approx(after)
+        change = after / before if each.by == "ratio" else after - before
+        assert each.change == pytest.approx(change)
+        assert each.interval.low < each.change < each.interval.high
+
+
+def test_pairing_makes_intervals_narrower_than_two_reports():
+    metric = "selection_rate.difference"
+    found = of(compared("fairer")["fairer"], metric)
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metric}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    apart = next(c for c in fg.compare(old, new, same_rows=False).changes if c.group == found.group)
+    width, unpaired = (np.diff(tuple(each.interval))[0] for each in (found, apart))
+    assert 1.5 < unpaired / width < 5
+
+
+def test_counts_answer_as_rows_do_and_merge():
+    question = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.02}}
+    half = PEOPLE.height // 2
+    cube = fg.count(PEOPLE[:half], **question) + fg.count(PEOPLE[half:], **question)
+    assert fg.compare(cube).candidates == fg.compare(PEOPLE, **question).candidates
+
+
+def test_the_order_of_rows_and_names_of_groups_change_nothing():
+    expected = compared("fairer")["fairer"]
+    shuffled = PEOPLE.sample(fraction=1, shuffle=True, seed=1)
+    assert compared("fairer", shuffled)["fairer"] == expected
+    renamed = PEOPLE.with_columns(pl.col("sex").replace({"F": "overall", "M": "others"}))
+    found = compared("fairer", renamed)["fairer"]
+    assert [d.interval for d in found.disparities] == [d.interval for d in expected.disparities]
+
+
+def test_weights_of_one_are_no_weights_and_their_unit_does_not_matter():
+    plain = compared("fairer")["fairer"]
+    for unit in (1.0, 250.0):
+        weighted = PEOPLE.with_columns(weight=pl.lit(unit))
+        found = compared("fairer", weighted, weight="weight")["fairer"]
+        for one, other in zip(plain.disparities, found.disparities, strict=True):
+            assert other.interval.low == pytest.approx(one.interval.low, abs=1e-9)
+            assert other.interval.high == pytest.approx(one.interval.high, abs=1e-9)
+
+
+def test_a_count_column_is_repeated_rows():
+    twice = PEOPLE.with_columns(n=pl.lit(2))
+    doubled = pl.concat([PEOPLE, PEOPLE])
+    found, expected = compared("fairer", twice, count="n"), compared("fairer", doubled)
+    assert found["fairer"].disparities == expected["fairer"].disparities
+
+
+def test_clusters_of_repeated_rows_widen_intervals_by_the_root():
+    copied = pl.concat([PEOPLE.with_row_index("id")] * 4)
+    once = of(compared("fairer")["fairer"], "selection_rate.difference").interval
+    found = compared("fairer", copied, cluster="id")["fairer"]
+    again = of(found, "selection_rate.difference").interval
+    assert np.diff(tuple(again)) == pytest.approx(np.diff(tuple(once)), rel=0.02)
+
+
+def test_strata_are_compared_too():
+    found = compared("fairer", strata="region")["fairer"]
+    scopes = [d.scope.stratum for d in found.disparities if d.metric.startswith("selection")]
+    assert sorted(filter(None, scopes)) == ["north", "south"]
+
+
+def test_scores_are_decided_at_the_threshold():
+    scored = PEOPLE.with_columns(a=0.25 + pl.col("current") / 2, b=0.25 + pl.col("fairer") / 2)
+    found = fg.compare(
+        scored, label="repaid", score="a", candidate="b", sensitive="sex",
+        margins={"accuracy": 0.02},
+    )["b"]  # fmt: skip
+    expected = compared("fairer")["fairer"]
+    assert [d.interval for d in found.disparities] == [d.interval for d in expected.disparities]
+    assert found.verdict is expected.verdict
+
+
+def test_classes_are_compared_one_by_one_and_on_average():
+    rng = np.random.default_rng(2)
+    label = rng.choice(["a", "b", "c"], 1_500)
+    copy = [np.where(rng.random(1_500) < p, label, rng.permutation(label)) for p in (0.5, 0.8)]
+    data = pl.DataFrame(
+        {"sex": rng.choice(["F", "M"], 1_500), "y": label, "old": copy[0], "new": copy[1]}
+    )
+    found = fg.compare(
+        data, label="y", prediction="old", candidate="new", sensitive="sex",
+        metrics=["accuracy.difference", "f1.difference"], margins={"accuracy": 0.01},
+    )["new"]  # fmt: skip
+    assert found.performance is Performance.NON_INFERIOR
+    (margin,) = found.margins
+    assert margin.change.new == pytest.approx(np.mean(label == copy[1]))
+    kinds = {str(d.class_scope.kind) for d in found.disparities}
+    assert kinds == {"none", "class", "average"}
+    assert all(d.interval is not None for d in found.disparities)
+
+
+def test_who_changes_adds_up():
+    found = compared("fairer")["fairer"]
+    overall = {one.among: one for one in found.reclassified if one.feature is None}
+    assert overall["all"].n == PEOPLE.height
+    gained = ((PEOPLE["current"] == 0) & (PEOPLE["fairer"] == 1)).sum()
+    assert overall["all"].gained == gained
+    assert overall["positive"].gained + overall["negative"].gained == gained
+
+
+def test_rows_that_one_model_does_not_decide_are_excluded_and_counted():
+    fairer = pl.when(pl.int_range(pl.len()) < 100).then(None).otherwise(pl.col("fairer"))
+    found = compared("fairer", PEOPLE.with_columns(fairer=fairer))
+    candidate = found["fairer"]
+    assert (candidate.undecided, candidate.rows) == (100, PEOPLE.height - 100)
+    assert "100 rows that one of both models does not decide are excluded" in str(found)
+    assert candidate.disparities == compared("fairer", PEOPLE[100:])["fairer"].disparities
+
+
+def test_a_margin_of_a_rate_that_is_better_low():
+    found = compared("fairer", margins={"false_positive_rate": 0.1})["fairer"]
+    (test,) = found.margins
+    assert test.change.change < 0.1
+    assert test.outcome is Performance.NON_INFERIOR
+
+
+def test_what_has_no_interval_says_why():
+    found = compared("fairer", metrics=["selection_rate.gini"])["fairer"]
+    assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
+    assert all(d.reason is not None for d in found.disparities)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidate": "current"}, "'current' is already the model in use"),
+        ({"candidate": ["fairer", "fairer"]}, "'fairer' is already a candidate"),
+        ({"candidate": "repaid"}, "'repaid' is already the label"),
+        ({"candidate": "absent"}, "no column 'absent'"),
+        ({"candidate": []}, "name the columns of the candidates' decisions"),
+        ({"candidate": "fairer", "margins": {"base_rate": 0.1}}, "has no margin"),
+        ({"candidate": "fairer", "margins": {"accurcy": 0.1}}, "accuracy"),
+        ({"candidate": "fairer", "margins": {"accuracy": -0.1}}, "from 0 up"),
+        ({"candidate": "fairer", "margins": {"accuracy.difference": 0.1}}, "a margin is of a rate"),
+        ({"candidate": "fairer", "prediction": None}, "needs the model in use"),
+        ({"candidate": "fairer", "task": "regression"}, "the predictions of two regressions"),
+    ],
+)
+def test_wrong_questions_say_what_is_wrong(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.compare(PEOPLE, **QUESTION | options)
+
+
+def test_a_score_outside_the_range_names_the_column():
+    scored = PEOPLE.with_columns(a=pl.lit(0.5), b=pl.lit(7.0))
+    with pytest.raises(fg.DataError, match="'b' is the score and must lie in"):
+        fg.compare(scored, label="repaid", score="a", candidate="b", sensitive="sex")
+
+
+def test_counts_without_candidates_cannot_be_compared():
+    with pytest.raises(fg.CubeError, match="do not hold the candidate 'fairer'"):
+        fg.compare(fg.count(PEOPLE, **QUESTION), candidate="fairer")
+
+
+def test_an_audit_of_counts_with_candidates_is_of_the_model_in_use():
+    cube = fg.count(PEOPLE, **QUESTION, candidate="fairer")
+    assert fg.audit(cube).estimates == fg.audit(PEOPLE, **QUESTION).estimates
+
+
+def test_json_can_be_read_again():
+    found = compared(["fairer", "random"], strata="region")
+    assert fg.ModelComparison.from_dict(found.to_dict()) == found
+
+
+def test_options_do_not_belong_to_two_reports():
+    report = fg.audit(PEOPLE, **QUESTION)
+    with pytest.raises(fg.SpecError, match="two reports are compared as they are"):
+        fg.compare(report, report, candidate="fairer")
+
+
+def scored(n=500, seed=5):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 2, n)
+    a, b = (1 / (1 + np.exp(-(1.5 * (label - 0.5) + rng.normal(size=n) * s))) for s in (1.0, 0.7))
+    return pl.DataFrame({"y": label, "a": a, "b": b, "sex": rng.choice(["F", "M"], n)})
+
+
+def test_areas_and_brier_scores_are_compared_row_by_row():
+    data = scored()
+    metrics = ["roc_auc.difference", "brier_score.difference"]
+    found = fg.compare(
+        data, label="y", score="a", candidate="b", sensitive="sex", metrics=metrics,
+        margins={"roc_auc": 0.02},
+    )["b"]  # fmt: skip
+    old, new = (
+        fg.audit(data, label="y", score=s, sensitive="sex", metrics=metrics) for s in ("a", "b")
+    )
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert (each.old, each.new) == pytest.approx((before, after))
+        assert each.interval.low < each.change < each.interval.high
+    errors = ((data["b"] - data["y"]) ** 2 - (data["a"] - data["y"]) ** 2).to_numpy()
+    half = 1.965 * errors.std(ddof=1) / np.sqrt(len(errors))
+    (brier,) = [r for r in found.rates if (r.rate, r.feature) == ("brier_score", None)]
+    assert brier.change == pytest.approx(errors.mean())
+    assert brier.interval.high - brier.change == pytest.approx(half, rel=1e-3)
+
+
+def test_scores_of_counts_say_that_they_need_rows():
+    question = {"label": "y", "score": "a", "candidate": "b", "sensitive": "sex"}
+    cube = fg.count(scored(), **question)
+    found = fg.compare(cube, metrics=["roc_auc.difference"])["b"]
+    assert {d.status for d in found.disparities} == {Status.NOT_APPLICABLE}
+    assert {d.reason.code for d in found.disparities} == {ReasonCode.NOT_OF_DECISIONS}
+
+
+def test_pooled_changes_are_means_over_strata_and_decide():
+    metric = "selection_rate.difference"
+    found = compared("fairer", strata="region", metrics=metric)["fairer"]
+    pooled = [d for d in found.disparities if d.scope.kind == "pooled"]
+    strata = [d for d in found.disparities if d.scope.kind == "stratum"]
+    assert len(pooled) == 1
+    weights = np.array([d.n_group * d.n_reference / (d.n_group + d.n_reference) for d in strata])
+    mean = np.average([d.change for d in strata], weights=weights)
+    assert pooled[0].change == pytest.approx(mean)
+    half = np.diff(tuple(pooled[0].interval))[0]
+    overall = next(d for d in found.disparities if d.scope.kind == "overall")
+    assert half == pytest.approx(np.diff(tuple(overall.interval))[0], rel=0.1)
+    assert pooled[0].p_adjusted is not None
+    assert overall.p_adjusted is None
+
+
+def test_the_largest_gap_changes_as_the_two_groups_do():
+    found = compared("fairer", metrics=["selection_rate.largest_gap", "selection_rate.difference"])
+    gap, difference = sorted(found["fairer"].disparities, key=lambda d: d.metric, reverse=True)
+    assert gap.metric == "selection_rate.largest_gap"
+    assert gap.change == pytest.approx(abs(difference.new) - abs(difference.old))
+    assert gap.interval.low < difference.distance_interval.low
+    assert difference.distance_interval.high < gap.interval.high < 0
+    assert gap.direction is Direction.CLOSER
+    assert gap.significant
+
+
+def test_the_largest_gap_of_equal_groups_is_not_called_closer():
+    rng = np.random.default_rng(4)
+    n = 2_000
+    data = pl.DataFrame(
+        {
+            "sex": rng.choice(list("abcdef"), n),
+            "repaid": rng.integers(0, 2, n),
+            "current": rng.integers(0, 2, n),
+            "other": rng.integers(0, 2, n),
+        }
+    )
+    (gap,) = compared("other", data, metrics="selection_rate.largest_gap")["other"].disparities
+    assert gap.interval.low < 0 < gap.interval.high
+    assert not gap.significant
+
+
+def test_metrics_without_a_paired_method_say_so():
+    found = compared("fairer", metrics=["selection_rate.smallest_ratio", "generalized_entropy"])
+    assert "no method is known for the change of" in found.to_json()
+
+
+def test_lift_and_combined_metrics_are_compared_by_draws():
+    metrics = ["lift.ratio", "worst_odds"]
+    found = compared("fairer", metrics=metrics, replicates=500)["fairer"]
+    options = {k: v for k, v in QUESTION.items() if k != "prediction"} | {"metrics": metrics}
+    old, new = (fg.audit(PEOPLE, prediction=p, **options) for p in ("current", "fairer"))
+    assert len(found.disparities) == 2
+    for each in found.disparities:
+        before, after = (a[each.metric, "sex", each.group].value for a in (old, new))
+        assert (each.old, each.new) == pytest.approx((before, after))
+        assert each.interval.low < each.change < each.interval.high
+    again = compared("fairer", metrics=metrics, replicates=500)["fairer"]
+    assert again.disparities == found.disparities
+    clustered = compared("fairer", metrics=metrics, cluster="person")["fairer"]
+    assert {d.status for d in clustered.disparities} == {Status.NOT_APPLICABLE}
+
+
+def test_too_many_classes_to_be_compared_jointly_are_refused():
+    rng = np.random.default_rng(6)
+    classes = [f"class {i}" for i in range(90)]
+    n = 4_000
+    data = pl.DataFrame(
+        {
+            "sex": rng.choice([f"g{i}" for i in range(40)], n),
+            **{name: rng.choice(classes, n) for name in ("y", "a", "b")},
+        }
+    )
+    with pytest.raises(fg.SpecError, match="compare fewer classes, groups or strata"):
+        fg.compare(data, label="y", prediction="a", candidate="b", sensitive="sex")

@@ -1,0 +1,137 @@
+"""`fairgauge compare DATA --candidate` and `fairgauge thresholds`: exit codes and every format."""
+
+import json
+
+import jsonschema
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.cli import main
+from fairgauge.render import render
+from fairgauge.report.schemas import models_schema, thresholds_schema
+
+PEOPLE = rows(2_000)
+FLAGS = ("--label", "repaid", "--prediction", "current", "--sensitive", "sex")
+HOSTILE = "<script>alert(1)</script>\u202e=1+1"
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.with_columns(score=0.2 + pl.col("fairer") * 0.6).write_parquet("people.parquet")
+    return "people.parquet"
+
+
+def run(*args):
+    return CliRunner().invoke(main, args)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "margin", "code"),
+    [
+        (["fairer"], ("--margin", "accuracy=0.05"), 0),
+        (["fairer", "unfair"], ("--margin", "accuracy=0.05"), 0),
+        (["unfair"], ("--margin", "accuracy=0.05"), 1),
+        (["random"], ("--margin", "accuracy=0.05"), 3),
+        (["random"], (), 0),
+    ],
+)
+def test_the_best_candidate_decides_the_exit_code(people, candidates, margin, code):
+    named = [flag for name in candidates for flag in ("--candidate", name)]
+    result = run("compare", people, *FLAGS, *named, *margin)
+    assert result.exit_code == code, result.output
+
+
+def test_every_format_is_written(people, tmp_path):
+    files = [f"-o{tmp_path / 'choice'}.{suffix}" for suffix in ("html", "json", "csv", "md", "txt")]
+    result = run("compare", people, *FLAGS, "--candidate", "fairer", "--margin", "accuracy=0.05",
+                 *files)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    written = json.loads((tmp_path / "choice.json").read_text())
+    assert fg.ModelComparison.from_dict(written)["fairer"].verdict == "dominates"
+    assert "fairer dominates current" in (tmp_path / "choice.html").read_text()
+    header, *lines = (tmp_path / "choice.csv").read_text().splitlines()
+    assert header.startswith("candidate,metric,feature,group")
+    assert len(lines) == len(written["candidates"][0]["disparities"]) + len(
+        written["candidates"][0]["rates"]
+    )
+
+
+def test_two_reports_are_still_compared(people, tmp_path):
+    for name in ("current", "fairer"):
+        flags = ("--label", "repaid", "--prediction", name, "--sensitive", "sex")
+        assert run("audit", people, *flags, f"-o{tmp_path / name}.json").exit_code == 0
+    result = run("compare", "current.json", "fairer.json")
+    assert "Comparison of two fairness audits" in result.stdout
+    assert "--candidate NEW" in result.stdout.replace("\n", " ").replace("  ", " ")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--candidate", "absent"), "no column 'absent'"),
+        (("--candidate", "fairer", "--margin", "accuracy"), "write RATE=MARGIN"),
+        (("--candidate", "fairer", "--margin", "accuracy=x"), "write RATE=MARGIN"),
+        ((), "name the columns of the candidates' decisions"),
+        (("--candidate", "fairer", "--same-rows"), "belong to two reports"),
+        (("--candidate", "fairer", "-o", "x.xml"), "names no format"),
+    ],
+)
+def test_wrong_flags_end_with_two(people, args, message):
+    result = run("compare", people, *FLAGS, *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_cubes_hold_both_decisions(people, tmp_path):
+    counted = run("count", people, *FLAGS, "--candidate", "fairer", "-o", "day.cube.json")
+    assert counted.exit_code == 0, counted.output
+    result = run("compare", "day.cube.json", "--margin", "accuracy=0.05")
+    assert result.exit_code == 0, result.output
+    assert "fairer dominates current" in result.stdout
+
+
+@pytest.mark.parametrize("format_", ["text", "html", "markdown", "csv", "json", "notebook"])
+def test_hostile_names_are_harmless(format_):
+    data = PEOPLE.rename({"fairer": HOSTILE}).with_columns(sex=pl.col("sex") + HOSTILE)
+    found = fg.compare(data, **QUESTION, candidate=HOSTILE, margins={"accuracy": 0.1})
+    text = render(found, format_)
+    assert format_ == "json" or "\u202e" not in text
+    if format_ in ("html", "markdown", "notebook"):
+        assert "<script>alert" not in text
+
+
+def test_json_keeps_to_its_schema():
+    found = fg.compare(
+        PEOPLE, **QUESTION, candidate=["fairer", "random"], strata="region",
+        metrics=["selection_rate.ratio", "f1.difference", "selection_rate.gini"],
+        margins={"accuracy": 0.1},
+    )  # fmt: skip
+    jsonschema.validate(json.loads(found.to_json()), models_schema())
+    scored = PEOPLE.with_columns(score=0.2 + pl.col("fairer") * 0.6)
+    choice = fg.thresholds(
+        scored, label="repaid", score="score", sensitive="sex", goal="selection_rate.ratio >= 0.5"
+    )
+    jsonschema.validate(json.loads(choice.to_json()), thresholds_schema())
+
+
+def test_thresholds_end_with_what_the_goal_comes_to(people):
+    flags = ("--label", "repaid", "--score", "score", "--sensitive", "sex")
+    easy = run("thresholds", people, *flags, "--goal", "selection_rate.ratio >= 0.5")
+    assert easy.exit_code == 0, easy.output
+    assert "One threshold for all" in easy.stdout
+    wrong = run("thresholds", people, *flags, "--goal", "accuracy")
+    assert wrong.exit_code == 2
+    assert "Traceback" not in wrong.stderr
+
+
+def test_planning_says_how_many_rows_a_pair_needs():
+    result = run("plan", "--paired", "0.1", "--margin", "accuracy=0.01", "--tolerance", "0.03")
+    assert result.exit_code == 0, result.output
+    assert "accuracy is not worse by more than 0.01: 3,925 rows" in result.stdout
+    assert run("plan", "--paired", "0.1", "--rate", "0.3").exit_code == 2

@@ -1,0 +1,74 @@
+"""What holds of every comparison of models: engines, mirrors, names."""
+
+import duckdb
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+
+PEOPLE = rows(800)
+ASKED = QUESTION | {"candidate": ["fairer", "random"], "margins": {"accuracy": 0.05}}
+
+
+def in_engine(name, folder):
+    if name == "csv":
+        PEOPLE.write_csv(folder / "people.csv")
+        return str(folder / "people.csv")
+    if name == "parquet":
+        PEOPLE.write_parquet(folder / "people.parquet")
+        return str(folder / "people.parquet")
+    if name == "duckdb":
+        table = PEOPLE.to_arrow()
+        return duckdb.from_arrow(table)
+    return {"pandas": PEOPLE.to_pandas, "pyarrow": PEOPLE.to_arrow, "lazy": PEOPLE.lazy}[name]()
+
+
+@pytest.mark.parametrize("engine", ["pandas", "pyarrow", "lazy", "duckdb", "csv", "parquet"])
+def test_every_engine_counts_both_decisions_alike(engine, tmp_path):
+    found = fg.compare(in_engine(engine, tmp_path), **ASKED)
+    assert found.candidates == fg.compare(PEOPLE, **ASKED).candidates
+
+
+CELLS = st.lists(st.integers(0, 25), min_size=16, max_size=16).filter(lambda n: sum(n) > 30)
+RATES = ("selection_rate", "accuracy", "positive_predictive_value", "f1")
+
+
+def table(counts):
+    """Return counts of two groups by label and the decisions of two models."""
+    names = ("sex", "repaid", "one", "two")
+    cells = [
+        dict(zip(names, ("FM"[i // 8], i // 4 % 2, i // 2 % 2, i % 2), strict=True)) | {"n": n}
+        for i, n in enumerate(counts)
+        if n
+    ]
+    return pl.DataFrame(cells)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(CELLS)
+def test_exchanging_the_models_mirrors_every_change(counts):
+    data = table(counts)
+    if data["sex"].n_unique() < 2 or data["repaid"].n_unique() < 2:
+        return
+    asked = {"label": "repaid", "sensitive": "sex", "count": "n",
+             "metrics": [f"{rate}.difference" for rate in RATES]}  # fmt: skip
+    try:
+        there = fg.compare(data, prediction="one", candidate="two", **asked)["two"]
+        back = fg.compare(data, prediction="two", candidate="one", **asked)["one"]
+    except fg.SpecError:
+        return  # a decision that is always the same is not told from a score
+    for one, other in zip(
+        (*there.disparities, *there.rates), (*back.disparities, *back.rates), strict=True
+    ):
+        assert (one.old, one.new) == (other.new, other.old)
+        if one.interval is None:
+            assert other.interval is None
+            continue
+        assert one.change == pytest.approx(-other.change)
+        assert one.interval.low == pytest.approx(-other.interval.high, abs=1e-7)
+        assert one.interval.high == pytest.approx(-other.interval.low, abs=1e-7)
+        assert one.interval.low - 1e-9 <= one.change <= one.interval.high + 1e-9
+        assert one.p_value == pytest.approx(other.p_value, abs=1e-6)

@@ -1,0 +1,129 @@
+"""Thresholds that meet a goal: the frontier, the choice, its price, and weights for retraining."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.stats.halves import halves
+
+
+def scored(n=6_000, gap=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = np.where(rng.random(n) < 0.4, "F", "M")
+    repaid = (rng.random(n) < 0.5).astype(int)
+    signal = 1.5 * (repaid - 0.5) + rng.normal(size=n) - gap * (sex == "F") - 0.5
+    score = (1 / (1 + np.exp(-signal))).round(3)
+    return pl.DataFrame({"sex": sex, "repaid": repaid, "score": score})
+
+
+PEOPLE = scored()
+QUESTION = {"label": "repaid", "score": "score", "sensitive": "sex"}
+
+
+def chosen(data=PEOPLE, goal="selection_rate.ratio >= 0.8", keep="accuracy within 0.05", **options):
+    return fg.thresholds(data, goal=goal, keep=keep, **{**QUESTION, **options})
+
+
+def test_the_choice_is_the_closest_that_meets_the_goal():
+    found = chosen()
+    (cut,) = set(found.common.thresholds.values())
+    meeting = [p.threshold for p in found.frontier if p.meets]
+    assert cut in meeting
+    assert cut < found.today
+    assert not [t for t in meeting if cut < t < found.today]
+
+
+def test_what_is_shown_is_of_the_other_half():
+    found = chosen()
+    assert found.common.performance.n == PEOPLE.height / 2
+    today = next(p for p in found.frontier if p.threshold == found.today)
+    assert today.performance == pytest.approx(found.common.performance.old)
+    (female,) = [d for d in found.common.disparities if d.group == "F"]
+    assert female.old < 0.7 < female.new
+
+
+def test_a_common_threshold_decides_as_the_frontier_shows():
+    found = chosen()
+    decided = np.array(found.apply(PEOPLE))
+    accuracy = np.mean(decided == PEOPLE["repaid"].to_numpy().astype(bool))
+    low, high = found.common.performance.new - 0.03, found.common.performance.new + 0.03
+    assert low < accuracy < high
+
+
+def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
+    found = chosen()
+    assert found.by_group.meets
+    assert found.by_group.performance.new >= found.common.performance.new - 0.02
+    decided = np.array(found.apply(PEOPLE, by_group=True))
+    woman = PEOPLE["sex"].to_numpy() == "F"
+    assert decided[woman].mean() / decided[~woman].mean() > 0.75
+    assert "disparate treatment" in str(found)
+
+
+def test_where_today_meets_the_goal_nothing_changes():
+    found = chosen(scored(gap=0.0))
+    assert set(found.common.thresholds.values()) == {0.5}
+    assert found.common.performance.change == 0
+    assert found.common.outcome is Outcome.PASS
+
+
+def test_a_goal_that_no_common_threshold_meets_says_so():
+    found = chosen(scored(gap=3.0), goal="selection_rate.ratio >= 0.99", keep="accuracy within 0")
+    assert found.common is None
+    assert "No common threshold meets" in str(found)
+    with pytest.raises(fg.DataError, match="nothing to apply"):
+        found.apply(PEOPLE)
+
+
+def test_reweighing_makes_label_and_group_independent():
+    found = chosen()
+    for (sex, repaid), part in PEOPLE.group_by("sex", "repaid"):
+        group = PEOPLE.filter(pl.col("sex") == sex).height
+        label = PEOPLE.filter(pl.col("repaid") == repaid).height
+        expected = group * label / PEOPLE.height / part.height  # Kamiran and Calders 2012
+        name = "positive" if repaid else "negative"
+        assert found.reweighing[sex][name] == pytest.approx(expected)
+
+
+def test_counts_choose_as_rows_do():
+    assert chosen(fg.count(PEOPLE, **QUESTION)).common == chosen().common
+
+
+def test_the_seed_halves_and_json_can_be_read_again():
+    assert chosen(seed=1).frontier != chosen(seed=2).frontier
+    found = chosen()
+    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+    assert "Every threshold" in found._repr_html_()
+
+
+def test_halves_add_up():
+    counts = np.arange(24).reshape(2, 3, 4)
+    first, second = halves(counts, np.random.default_rng(3))
+    assert (first + second == counts).all()
+    assert first.sum() == counts.sum() // 2
+    assert first.min() >= 0
+    assert second.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"goal": "accuracy >= 0.8"}, "a goal is a difference or a ratio"),
+        ({"goal": "roc_auc.difference >= 0"}, "a goal is a difference or a ratio"),
+        ({"keep": "accuracy by 0.1"}, "write 'RATE within MARGIN'"),
+        ({"keep": "base_rate within 0.1"}, "no rate of decisions"),
+        ({"threshold": [0.3, 0.5]}, "the one threshold in use"),
+        ({"sensitive": ["sex", "repaid"]}, "one feature"),
+    ],
+)
+def test_wrong_questions_say_what_is_wrong(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        chosen(**options)
+
+
+def test_a_group_without_a_threshold_is_an_error():
+    other = PEOPLE.with_columns(sex=pl.lit("X"))
+    with pytest.raises(fg.DataError, match="'X' has no threshold"):
+        chosen().apply(other, by_group=True)
