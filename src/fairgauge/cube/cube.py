@@ -37,7 +37,7 @@ SCHEMA = "fairgauge.cube/1"
 RANGE = ("low", "high")
 """The measures of protected counts that follow from the others."""
 _DIGITS = 12
-_HANDFUL = 10
+HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _CUBED = 3
 _EXACT = 2.0**53
@@ -179,7 +179,7 @@ class Cube:
 
     def is_twin(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
-        return self.rows == other.rows > _HANDFUL and self == other
+        return self.rows == other.rows > HANDFUL and self == other
 
     @property
     def cases(self) -> int:

@@ -527,6 +527,10 @@ def monitor_schema() -> Schema:
             "says": _STRING,
         }
     )
+    rows = _object(
+        {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
+         "same_counts_as": _null(_STRING)}
+    )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
     properties: Schema = {
         "schema": {"const": "fairgauge.monitor_report/1"},
@@ -542,6 +546,7 @@ def monitor_schema() -> Schema:
         "horizon": _WHOLE,
         "alpha": _FINITE,
         "length": _STRING,
+        "rows": _list(rows),
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
         "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),
