@@ -79,7 +79,7 @@ def test_a_query_and_a_schema_of_postgresql(server):
 
 
 def test_what_postgresql_refuses(server):
-    with pytest.raises(DataError, match=r"cannot read 'postgresql://fairgauge@.*nothing"):
+    with pytest.raises(DataError, match=r"no table 'nothing' in 'postgresql://fairgauge@"):
         fg.count(sql(server.url, "nothing"), **ASKED)
     away = server.url.replace("fairgauge@", "fairgauge:secret@").replace("/postgres", "/nowhere")
     with pytest.raises(DataError) as caught:
@@ -124,7 +124,7 @@ def test_a_duckdb_file_by_its_url(tmp_path):
     whole = fg.count(ROWS, **ASKED)
     assert fg.count(sql(f"duckdb:///{path}", "people"), **ASKED) == whole
     assert fg.count(sql(f"duckdb:///{path}", "FROM people LIMIT 10"), **ASKED).rows == 10
-    with pytest.raises(DataError, match=r"cannot read 'duckdb:.*no_such"):
+    with pytest.raises(DataError, match=r"no table 'no_such' in 'duckdb:.*It has 'people'"):
         fg.count(sql(f"duckdb:///{path}", "no_such"), **ASKED)
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import fairgauge as fg
@@ -188,3 +189,25 @@ def test_adding_the_same_counts_is_warned_of():
         assert (day + fg.confusion("g", {"a": {"tp": 21}})).rows == 42
         few = fg.confusion("g", {"a": {"tp": 5}, "b": {"tp": 5}})
         assert (few + few).rows == 20  # small shards may well be equal by chance
+
+
+def test_shards_with_a_score_have_equal_counts_and_nearly_equal_sums():
+    generator = np.random.default_rng(7)
+    rows = pl.DataFrame(
+        {
+            "y": generator.integers(0, 2, 900),
+            "sex": generator.choice(["F", "M"], 900),
+            "s": generator.random(900),
+        }
+    )
+    asked = {"label": "y", "sensitive": "sex", "score": "s"}
+    whole = fg.count(rows, **asked)
+    added = fg.count(rows[:300], **asked) + fg.count(rows[300:], **asked)
+    for one, other in zip(whole.tables, added.tables, strict=True):
+        assert one.codes.tolist() == other.codes.tolist()
+        assert one.sums["rows"].tolist() == other.sums["rows"].tolist()
+        for name, sums in one.sums.items():
+            np.testing.assert_allclose(other.sums[name], sums, rtol=1e-11)
+    del asked["score"]
+    added = fg.count(rows[:300], **asked) + fg.count(rows[300:], **asked)
+    assert added.digest == fg.count(rows, **asked).digest

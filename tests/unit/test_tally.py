@@ -116,10 +116,11 @@ def test_best_is_the_best_by_the_metric() -> None:
 
 
 def test_best_of_a_metric_that_does_not_apply_is_the_largest() -> None:
-    report = audit(sensitive="race", reference="best", metrics="roc_auc.difference")
-    found = report["roc_auc.difference", "race", "B"]
+    found = audit(sensitive="race", reference="best", metrics="CDDL")["CDDL", "race", "B"]
     assert (found.status, str(found.reference)) == ("not_applicable", "W")
-    assert found.reason == Reason.of(ReasonCode.NEEDS_COLUMNS, columns="score")
+    assert found.reason == Reason.of(ReasonCode.NEEDS_STRATA)
+    with pytest.raises(fg.SpecError, match=r"roc_auc.difference needs a score; add score"):
+        audit(sensitive="race", reference="best", metrics="roc_auc.difference")
 
 
 def test_a_reference_outside_the_value_sets_becomes_a_group() -> None:

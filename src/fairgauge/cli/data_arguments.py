@@ -36,27 +36,31 @@ class Where:
     spark: str | None = None
 
 
-def where(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the flags that name where rows are; they arrive as the keyword ``at``."""
+def where(
+    table: str = "Table of a database, whose URL is DATA.",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what gives a command the flags that name where rows are, as the keyword ``at``.
 
-    @click.option(
-        "--table",
-        metavar="NAME",
-        help="Table of a database, whose URL is DATA; of files, the table of the report to print.",
-    )
-    @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
-    @click.option(
-        "--spark",
-        metavar="MASTER",
-        help="Spark master that counts the files (for example local[*]).",
-    )
-    @wraps(command)
-    def located(
-        *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
-    ) -> Any:
-        return command(*args, at=Where(table, query, spark), **more)
+    ``table`` is the help of ``--table``.
+    """
 
-    return located
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--table", metavar="NAME", help=table)
+        @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
+        @click.option(
+            "--spark",
+            metavar="MASTER",
+            help="Spark master that counts the files (for example local[*]).",
+        )
+        @wraps(command)
+        def located(
+            *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
+        ) -> Any:
+            return command(*args, at=Where(table, query, spark), **more)
+
+        return located
+
+    return decorate
 
 
 def is_url(data: str) -> bool:
@@ -229,8 +233,11 @@ def _refuse_streams(asked: str) -> None:
 
 def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
     """Return the rows of a table or a SELECT of a database."""
+    from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.sql_query import sql
 
+    for each in asked if not urls else ():
+        refuse_database(each)
     if len(asked) != 1 or not urls:
         raise FairgaugeError("--table and --query want one DATA, the URL of a database")
     scheme = urls[0].partition(":")[0]

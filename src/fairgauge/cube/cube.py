@@ -188,13 +188,20 @@ class Cube:
         return int(sums.get("n", sums["rows"]).sum())
 
     @property
-    def cells_of_one(self) -> int:
-        """Return the cells that hold one row: they show the values of one person."""
-        return sum(int((table.sums["rows"] == 1).sum()) for table in self.tables)
+    def rows_alone(self) -> int:
+        """Return how many rows are alone in a cell of one table: it shows the values of one person.
+
+        The table is the one with most of them: tables count the same rows.
+        """
+        return max(int((table.sums["rows"] == 1).sum()) for table in self.tables)
 
     @property
     def digest(self) -> str:
-        """Return a fingerprint of the counts: the same for the same rows in any order."""
+        """Return a fingerprint of the counts: the same for the same rows in any order.
+
+        Sums that are not whole (of scores, weights, regressions) enter with 12 digits. Those of
+        shards that are added may differ in the last, and the digest with them.
+        """
         counts = self.to_dict()
         del counts["question"]
         return _digest(counts)

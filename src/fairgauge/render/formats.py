@@ -193,15 +193,24 @@ def save(shown: Shown, path: str | Path, **options: Any) -> None:
     write_whole(path, _file_content(shown, path, options))
 
 
-def save_all(shown: Shown, paths: Iterable[str]) -> None:
+def save_all(
+    shown: Shown, paths: Iterable[str], others: Mapping[str, str | bytes] | None = None
+) -> None:
     """Write several files, all or none of them.
+
+    Parameters
+    ----------
+    shown : what is rendered, in the formats of the paths.
+    paths : the files that hold it.
+    others : the contents of other files that are written with them, by path.
 
     Raises
     ------
     DataError
         A suffix is of no known format, or a file cannot be written.
     """
-    write_all({path: _file_content(shown, path, {}) for path in paths})
+    rendered = {path: _file_content(shown, path, {}) for path in paths}
+    write_all(dict([*rendered.items(), *(others or {}).items()]))
 
 
 def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) -> Any:

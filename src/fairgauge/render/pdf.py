@@ -8,6 +8,7 @@ some pages. Chromium, Chrome or Edge is a program, not a Python library: it is t
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,8 @@ _PATIENCE = 120.0
 """Seconds that the browser may take."""
 _SIGNATURE = b"%PDF-"
 _LONGEST_REASON = 300
+_LAUNCHER = re.compile(r"\S+: (?:line )?\d+: ")
+"""A complaint of the shell about the script that launches the browser; it is never the reason."""
 
 
 def write(document: DocumentTree, shown: object = None) -> bytes:
@@ -166,5 +169,6 @@ def _run(browser: str, folder: Path, source: Path, target: Path) -> str:
     except OSError as error:
         return str(error.strerror or error)
     lines = done.stderr.decode("utf-8", "replace").split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f"exit code {done.returncode}; {last[:_LONGEST_REASON]}"
+    meant = [line.strip() for line in lines if line.strip() and not _LAUNCHER.match(line)]
+    last = f"; {meant[-1][:_LONGEST_REASON]}" if meant else ""
+    return f"exit code {done.returncode}{last}"

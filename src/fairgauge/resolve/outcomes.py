@@ -73,8 +73,7 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
     if task is Task.MULTICLASS:
         return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
-    present: list[Sequence[Value]] = []
-    present += [cube.levels[axis] for axis in (label, prediction) if axis and not axis.bins]
+    present = _plain_levels(cube)
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
     _check_score_of(spec, present)
@@ -89,6 +88,26 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         OutcomeMasks(labels, (bins > i) == of_positive, threshold, turned=turned)
         for i, threshold in enumerate(prediction.cuts)
     )
+
+
+def check_decisions(cube: Cube, spec: Spec) -> None:
+    """Check that the predictions of a binary audit can be compared with its labels.
+
+    Whatever the positive value, an audit refuses counts of which this does not hold.
+
+    Raises
+    ------
+    SpecError
+        The predictions are scores, or share no value with the labels.
+    """
+    if decide_task(cube, spec) is Task.BINARY:
+        _check_predictions(spec, _plain_levels(cube))
+
+
+def _plain_levels(cube: Cube) -> list[Sequence[Value]]:
+    """Return the values of label and prediction, those that are not cut."""
+    axes = (cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION))
+    return [cube.levels[axis] for axis in axes if axis is not None and not axis.bins]
 
 
 def _classes(
@@ -169,7 +188,7 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); a score goes to score"
+            f"{_some(labels)}); use the same values in both; a score goes to score"
         )
         raise SpecError(Problem("prediction", message))
 

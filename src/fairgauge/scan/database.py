@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fairgauge.errors import DataError, MissingExtra, failed_import, quote
+from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
 from fairgauge.scan.duckdb_connection import FETCHED, reason
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ibis.backends import BaseBackend
     from ibis.expr.types import Table
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Record, Source
 
 _DOUBLE = {"postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
+_QUERY = re.compile(
+    r"\s*(?:--|/\*|\(|(?:SELECT|WITH|FROM|VALUES|TABLE|PIVOT|UNPIVOT)\b)", re.IGNORECASE
+)
+"""How a query begins; whatever else is the name of a table, which may have spaces."""
 
 
 def open_database(url: str, rows: str) -> Source:
@@ -55,7 +60,7 @@ def open_database(url: str, rows: str) -> Source:
         file = url.partition(":")[0] == "sqlite"
         backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
         try:
-            source = open_table(_rows_of(backend, rows), shown)
+            source = open_table(_rows_of(backend, rows, shown), shown)
         except Exception:
             backend.con.close()
             raise
@@ -153,15 +158,27 @@ class Database:
                     yield from records
 
 
-def _rows_of(backend: BaseBackend, rows: str) -> Table:
+def _rows_of(backend: BaseBackend, rows: str, shown: str) -> Table:
+    from ibis.common.exceptions import TableNotFound
+
     if _is_query(rows):
         return backend.sql(rows)
     schema, _, table = rows.rpartition(".")
-    return backend.table(table, database=schema or None)
+    try:
+        return backend.table(table, database=schema or None)
+    except TableNotFound:
+        raise _no_table(rows, shown, backend.list_tables()) from None
 
 
 def _is_query(rows: str) -> bool:
-    return len(rows.split()) > 1
+    """Return whether rows are named by a query: several words that begin as one does."""
+    return len(rows.split()) > 1 and _QUERY.match(rows) is not None
+
+
+def _no_table(name: str, shown: str, tables: Iterable[str]) -> DataError:
+    known = sorted(tables)
+    holds = f"It has {listing(known)}" if known else "It has none"
+    return DataError(f"no table {quote(name)} in {quote(shown)}.{nearest(name, known)} {holds}")
 
 
 def _open_duckdb(url: str, rows: str, shown: str) -> Source:
@@ -171,17 +188,29 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     with _told(shown, url):
         connection = duckdb.connect(_file(url), read_only=True)
-        relation = connection.sql(rows) if _is_query(rows) else connection.table(rows)
-        return open_relation(relation, shown)
+        if _is_query(rows):
+            return open_relation(connection.sql(rows), shown)
+        try:
+            return open_relation(connection.table(rows), shown)
+        except duckdb.CatalogException:
+            tables = connection.sql(
+                "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
+                "ELSE table_schema || '.' || table_name END FROM information_schema.tables"
+            ).fetchall()
+            raise _no_table(rows, shown, [name for (name,) in tables]) from None
 
 
 def _file(url: str) -> Path:
     """Return the file of a URL: ``sqlite:///here.db``, ``sqlite:////else/where.db``."""
     path = url.partition("://")[2].partition("?")[0]
-    for each in (Path(path.removeprefix("/")), Path(path)):
+    relative = Path(path.removeprefix("/"))
+    for each in (relative, Path(path)):
         if each.is_file():
             return each
-    raise DataError(f"no file {quote(path)}")  # which SQLite would make
+    scheme = url.partition(":")[0]
+    slashes = f"; an absolute path takes four slashes ({scheme}:////folder/{relative.name})"
+    # which SQLite would make
+    raise DataError(f"no file {quote(relative)}{'' if relative.is_absolute() else slashes}")
 
 
 def _extra(url: str) -> str:

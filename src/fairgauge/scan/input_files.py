@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
+from fairgauge.scan.sql_query import database_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +141,9 @@ def _paths(asked: str) -> list[Path]:
     found = sorted(glob.glob(asked, recursive=True)) if any(c in asked for c in "*?[") else []  # noqa: PTH207
     if not found:
         raise DataError(f"no file {quote(asked)}")
-    return [Path(each) for each in found if not Path(each).is_dir()]
+    matches = [Path(each) for each in found]
+    files = [each for each in matches if not each.is_dir()]
+    return files or [file for folder in matches for file in _inside(folder)]
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -159,9 +162,27 @@ def _format(path: Path) -> str:
     zipped = suffixes[-1:] == [".gz"]
     last = suffixes[-2] if zipped and len(suffixes) > 1 else "".join(suffixes[-1:])
     found = FORMATS.get(last)
+    if found is None:
+        refuse_database(path)
     if found is None or (zipped and found not in _COMPRESSED):
         raise DataError(f"unknown format of {quote(path)}; known: {', '.join(FORMATS)}")
     return found
+
+
+def refuse_database(path: str | Path) -> None:
+    """Refuse the file of a database, which is read by its URL.
+
+    Raises
+    ------
+    DataError
+        The file is a database.
+    """
+    url = database_url(path)
+    if url is not None:
+        raise DataError(
+            f"{quote(path)} is a database; name it by its URL: {url} with --table or --query "
+            "(fairgauge.sql in Python)"
+        )
 
 
 def check_readable(path: Path, kind: str) -> None:

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-def write_parquet(
-    path: str | Path,
-    columns: Mapping[str, type[str | float | int | bool]],
-    rows: Iterable[Sequence[object]],
-) -> None:
-    """Write rows to a Parquet file, whole or not at all.
+def parquet_file(
+    columns: Mapping[str, type[str | float | int | bool]], rows: Iterable[Sequence[object]]
+) -> bytes:
+    """Return the content of a Parquet file with some rows.
 
     Parameters
     ----------
-    path : str or Path
     columns : mapping
         The names of the columns with their types: str, float, int or bool.
     rows : iterable of sequences
@@ -34,13 +31,12 @@ def write_parquet(
     Raises
     ------
     DataError
-        The file cannot be written.
+        The folder of temporary files cannot be written to.
     """
-    target = Path(path)
     kinds = {str: "VARCHAR", float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
     types = ", ".join(f"{_literal(name)}: '{kinds[kind]}'" for name, kind in columns.items())
     try:
-        with tempfile.TemporaryDirectory(prefix=".writing-", dir=target.parent) as folder:
+        with tempfile.TemporaryDirectory(prefix="fairgauge-") as folder:
             table, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
             with table.open("w", encoding="utf-8") as handle:
                 handle.writelines(_record(columns, row) for row in rows)
@@ -50,10 +46,10 @@ def write_parquet(
             with duckdb.connect() as connection:
                 query = f"COPY (SELECT * FROM {read}) TO {_literal(made)} (FORMAT parquet)"
                 connection.execute(query)
-            made.replace(target)
+            return made.read_bytes()
     except (OSError, duckdb.Error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot write {quote(path)}: {reason}") from None
+        raise DataError(f"cannot write a temporary file: {reason}") from None
 
 
 def _record(columns: Iterable[str], row: Sequence[object]) -> str:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
+
+_SIGNATURES = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
+"""Where the signature of a file of a database begins, and what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +35,16 @@ def sql(url: str, rows: str) -> Query:
     Query(rows='loans')
     """
     return Query(url, rows)
+
+
+def database_url(path: str | Path) -> str | None:
+    """Return the URL of a file that is a database, None where it is something else."""
+    try:
+        with Path(path).open("rb") as handle:
+            head = handle.read(16)
+    except (OSError, ValueError):
+        return None
+    for scheme, (start, signature) in _SIGNATURES.items():
+        if head[start:].startswith(signature):
+            return f"{scheme}:///{path}"
+    return None

@@ -167,3 +167,44 @@ def test_what_is_saved_is_no_table_of_rows(run, fails, loans, tmp_path):
     report = (tmp_path / "report.json").read_text()
     for args, stdin in ((("report.json",), None), (("-",), report), (("-", loans), report)):
         assert "holds a report, not rows; fairgauge render" in fails("audit", *args, stdin=stdin)
+
+
+def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["outcome,predicted,sex", *["paid,1,F", "default,0,M", "paid,0,M", "default,1,F"] * 5]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    flags = ("--label", "outcome", "--prediction", "predicted", "--sensitive", "sex")
+    counted = run("count", "t.csv", *flags, "-o", "t.cube.json")
+    assert counted.exit_code == 0
+    refused = fails("audit", "t.cube.json", "--positive", "paid")
+    assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
+    assert counted.stderr == f"Warning: no audit can use these counts as they are: {refused}\n"
+
+
+@pytest.mark.parametrize(
+    "rows", [["yes,no,F"], ["yes,yes,F", "no,no,M"], ["a,b,F", "b,c,M", "c,a,F"]]
+)
+def test_a_shard_of_few_rows_is_not_warned_of(run, tmp_path, rows):
+    (tmp_path / "t.csv").write_text("\n".join(["approved,predicted,sex", *rows]))
+    flags = ("--label", "approved", "--prediction", "predicted", "--sensitive", "sex")
+    counted = run("count", str(tmp_path / "t.csv"), *flags)
+    assert counted.exit_code == 0
+    assert "Warning" not in counted.stderr
+
+
+def test_rows_alone_in_a_cell_are_counted_once(run, tmp_path):
+    rows = [f"{i % 2},{(i // 2) % 2},{'FM'[i % 3 == 0]},{i / 600}" for i in range(600)]
+    (tmp_path / "t.csv").write_text("\n".join(["y,p,sex,score", *rows]))
+    flags = ("--label", "y", "--sensitive", "sex", "--score", "score")
+    assert run("count", f"{tmp_path}/t.csv", *flags).stderr == (
+        "Note: 600 rows are alone in a cell of the counts: people who know the group of such a "
+        "person can read the outcome (the exact value of 'score' too); share these counts as you "
+        "would share the rows\n"
+    )
+
+
+def test_one_row_alone_in_a_cell(run, tmp_path):
+    rows = ["y,sex", *["1,F", "0,F", "0,M"] * 2, "1,M"]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    counted = run("count", f"{tmp_path}/t.csv", "--label", "y", "--sensitive", "sex")
+    assert counted.stderr.startswith("Note: 1 row is alone in a cell of the counts: ")

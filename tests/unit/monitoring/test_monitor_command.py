@@ -124,6 +124,25 @@ def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
     assert rows == [row[2:] for row in points]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_is_written_with_the_other_files_or_not_at_all(
+    sixty_days, tmp_path, monkeypatch, suffix
+):
+    folder, _ = sixty_days
+    table = tmp_path / f"periods{suffix}"
+    status = ("status", folder / "history", "--table", table, "-o", tmp_path / "page.html")
+    monkeypatch.setenv("CHROME_PATH", "false")  # a program that prints nothing
+    failed = fairgauge("monitor", *status, "-o", tmp_path / "page.pdf")
+    assert failed.exit_code == 2
+    assert "printed no PDF" in failed.stderr
+    assert not list(tmp_path.iterdir())
+    named_twice = fairgauge("monitor", *status, "-o", table)
+    assert named_twice.exit_code == 2
+    assert not list(tmp_path.iterdir())
+    fairgauge("monitor", *status)
+    assert {path.name for path in tmp_path.iterdir()} == {table.name, "page.html"}
+
+
 def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     folder, _ = sixty_days
     text = fairgauge("monitor", "status", folder / "history", "--format", "openmetrics").output

@@ -65,6 +65,18 @@ def test_a_browser_that_fails(program):
         pdf.print_page("<p>")
 
 
+def test_the_reason_is_not_the_noise_of_a_launcher(program):
+    program(
+        "import sys; print('[7:7:ERROR:headless.cc] no display\\n"
+        "/usr/bin/chromium: 9: [: 25271115776: unexpected operator', file=sys.stderr); sys.exit(7)"
+    )
+    with pytest.raises(DataError, match=r"PDF: exit code 7; \[7:7:ERROR:headless.cc\] no display$"):
+        pdf.print_page("<p>")
+    program("import sys; print('/usr/bin/chromium: 9: [: 1: x', file=sys.stderr); sys.exit(7)")
+    with pytest.raises(DataError, match=r"printed no PDF: exit code 7$"):
+        pdf.print_page("<p>")
+
+
 def test_a_browser_that_writes_something_else(program):
     program(
         "import sys, pathlib\n"

@@ -338,6 +338,26 @@ def test_a_folder_in_partitions(tmp_path):
     }  # fmt: skip
 
 
+def test_a_glob_of_folders(write, tmp_path):
+    for day in ("06", "07"):
+        folder = tmp_path / "lake" / f"day={day}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"y": [1, 0]}), folder / "part.parquet")
+    lake = str(tmp_path / "lake")
+    of_folder = cells(lake, sensitive="day")
+    assert of_folder == {("06", 0): 1, ("06", 1): 1, ("07", 0): 1, ("07", 1): 1}
+    for pattern in ("*", "day=0?", "**", "*/*.parquet"):
+        assert cells(f"{lake}/{pattern}", sensitive="day") == of_folder
+    pq.write_table(pa.table({"y": [1], "day": ["08"]}), tmp_path / "lake" / "new.parquet")
+    assert cells(f"{lake}/*", sensitive="day") == {("08", 1): 1}  # files go before folders
+
+
+def test_a_glob_of_folders_without_parquet_files(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"the folder '.*empty' holds no .parquet files"):
+        cells(str(tmp_path / "*"))
+
+
 @pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "it's.csv", "ä b.csv"])
 def test_names_of_files_mean_themselves(write, name):
     path = write("g,y\na,1\n", name)

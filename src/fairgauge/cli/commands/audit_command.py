@@ -26,7 +26,10 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 @click.command("audit", short_help="Audit a table, and write a report.")
 @click.argument("data", nargs=-1, required=True)
 @question
-@where
+@where(
+    "Table of a database, whose URL is DATA; of files, the table of the report to print as CSV: "
+    "estimates, groups, verdicts or pairs."
+)
 @format_option("report")
 @output_option("report")
 @click.option("--full", is_flag=True, help="Print the whole report, not one screen of it.")

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from fairgauge.cli.data_arguments import Where, open_data, read_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
-from fairgauge.cli.spec_flags import Texts, asked, question
+from fairgauge.cli.spec_flags import Asked, Texts, asked, question
 from fairgauge.cli.streams import complain, say
+from fairgauge.errors import SpecError, quote
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.cube.plan import Plan
+    from fairgauge.scan.source import Source
 
 
 @click.command("count", short_help="Count the rows, and save the counts.")
 @click.argument("data", nargs=-1, required=True)
 @question
-@where
+@where()
 @click.option(
-    "-o", "--output", metavar="FILE", help="File of the cube, .cube.json (default standard output)."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File of the cube, .cube.json, or of the query (default standard output).",
 )
 @click.option(
     "--min-cell",
@@ -48,7 +59,8 @@ def command(
         -o monday.cube.json
     """  # noqa: D301 - the paragraph mark of click
     if output is not None:
-        check_cube_output(output)
+        if not show_sql:
+            check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
     if min_cell is not None:
         from fairgauge.evidence.protection import check_min_cell
@@ -58,9 +70,7 @@ def command(
     if what.problems:
         what.check(open_data(data, at))
     if show_sql:
-        from fairgauge.pipeline import counting_query
-
-        say(counting_query(open_data(data, at), **what.options))
+        _show_query(open_data(data, at), what, output)
         return
     rows = read_data(data, at)
 
@@ -77,10 +87,57 @@ def command(
         say(cube.to_json())
     else:
         cube.save(output)
-    if alone := cube.cells_of_one:
+    _warn_of_decisions(cube)
+    _note_rows_alone(cube)
+
+
+def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
+    """Print the query that counts, or write it to a file, and note what its result shows."""
+    from fairgauge.atomic_files import write_whole
+    from fairgauge.cube.plan import plan
+    from fairgauge.pipeline import counting_query
+
+    query = counting_query(data, **what.options)
+    if output is None:
+        say(query)
+    else:
+        write_whole(output, f"{query}\n")
+    complain(
+        "a record of the result that counts one row shows the values of one person"
+        f"{_exact_values(plan(what.check(data)))}; share the result as you would share the rows",
+        prefix="Note: ",
+    )
+
+
+def _note_rows_alone(cube: Cube) -> None:
+    """Note rows that are alone in a cell, which shows the values of one person."""
+    alone = cube.rows_alone
+    if alone:
+        rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
         complain(
-            f"{alone:,} of the cells hold one row each: people who know the group of that person "
-            "can read the outcome; share these counts as you would share the rows, or protect them "
-            "(--min-cell 10, fairgauge protect)",
+            f"{rows} alone in a cell of the counts: people who know the group of such a person can "
+            f"read the outcome{_exact_values(cube.plan)}; share these counts as you would share "
+            "the rows, or protect them (--min-cell 10, fairgauge protect)",
             prefix="Note: ",
         )
+
+
+def _exact_values(plan: Plan) -> str:
+    """Describe the numbers that a cell of one row shows exactly: its sums are those of the row."""
+    columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
+    names = " and ".join(map(quote, columns))
+    value = "value" if len(columns) == 1 else "values"
+    return f" (the exact {value} of {names} too)" if columns else ""
+
+
+def _warn_of_decisions(cube: Cube) -> None:
+    """Warn of predictions that cannot be compared with the labels.
+
+    It is no error: the counts may be those of a shard, and the values of others complete them.
+    """
+    from fairgauge.resolve.outcomes import check_decisions
+
+    try:
+        check_decisions(cube, cube.asked)
+    except SpecError as error:
+        complain(f"no audit can use these counts as they are: {error}", prefix="Warning: ")

@@ -55,7 +55,7 @@ def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--allow-duplicates", is_flag=True, help="No warning of periods that hold the same counts."
 )
-@where
+@where()
 @_shown
 def run(
     history: str,
@@ -124,14 +124,14 @@ def status(
     \b
     fairgauge monitor status history -o dashboard.html -o metrics.prom
     """  # noqa: D301 - the paragraph mark of click
-    check_outputs(outputs, [config] if config else [])
+    if table is not None and Path(table).suffix.lower() not in (".parquet", ".csv"):
+        raise DataError(f"the table {quote(table)} is neither .parquet nor .csv")
+    check_outputs([*outputs, *([table] if table else [])], [config] if config else [])
 
     from fairgauge.monitoring.monitor import monitor
 
     report = monitor(history, config, at=at)
-    if table is not None:
-        _write_table(report, table)
-    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
+    return _show(report, format_, outputs, table=table, quiet=quiet, mlflow=mlflow)
 
 
 @command.command("import", short_help="Add values that SageMaker Clarify found earlier.")
@@ -250,6 +250,7 @@ def _show(
     format_: str,
     outputs: tuple[str, ...],
     *,
+    table: str | None = None,
     quiet: bool,
     mlflow: bool,
 ) -> int:
@@ -258,7 +259,12 @@ def _show(
     if quiet and format_ != "text":
         raise DataError(f"--quiet is an option of text, not of {format_}")
     text = render(report, format_, **looks(format_), **({"quiet": True} if quiet else {}))
-    save_all(report, outputs)
+    tables = {}
+    if table is not None and Path(table).suffix.lower() == ".csv":
+        outputs = (*outputs, table)  # the CSV of a monitor is this table
+    elif table is not None:
+        tables[table] = _parquet(report)
+    save_all(report, outputs, tables)
     if mlflow:
         # by its name, as a user would: integrations stand above the command line
         import_module("fairgauge.integrations.mlflow").log_monitor(report)
@@ -266,14 +272,9 @@ def _show(
     return _EXIT_CODES.get(report.verdict, 0)
 
 
-def _write_table(report: MonitorReport, path: str) -> None:
+def _parquet(report: MonitorReport) -> bytes:
+    """Return a Parquet file of every period of every comparison."""
     from fairgauge.render.flat_rows import PERIOD_TYPES, periods_of
+    from fairgauge.scan.parquet_output import parquet_file
 
-    if Path(path).suffix.lower() == ".csv":
-        report.save(path)
-        return
-    if Path(path).suffix.lower() != ".parquet":
-        raise DataError(f"the table {quote(path)} is neither .parquet nor .csv")
-    from fairgauge.scan.parquet_output import write_parquet
-
-    write_parquet(path, PERIOD_TYPES, periods_of(report).rows)
+    return parquet_file(PERIOD_TYPES, periods_of(report).rows)
