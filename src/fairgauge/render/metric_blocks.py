@@ -71,11 +71,11 @@ INSUFFICIENT = "? insufficient data"
 
 def finding_chart(finding: Finding) -> Chart:
     """Return the differences of all groups in the rate of a finding, its own group first."""
-    section, metric = finding.section, finding.difference.metric
+    section, metric = finding.section, finding.contrast.metric
     ranked = sorted(
         (e for e in section.estimates if e.metric == metric),
         key=lambda e: (
-            e.group != finding.difference.group,
+            e.group != finding.contrast.group,
             e.status is Status.TOO_FEW,
             -size_of(e),
         ),
@@ -84,7 +84,7 @@ def finding_chart(finding: Finding) -> Chart:
         chart_row(
             singled_out(each),
             _group_and_rates(each),
-            emphasis=each.group == finding.difference.group,
+            emphasis=each.group == finding.contrast.group,
         )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]

@@ -140,6 +140,12 @@ def compared_rate(metric: str) -> str | None:
     return row.of.name if isinstance(row, Contrast) else None
 
 
+def is_ratio(metric: str) -> bool:
+    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
+    row = metric_row(metric)
+    return isinstance(row, Contrast) and row.by == "ratio"
+
+
 def neutral(metric: str) -> float:
     """Return the value of a metric that means "no difference"."""
     row = metric_row(metric)
@@ -258,8 +264,16 @@ def significant(each: Estimate) -> bool:
 
 
 def gap(each: Estimate) -> float:
-    """Return a difference as group minus reference, whatever the sign of its metric."""
+    """Return how far a group is from its reference: the rate of the group minus the other.
+
+    A difference is turned where its metric is the reference minus the group; of a ratio it is the
+    difference of the two rates that it compares, or how far it is from 1 where they are unknown.
+    """
     row = metric_row(each.metric)
     value = each.value or 0.0
+    if is_ratio(each.metric):
+        if each.rate_group is None or each.rate_reference is None:
+            return value - 1.0
+        return each.rate_group - each.rate_reference
     turned = isinstance(row, Contrast) and row.order == "reference - group"
     return -value if turned else value

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, Profile, Task, Threshold
+from fairgauge.enums import Closed, Profile, ReferenceRule, Task, Threshold
 from fairgauge.render.display_names import called
 from fairgauge.render.numbers import count, listing, plural
 
@@ -36,7 +36,7 @@ def question(report: Report) -> list[tuple[str, str]]:
     pairs = [("data", data_words(report))]
     pairs += [(word, text) for word, text in _outcomes(report) if text]
     pairs.append(("groups", ", ".join(_features(spec))))
-    pairs.append(("compared with", reference_words(spec.get("reference", "others"))))
+    pairs.append(("compared with", _compared_with(spec)))
     pairs += [(word, called(spec[key])) for word, key in _COLUMNS if spec.get(key)]
     pairs.append(("method", _method(report)))
     return [(word, text) for word, text in pairs if text]
@@ -47,7 +47,7 @@ def lead(report: Report) -> tuple[str, ...]:
     spec = report.spec
     outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
-    compared = reference_words(spec.get("reference", "others"))
+    compared = _compared_with(spec)
     strata = spec.get("strata")
     adjusted = (
         f" Findings are also adjusted for {called(strata)}; tables and rules are not."
@@ -107,6 +107,18 @@ def reference_words(asked: Any) -> str:
         named = [f"{called(feature)} = {_text(value)}" for feature, value in asked.items()]
         return f"{', '.join(named)}; elsewhere all other groups"
     return _REFERENCES.get(str(asked)) or called(asked)
+
+
+def _compared_with(spec: Mapping[str, Any]) -> str:
+    """Return what groups are compared with; the best and the largest are chosen of large ones."""
+    asked = spec.get("reference", "others")
+    words = reference_words(asked)
+    if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return words
+    rows, share = spec.get("min_n"), spec.get("min_share")
+    least = [f"{rows:,} rows"] if rows else []
+    least += [f"{100 * share:.4g}% of the rows"] if share else []
+    return f"{words} among groups of at least {listing(least)}" if least else words
 
 
 def positive_words(asked: Any) -> str:

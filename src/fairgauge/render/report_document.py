@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
@@ -14,6 +15,7 @@ from fairgauge.enums import (
     Profile,
     Status,
 )
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command
 from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
@@ -293,13 +295,13 @@ class _Summary:
         if self.unconfirmed and (self.whole or not self.findings):
             rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
-        rest += self._insufficient()
+        small = list(self._insufficient())
         if not self.findings and not rest:
             rest = list(other_results_sentences(self.results, self.column))
-        if not self.findings and not rest:
+        if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)
             rest = [_NONE_TESTED if valued else "No difference could be computed."]
-        yield from map(Paragraph, rest[:_MOST_NAMED])
+        yield from map(Paragraph, [*rest[: _MOST_NAMED - len(small)], *small])
 
     def _more_findings(self) -> str:
         """Return how many statistically significant disparities are not among the findings."""
@@ -308,7 +310,7 @@ class _Summary:
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
-        stated = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
+        stated = {(f.section.feature, f.contrast.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
                 known = (section.feature, overall.metric) in stated
@@ -320,8 +322,9 @@ class _Summary:
                     )
 
     def _insufficient(self) -> Iterator[str]:
-        """Yield the groups about which the data are insufficient."""
+        """Yield the groups about which the data are insufficient, and those too small as asked."""
         sparse: dict[str, str] = {}
+        below: dict[str, str] = {}
         for section in self.results:
             if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
                 for group in section.groups:
@@ -330,7 +333,14 @@ class _Summary:
                     own = [e for e in own if compared_rate(e.metric)] or own
                     if own and all(e.status is Status.TOO_FEW for e in own):
                         name = group_called(group.group, section.feature)
-                        sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                        reasons = (e.reason for e in own if e.reason and e.reason.side == "group")
+                        small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
+                        if small is None:
+                            sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                        else:
+                            below[name] = f"{name}, {describe_reason(replace(small, side=None))}"
+        if below:
+            yield f"Too small for a conclusion: {'; '.join(list(below.values())[:8])}."
         if sparse:
             yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
 
