@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, IntervalMethod, ReferenceKind, ScopeKind, Status
+from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
     compared_rate,
     gap,
+    holds_with_others,
     is_ratio,
     is_share,
     metric_words,
@@ -99,8 +100,7 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None) -> str:
         text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
     if contrast.interval is not None:
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO)
-        together = IntervalMethod.SIMULTANEOUS_GROUPS in contrast.interval.methods
-        of_all = "simultaneous " if together else ""
+        of_all = "simultaneous " if holds_with_others(contrast) else ""
         text += f", {of_all}{100 * contrast.interval.level:.4g}% CI {ends}"
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):
         text += f", {p_value}"
@@ -266,7 +266,8 @@ def _sides(section: Results) -> str:
         compared = "" if section.mirrored else "each compared with all other groups, "
         return f"between the groups, {compared}of" if compared else "between the groups of"
     if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
-        return f"from {'all rows' if only.kind is ReferenceKind.OVERALL else 'the population'} in any group of"
+        whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
+        return f"from {whole} in any group of"
     return f"between {called(reference_name(only))} and any other group of"
 
 

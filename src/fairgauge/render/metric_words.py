@@ -10,7 +10,7 @@ from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.representation import Representation
-from fairgauge.enums import Better, Status
+from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render import numbers
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.estimates import Estimate, RateValue
 
+_TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
 _SHORT = {
@@ -261,6 +262,11 @@ def significant(each: Estimate) -> bool:
     if p_value is not None and each.confidence is not None:
         return p_value <= 1 - each.confidence
     return each.interval is not None and neutral(each.metric) not in each.interval
+
+
+def holds_with_others(each: Estimate) -> bool:
+    """Return whether the interval of an estimate holds together with those of other groups."""
+    return each.interval is not None and not _TOGETHER.isdisjoint(each.interval.methods)
 
 
 def gap(each: Estimate) -> float:

@@ -125,6 +125,12 @@ class Results:
     def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(each.metric, each.group): each for each in self.estimates}
 
+    def reference_group(self, metric: str) -> str | None:
+        """Return the one group with which a metric compares all others, if there is one."""
+        found = {e.reference for e in self.estimates if e.metric == metric and e.reference}
+        only = next(iter(found)) if len(found) == 1 else None
+        return None if only is None else only.group
+
     def differences(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if there are any."""
         return self._compared(rate, "difference")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, Profile, ReferenceRule, Task, Threshold
+from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
 from fairgauge.render.display_names import called
 from fairgauge.render.numbers import count, listing, plural
 
@@ -43,7 +43,7 @@ def question(report: Report) -> list[tuple[str, str]]:
 
 
 def lead(report: Report) -> tuple[str, ...]:
-    """Return what was asked, in two sentences."""
+    """Return what was asked in two sentences; with a preset, how many rows have no group too."""
     spec = report.spec
     outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
@@ -55,12 +55,14 @@ def lead(report: Report) -> tuple[str, ...]:
         else ""
     )
     asked = f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction."
+    unknown = _unknown_sentence(report) if spec.get("preset") else ""
     return (
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
         ),
+        *([unknown] if unknown else []),
     )
 
 
@@ -144,6 +146,38 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: -each[1])
 
 
+def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
+    """Return why rows are in no group of an intersection, with their numbers.
+
+    A row that lacks one of several features is in the tables of the others.
+    """
+    found = []
+    for parts in report.spec.get("intersections", ()):
+        name = "*".join(parts)
+        rows = _unknown(report).get(name)
+        if rows:
+            why = f"missing {listing([called(part) for part in parts], 'or')} ({called(name)})"
+            found.append((why, rows))
+    return found
+
+
+def _unknown(report: Report) -> dict[str, int]:
+    """Return how many rows are in no group of a feature, by feature; those with any."""
+    return {
+        each.feature: each["rows"]
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None
+    }
+
+
+def _unknown_sentence(report: Report) -> str:
+    listed = [
+        f"{rows:,} {plural(rows, 'row', 'rows')} in {called(feature)}"
+        for feature, rows in _unknown(report).items()
+    ]
+    return f"Of unknown category: {', '.join(listed) or 'no rows'}."
+
+
 def decision_words(report: Report) -> str:
     """Return how scores decide in a report."""
     if report.spec.get("prediction"):
@@ -173,7 +207,7 @@ def _columns(report: Report) -> list[tuple[str, str]]:
 def _outcomes(report: Report) -> list[tuple[str, str]]:
     """Return the columns, and the favourable outcome."""
     found = _columns(report)
-    if found and report.task is not Task.REGRESSION:
+    if found and report.task is not Task.REGRESSION and not _only_scored(report):
         found.append(("favourable outcome", _favourable(report)))
     return found
 
@@ -195,6 +229,8 @@ def _positive_sentence(report: Report) -> str:
         return " Errors are prediction minus label." if spec.get("prediction") else ""
     if not _columns(report):
         return ""
+    if _only_scored(report):
+        return ""
     asked = spec.get("positive")
     if not asked and report.task is Task.MULTICLASS:
         return " Each class in turn is positive."
@@ -203,6 +239,12 @@ def _positive_sentence(report: Report) -> str:
     if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
         return f"{text}."
     return f"{text}: a false positive is a wrong prediction of {values}."
+
+
+def _only_scored(report: Report) -> bool:
+    """Return whether there are scores alone, and no value is stated whose scores they are."""
+    spec = report.spec
+    return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
 
 
 def _cut(report: Report) -> str:
@@ -214,7 +256,9 @@ def _cut(report: Report) -> str:
         sign = "<" if turned else ">="
     threshold = report.spec.get("threshold") or ()
     if threshold == Threshold.MEDIAN:
-        return f"{'<' if turned else '>'} the median of the scores"
+        found = {group.threshold for group in report.groups} - {None}
+        value = f" ({found.pop():.4g})" if len(found) == 1 else ""
+        return f"{'<' if turned else '>'} the median of the scores{value}"
     return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
 
 

@@ -59,6 +59,7 @@ from fairgauge.render.metric_blocks import (
     confusion_table,
     finding_chart,
     group_table,
+    interval_note,
     legend,
     listed_row,
     metric_chart,
@@ -75,6 +76,8 @@ from fairgauge.render.metric_blocks import (
 from fairgauge.render.metric_words import (
     CENTRAL,
     compared_rate,
+    holds_with_others,
+    is_ratio,
     is_share,
     metric_words,
     neutral,
@@ -140,6 +143,10 @@ _MOST_DECIDING = 2
 _MOST_NOTES = 60
 _TWO = 2
 
+_INTERVALS_OF_STRATA = (
+    "The confidence intervals of all rows and of the adjusted comparison hold for all groups "
+    "together (simultaneous); that of a single stratum is of one comparison by itself."
+)
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
@@ -387,11 +394,17 @@ class _Summary:
     def _closing(self, cells: list[str]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
-        marks = "; ".join(legend(cells, shares=shares, brief=True))
-        if any(compared_rate(e.metric) for section in self.results for e in section.estimates):
+        compared = [e.metric for section in self.results for e in section.estimates]
+        compared = [metric for metric in compared if compared_rate(metric)]
+        differences = not all(map(is_ratio, compared))
+        marks = "; ".join(
+            legend(cells, shares=shares, differences=differences or not compared, brief=True)
+        )
+        if compared:
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
-            marks += f"; {DIFFERENCE} vs {'others' if words == OTHERS else words}"
+            words = "others" if words == OTHERS else words
+            marks += f"; {DIFFERENCE} vs {words}" if differences else f"; ratio to {words}"
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
         if marks:
@@ -486,6 +499,7 @@ class _Full(_Summary):
             if any(map(is_share, rates))
             else "Differences with confidence intervals.",
             "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
+            *interval_note(each for section in self.results for each in section.estimates),
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
             notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
@@ -504,7 +518,9 @@ class _Full(_Summary):
             blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
         charts = list(self._charts(section, room))
         if charts:
-            title = f"Charts of differences from {reference_of(section)}, metric by metric"
+            ratios = all(chart.unit is Unit.RATIO for chart in charts)
+            what = "ratios to" if ratios else "differences from"
+            title = f"Charts of {what} {reference_of(section)}, metric by metric"
             blocks.append(Section(f"charts-{i}", title, tuple(charts), folded=True))
         blocks += self._strata(section, i)
         if section.pairs:
@@ -592,6 +608,11 @@ class _Full(_Summary):
             link=anchor("metric", overall.metric),
             notes=(
                 *([f"{more:,} more strata in the JSON report."] if more > 0 else []),
+                *(
+                    [_INTERVALS_OF_STRATA]
+                    if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
+                    else []
+                ),
                 "p of single strata is not adjusted for multiple comparisons.",
             ),
         )
@@ -629,7 +650,10 @@ class _Full(_Summary):
             yield Table(
                 "Excluded rows",
                 (Column("reason", numeric=False), Column("rows")),
-                tuple((Cell(why), Cell(numbers.count(rows))) for why, rows in excluded),
+                tuple(
+                    (Cell(why), Cell(numbers.count(rows)))
+                    for why, rows in (*excluded, *question.unknown_in_intersections(report))
+                ),
             )
             yield Paragraph(_partial_rows(report))
         else:
@@ -713,6 +737,7 @@ class _Full(_Summary):
             tuple(columns),
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
+            notes=interval_note(each for each in listed if each.p_adjusted is not None),
             lazy=len(listed) > _MOST_WRITTEN,
         )
         title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
