@@ -263,8 +263,9 @@ def _sides(section: Results) -> str:
     if only is None:
         return "between the groups and their references of"
     if only.kind is ReferenceKind.OTHERS:
-        compared = "" if section.mirrored else "each compared with all other groups, "
-        return f"between the groups, {compared}of" if compared else "between the groups of"
+        return (
+            "between the groups of" if section.mirrored else "between any group and all others of"
+        )
     if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
         whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
         return f"from {whole} in any group of"

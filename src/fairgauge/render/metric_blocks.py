@@ -121,11 +121,15 @@ def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
 
 
 def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
-    """Return whether the intervals that are shown hold together, or each by itself."""
+    """Return whether the intervals that are shown hold together, or each by itself.
+
+    Nothing of single comparisons: their p-values are those of one comparison, too.
+    """
     having = [each for each in shown_estimates if each.interval is not None]
-    if not having:
-        return ()
-    return (TOGETHER,) if any(map(holds_with_others, having)) else (BY_ITSELF,)
+    if any(map(holds_with_others, having)):
+        return (TOGETHER,)
+    several = any(each.p_adjusted not in (None, each.p_value) for each in having)
+    return (BY_ITSELF,) if several else ()
 
 
 def comparisons(section: Results, metric: str) -> int:
@@ -159,7 +163,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
         notes=(
             *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
               if more else []),
-            *(interval_note(kept) if comparisons(section, metric) > 1 else []),
+            *interval_note(kept),
             *adjustment_note(section, metric),
         ),
     )  # fmt: skip

@@ -737,7 +737,7 @@ class _Full(_Summary):
             tuple(columns),
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
-            notes=interval_note(each for each in listed if each.p_adjusted is not None),
+            notes=interval_note(listed),
             lazy=len(listed) > _MOST_WRITTEN,
         )
         title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
