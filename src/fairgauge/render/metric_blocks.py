@@ -318,6 +318,7 @@ def _group_cells(
     section: Results, group: Group, compared: Sequence[tuple[str, bool, bool]]
 ) -> tuple[Cell, ...]:
     total = group.reference_kind is ReferenceKind.OVERALL
+    reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
     cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
     cells.append(Cell(numbers.count(group.n)))
     for rate, difference, ratio in compared:
@@ -327,7 +328,7 @@ def _group_cells(
                 metric = f"{rate}.{by}"
                 each = None if total else section.find(metric, group.group)
                 own = not total and group.group == section.reference_group(metric)
-                cells.append(Cell(_marked_value(each) if each else "reference" if own else ""))
+                cells.append(Cell(_marked_value(each) if each else reference if own else ""))
     return tuple(cells)
 
 
