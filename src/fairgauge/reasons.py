@@ -62,7 +62,7 @@ class ReasonCode(StrEnum):
     SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
-    SMALL_GROUP = "small_group"  # n, minimum, side
+    SMALL_GROUP = "small_group"  # n, minimum, side; share, known where a share sets the minimum
     INADEQUATE = "inadequate"  # detail
 
     # there is no confidence interval

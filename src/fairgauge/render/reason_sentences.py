@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.numbers import amount
+from fairgauge.render.numbers import amount, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,8 +182,10 @@ def _few_clusters(reason: Reason) -> str:
 
 
 def _small_group(reason: Reason) -> str:
-    where = f"in the {reason.side}" if reason.side else "in the group"
-    return f"n = {amount(reason['n'])} {where}, below the minimum of {amount(reason['minimum'])}"
+    where = f" in the {reason.side}" if reason.side else ""
+    text = f"n = {amount(reason['n'])}{where}, below the minimum of {amount(reason['minimum'])}"
+    share = reason.get("share")
+    return text if share is None else f"{text} ({100 * share:.4g}% of {count(reason['known'])})"
 
 
 def _no_estimate(reason: Reason) -> str:

@@ -9,12 +9,12 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from fairgauge.models import compare_models
 
 import fairgauge as fg
 from fairgauge.enums import Outcome, Status
 from fairgauge.errors import CubeError
 from fairgauge.evidence.protection import protected
-from fairgauge.models import compare_models
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
 from fairgauge.report.verification import Finding
