@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         MissingExtra,
         SpecError,
     )
+    from fairgauge.evidence.protection import protect
     from fairgauge.evidence.sealing import seal, verify
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
@@ -84,6 +85,7 @@ _HOME = {
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
     "plan": "planning",
+    "protect": "evidence.protection",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
     "rule": "spec.rules",
@@ -130,6 +132,7 @@ __all__ = [
     "metrics",
     "monitor",
     "plan",
+    "protect",
     "quotient",
     "rate",
     "rule",

@@ -237,6 +237,7 @@ class DiagnosticCode(StrEnum):
 
     TASK = "task"  # task, assumed
     EXCLUDED = "excluded"  # rows, reason
+    PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows
     MISSING_GROUPS = "missing_groups"  # rows, share
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column

@@ -57,6 +57,10 @@ class DataError(FairgaugeError, ValueError):
     """The data cannot be read, or do not hold what the specification asks for."""
 
 
+class EmptyDataError(DataError):
+    """The data have no rows."""
+
+
 class CubeError(FairgaugeError, ValueError):
     """A cube file is damaged or of another version, or two cubes count different things."""
 

@@ -6,12 +6,10 @@ import datetime as dt
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Never, Unpack
 
-import numpy as np
-
 from fairgauge.catalogue.facts import described
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan
-from fairgauge.enums import DiagnosticCode, Missing, Multiplicity, Profile, Role, Task, Threshold
+from fairgauge.enums import DiagnosticCode, Multiplicity, Role, Task, Threshold
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.measure.decide import judge
 from fairgauge.measure.familywise import false_fail_notes, judge_familywise
@@ -31,7 +29,8 @@ from fairgauge.resolve.data_checks import (
     unmatched_groups,
     unmatched_rules,
 )
-from fairgauge.resolve.group_counts import count_groups, unknown_levels
+from fairgauge.resolve.excluded_rows import excluded_rows
+from fairgauge.resolve.group_counts import count_groups
 from fairgauge.scan import open_rows
 from fairgauge.scan.row_access import at_hand
 from fairgauge.spec.option_docs import with_options
@@ -103,7 +102,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
     verdicts = _decided(measured, source, cube, spec)
-    excluded, used = _excluded(cube, spec)
+    excluded, used = excluded_rows(cube, spec)
     return Report(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -119,6 +118,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         verdicts=verdicts,
         verdict=overall(verdicts),
         diagnostics=(
+            *_protection(cube),
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *assumed_positive(cube, spec, measured.task),
@@ -282,45 +282,10 @@ def _check_held(cube: Cube, spec: Spec) -> None:
             )
 
 
-def _excluded(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
-    """Count physical rows excluded by reason, and the rows used.
-
-    A row is used when its label and prediction are known and at least one feature is.
-    """
-    reasons = dict(cube.excluded)
-    cluster = cube.plan.axis(Role.CLUSTER)
-    apart = [table for table in cube.tables if cluster not in table.axes]
-    joint = max(apart, key=lambda table: len(table.axes))
-    complete = np.ones(len(joint.codes), dtype=bool)
-    any_feature = np.zeros(len(joint.codes), dtype=bool)
-    for axis in cube.plan.axes:
-        table = cube.marginal([axis])
-        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
-        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
-        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
-        if axis.role is Role.FEATURE:
-            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
-            if known is not None:
-                any_feature |= known | kept
-            if missing and not kept:
-                reasons[f"missing {axis.column}"] = missing
-            names = [*axis.names(cube.levels[axis]), ""]
-            left_out = np.isin(names, spec.exclude_groups)[table.codes[:, 0]]
-            if left_out.any():
-                rows = int(table.sums["rows"][left_out].sum())
-                reasons[f"group of {axis.column} that is excluded"] = rows
-        elif axis.role is Role.CANDIDATE:
-            continue  # of other models
-        elif axis.role in (Role.STRATUM, Role.CLUSTER):
-            if missing:
-                reasons[f"missing {axis.role}"] = missing
-        elif missing and spec.profile is not Profile.CLARIFY:
-            name = "score" if axis.bounds else str(axis.role)
-            reasons[f"missing {name}"] = missing
-            if known is not None:
-                complete &= known
-    used = int(joint.sums["rows"][complete & any_feature].sum())
-    return reasons, used
+def _protection(cube: Cube) -> Iterator[Diagnostic]:
+    """State that the counts are protected, as a warning: every number is to be read by it."""
+    if cube.min_cell is not None:
+        yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
@@ -334,7 +299,8 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
 
 def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
-    yield from prediction_is_label(cube, spec)
+    if cube.min_cell is None:  # few errors may be rounded to none
+        yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
     yield from missing_markers(cube, spec)
     yield from same_names(cube, spec)

@@ -48,6 +48,9 @@ class ReasonCode(StrEnum):
     NEEDS_FEATURES = "needs_features"
     NEEDS_ROWS = "needs_rows"
     NO_WEIGHTS = "no_weights"
+    PROTECTED = "protected"
+    PROTECTED_EMPTY = "protected_empty"
+    PROTECTED_UNDEFINED = "protected_undefined"
 
     # there is too little data
     FEW_ROWS = "few_rows"  # n, minimum, side, effective
@@ -59,7 +62,7 @@ class ReasonCode(StrEnum):
     SUMS_NOT_COUNTED = "sums_not_counted"
     FEW_CLUSTERS = "few_clusters"  # clusters, minimum
     THIN_STRATA = "thin_strata"  # minimum, share, of
-    SMALL_GROUP = "small_group"  # n, minimum, side
+    SMALL_GROUP = "small_group"  # n, minimum, side; share, known where a share sets the minimum
     INADEQUATE = "inadequate"  # detail
 
     # there is no confidence interval
@@ -96,6 +99,7 @@ class ReasonCode(StrEnum):
     # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
+    BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = "missing_groups"  # rows, low, high, alone
     NO_ESTIMATE = "no_estimate"  # what, name, nearest
     NO_VALUE = "no_value"

@@ -46,6 +46,17 @@ def test_nothing_scrolls_sideways_on_a_phone(visit, name, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_a_table_that_is_cut_on_a_phone_shows_that_there_is_more(visit):
+    """A table of one rate fits; a wider one has a shadow at the edge that hides columns."""
+    page = visit("several", width=400).page
+    unfold(page)
+    tables = page.locator("#details .scroll").evaluate_all(
+        "all => all.map(e => [e.scrollWidth > e.clientWidth, getComputedStyle(e).backgroundImage])"
+    )
+    assert any(cut for cut, _ in tables)
+    assert all("linear-gradient" in shadow for cut, shadow in tables if cut)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_axe_finds_nothing_serious(visit, axe, name, scheme):

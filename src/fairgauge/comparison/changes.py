@@ -162,6 +162,8 @@ def _why_no_interval(old: Estimate, new: Estimate, scale: _Neutral) -> Reason | 
         if each.value is None:
             inner = () if each.reason is None else (each.reason,)
             return Reason.of(ReasonCode.OLD_OR_NEW_UNDEFINED, report=word, reasons=inner)
+        if each.bounds is not None:
+            return Reason.of(ReasonCode.PROTECTED)
         if each.interval is None:
             return Reason.of(ReasonCode.OLD_OR_NEW_WITHOUT_INTERVAL, report=word)
     if not _same_reference(old, new, scale):

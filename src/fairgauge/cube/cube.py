@@ -19,6 +19,7 @@ from fairgauge.cube.levels import check_levels, identity, sorted_levels
 from fairgauge.cube.plan import Axis, Plan, common_question, read_question
 from fairgauge.enums import Task
 from fairgauge.errors import CubeError, DataError, DuplicateCountsWarning, quote
+from fairgauge.stats.disclosure import range_of_rounded
 from fairgauge.values import Json, Saved, Value, name_of
 
 if TYPE_CHECKING:
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     Sums = NDArray[np.float64]
 
 SCHEMA = "fairgauge.cube/1"
+RANGE = ("low", "high")
+"""The measures of protected counts that follow from the others."""
 _DIGITS = 12
-_HANDFUL = 10
+HANDFUL = 10
 """Rows up to which two shards may well hold the same counts by coincidence."""
 _CUBED = 3
 _EXACT = 2.0**53
@@ -70,6 +73,9 @@ class Cube:
     excluded : rows that could not be counted at all, by reason.
     question : the whole specification that they were counted for, None where only what decides the
         counts is known.
+    min_cell : of protected counts, the smallest number of persons that may be known of a cell. All
+        numbers are rounded to multiples of it, ``rows`` and ``excluded`` too, and the measures
+        "low" and "high" hold the range of what was rounded. None where the counts are exact.
     """
 
     plan: Plan
@@ -78,6 +84,7 @@ class Cube:
     rows: int
     excluded: Mapping[str, int] = field(default_factory=dict)
     question: Spec | None = None
+    min_cell: int | None = None
 
     @property
     def asked(self) -> Spec:
@@ -109,6 +116,10 @@ class Cube:
         CubeError
             The cubes count different things; the message names the difference.
         """
+        if self.min_cell or other.min_cell:
+            raise CubeError(
+                "protected counts do not add up: add the exact counts, and protect their sum"
+            )
         if not allow_duplicates and self.is_twin(other):
             warnings.warn(
                 f"both cubes hold the same counts of {self.rows:,} rows; if they are the same "
@@ -168,7 +179,7 @@ class Cube:
 
     def is_twin(self, other: Cube) -> bool:
         """Return whether another cube holds the same counts, of too many rows for a coincidence."""
-        return self.rows == other.rows > _HANDFUL and self == other
+        return self.rows == other.rows > HANDFUL and self == other
 
     @property
     def cases(self) -> int:
@@ -197,8 +208,10 @@ class Cube:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the cube as plain values."""
+        protection: dict[str, Json] = {"min_cell": self.min_cell} if self.min_cell else {}
         return {
             "schema": SCHEMA,
+            **protection,
             "question": self.asked.to_dict(),
             "plan": self.plan.to_dict(),
             "rows": self.rows,
@@ -207,7 +220,7 @@ class Cube:
             "tables": [
                 {
                     "codes": table.codes.T.tolist(),
-                    "sums": {m: _whole(sums) for m, sums in table.sums.items()},
+                    "sums": {m: _whole(s) for m, s in table.sums.items() if m not in RANGE},
                 }
                 for table in self.tables
             ],
@@ -273,7 +286,16 @@ def _from_dict(found: Saved) -> Cube:
         for positions, each in zip(plan.tables, found["tables"], strict=True)
     )
     question = read_question(found["question"]) if "question" in found else None
-    return Cube(plan, levels, tables, found["rows"], found["excluded"], question)
+    min_cell = found.get("min_cell")
+    if min_cell is not None:
+        tables = tuple(with_ranges(table, min_cell) for table in tables)
+    return Cube(plan, levels, tables, found["rows"], found["excluded"], question, min_cell)
+
+
+def with_ranges(table: CountTable, min_cell: int) -> CountTable:
+    """Return protected counts with the range of what was rounded in every cell."""
+    low, high = range_of_rounded(table.sums["rows"], min_cell)
+    return CountTable(table.axes, table.codes, {**table.sums, "low": low, "high": high})
 
 
 def _joined_levels(axis: Axis, one: Cube, other: Cube) -> tuple[Value, ...]:

@@ -58,6 +58,8 @@ def pair(cube: Cube, candidate: Axis) -> PairedCubes:
     CubeError
         The counts do not hold both decisions together.
     """
+    if cube.min_cell is not None:
+        raise CubeError("two models cannot be compared by protected counts; give the exact counts")
     decision = cube.plan.axis(Role.PREDICTION)
     tables = [t for t in cube.tables if decision in t.axes and candidate in t.axes]
     if decision is None or not tables:

@@ -104,7 +104,7 @@ class Intervals:
         if wider is not None:
             ends = (np.minimum(np.maximum(each, limits[0]), limits[1]) for each in wider)
             below, above = (np.where(held, each, np.nan) for each in ends)
-            wider = np.fmin(below, low), np.fmax(above, high)
+            wider = np.minimum(below, low), np.maximum(above, high)  # unknown stays unknown
         return replace(self, low=low, high=high, p=p, reason=reason, simultaneous=wider)
 
 

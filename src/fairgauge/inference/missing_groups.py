@@ -86,6 +86,14 @@ def worst_cases(
     }
 
 
+def most_unknown(counted: GroupCounts, outcome: OutcomeMasks, profile: Profile) -> ConfusionCounts:
+    """Return the most rows without a group that protected counts allow, as one side."""
+    alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
+    without = replace(counted, groups=(), strata=(), counts=alone, histogram=None)
+    zero = np.zeros(1, dtype=np.int64)
+    return CountsBySide(without, outcome, profile, (), "high").pick(zero, zero)
+
+
 def worst_values(
     metric: Contrast,
     group: ConfusionCounts,

@@ -86,6 +86,7 @@ class Uncertainty:
     def __init__(self, spec: Spec, simultaneous: int = 1, candidates: int = 1) -> None:
         level = 1 - (1 - spec.confidence) / simultaneous
         self.spec = spec if simultaneous == 1 else replace(spec, confidence=level)
+        self._asked = spec
         self._number = simultaneous
         self._candidates = candidates
         self._with_reference = self
@@ -105,6 +106,10 @@ class Uncertainty:
         if self.spec.reference is not ReferenceRule.BEST:
             contrasts = (m.of for m in metrics if isinstance(m, Contrast))
             self._expected = tuple(dict.fromkeys(s for s in contrasts if "score" not in s.needs))
+
+    def anew(self) -> Uncertainty:
+        """Return the same intervals for other counts, without what was computed."""
+        return Uncertainty(self._asked, self._number, self._candidates)
 
     def stricter(self, parts: int) -> Uncertainty:
         """Return the one whose intervals of several parts hold simultaneously."""

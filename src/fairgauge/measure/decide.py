@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.report.estimates import ComparisonKey, Estimate, Measured, WorstCase
-    from fairgauge.report.results import Interval
+    from fairgauge.report.results import Bounds, Interval
     from fairgauge.spec.rules import Rule
 
 _WORST_FIRST = (
@@ -56,6 +56,7 @@ class _Subject:
     interval: Interval | None
     status: Status
     reason: Reason | None
+    bounds: Bounds | None
     estimate: Estimate | None = None
 
 
@@ -102,7 +103,8 @@ def _verdicts(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict
         each, outcome, reason = min(
             decisions, key=lambda one: (_WORST_FIRST.index(one[1]), _margin(one[0], rule))
         )
-        if explain and reason.code is ReasonCode.CROSSES and each.estimate is not None:
+        crosses = explain and reason.code is ReasonCode.CROSSES
+        if crosses and each.estimate is not None and each.bounds is None:
             reason = _with_needs(reason, each.estimate, rule)
         yield Verdict(
             rule=str(rule),
@@ -137,7 +139,7 @@ def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         if _is_for(rule, each.feature, each.group):
             yield _Subject(
                 each.feature, each.group, each.class_scope, each.threshold,
-                each.value, each.interval, each.status, each.reason, each,
+                each.value, each.interval, each.status, each.reason, each.bounds, each,
             )  # fmt: skip
 
 
@@ -152,7 +154,7 @@ def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         if _is_for(rule, group.feature, group.group):
             yield _Subject(
                 group.feature, group.group, group.class_scope, group.threshold,
-                rate.value, rate.interval, rate.status, rate.reason,
+                rate.value, rate.interval, rate.status, rate.reason, rate.bounds,
             )  # fmt: skip
 
 
@@ -303,6 +305,10 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.value is None or each.status is not Status.OK:
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
         return _undecided(rule, reason), reason
+    if rule.decide is Decide.POINT and each.bounds is not None:
+        low, high = each.bounds
+        if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
+            return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
     if rule.decide is Decide.POINT:
         if rule.allows(each.value):
             return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)

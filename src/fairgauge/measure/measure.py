@@ -51,7 +51,13 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Rate, Statistic
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.evidence import FeatureGroups
-    from fairgauge.report.estimates import ComparisonKey, Group, GroupPair, WorstCase
+    from fairgauge.report.estimates import (
+        ComparisonKey,
+        Group,
+        GroupPair,
+        OtherReference,
+        WorstCase,
+    )
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.resolution import Resolution
     from fairgauge.spec.specification import Spec
@@ -144,16 +150,21 @@ class _MeasuredFeature:
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
         self.groups, self.estimates = measured(slices, rates, resolution.metrics)
+        self.other_references: tuple[OtherReference, ...] = ()
         self.totals = [total for each in slices for total in each.groups(rates, total=True)]
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
             *missing_groups(counts),
         ]
+        if counts.protected:
+            self.diagnostics = list(missing_groups(counts))
         ruled = {rule.metric for rule in spec.rules}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
+        if counts.protected:  # tests and other references would need the exact counts
+            return
         self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()

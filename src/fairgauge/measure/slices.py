@@ -14,17 +14,32 @@ from fairgauge.catalogue.pooling import pool
 from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import certainty
-from fairgauge.inference.missing_groups import worst_cases
+from fairgauge.inference.missing_groups import most_unknown, worst_cases
+from fairgauge.inference.protected_counts import (
+    bounds_at,
+    contrast_bounds,
+    contrast_intervals,
+    protected_rates,
+    protected_worst_cases,
+)
 from fairgauge.inference.uncertainty import rate_values
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.report.estimates import EVERYONE, Estimate, Group, as_count, as_number
-from fairgauge.report.results import POOLED, ClassScope, Reference
+from fairgauge.report.estimates import (
+    EVERYONE,
+    Estimate,
+    Group,
+    WorstCase,
+    as_count,
+    as_number,
+)
+from fairgauge.report.results import OVERALL, POOLED, ClassScope, Reference
+from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.resolve.references import admissible_groups, resolve_references
 from fairgauge.resolve.sides import BOTH, CountsBySide
 from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fairgauge.catalogue.across import Across
     from fairgauge.catalogue.cells import Array
@@ -33,12 +48,14 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.inference.clusters import ClustersBySide
     from fairgauge.inference.interval import Intervals
-    from fairgauge.report.estimates import ComparisonKey, WorstCase
+    from fairgauge.inference.protected_counts import Range
+    from fairgauge.report.estimates import ComparisonKey
     from fairgauge.resolve.group_counts import GroupCounts
     from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.resolve.references import References
     from fairgauge.resolve.sides import Index
     from fairgauge.spec.specification import Spec
+    from fairgauge.stats.arrays import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +102,12 @@ class Slice:
             from fairgauge.inference.clusters import ClustersBySide
 
             self.clusters = ClustersBySide(counts, outcome, spec.profile, per_class, spec.seed)
+        self.ranges: tuple[CountsBySide, CountsBySide] | None = None
+        if counts.protected:
+            self.ranges = (
+                CountsBySide(counts, outcome, spec.profile, per_class, "low"),
+                CountsBySide(counts, outcome, spec.profile, per_class, "high"),
+            )
         best = spec.reference is ReferenceRule.BEST
         candidates = int(admissible_groups(counts, spec).sum()) if best else 1
         self.uncertainty = Uncertainty(spec, simultaneous, candidates)
@@ -113,7 +136,10 @@ class Slice:
         cases, side = evidence.cases, evidence.side
         whole = self.sides.pick(np.full_like(which, self.sides.whole), slots)
         how, profile, margin = self.uncertainty, self.spec.profile, slots == 0
-        values = rate_values(list(rates), evidence, margin, how, profile)
+        if self.ranges is None:
+            values = rate_values(list(rates), evidence, margin, how, profile)
+        else:
+            values = protected_rates(list(rates), self._range(which, slots), side, margin, how)
         weighted, has_cells = self.counts.weighted, self._has_cells
         given = self.counts.in_given_weights
         weights = given(side.size) if weighted else None
@@ -142,6 +168,7 @@ class Slice:
         class_scope: ClassScope | None = None,
     ) -> Iterator[Estimate]:
         """Return one estimate of a metric for every comparison; the class of an average."""
+        obstacle = obstacle or self._protection(metric)
         compared = self.compared(metric, obstacle)
         whole_table = metric.scope == "table"
         base = Estimate(
@@ -153,7 +180,13 @@ class Slice:
             class_scope=class_scope or self.outcome.class_scope,
             threshold=self._threshold(metric),
         )
-        made = None if obstacle else self._made(metric, compared)
+        made: Callable[[int, Estimate], Estimate] | None = None
+        if obstacle is None:
+            made = (
+                self._made(metric, compared)
+                if self.ranges is None
+                else self._bounded(metric, compared)
+            )
         for i, group in enumerate(compared.groups.tolist()):
             scope = self.scopes[compared.slots[i]]
             estimate = replace(
@@ -176,6 +209,7 @@ class Slice:
     ) -> Iterator[Estimate]:
         """Return a metric of all groups at once, overall and in every stratum."""
         names = self.counts.groups
+        obstacle = obstacle or self._protection(metric)
         base = Estimate(
             metric=metric.name,
             set=metric.set,
@@ -258,6 +292,9 @@ class Slice:
             return
         once = self.compared(metric)
         margin = once.slots == 0
+        if self.ranges is not None:
+            yield from self._not_pooled(metric, once)
+            return
         compared = Compared(
             np.repeat(once.groups[margin], strata),
             np.repeat(once.references[margin], strata),
@@ -299,6 +336,8 @@ class Slice:
         compared = self.compared(metric)
         margin = compared.slots == 0
         sides = compared.groups[margin], compared.references[margin]
+        if self.ranges is not None:
+            return self._bounded_worst_cases(metric, sides)
         return worst_cases(self.counts, self.outcome, metric, sides, self.spec.profile)
 
     def all_groups(self) -> FeatureGroups:
@@ -394,6 +433,74 @@ class Slice:
             self,
         )
 
+    def _protection(self, metric: Metric) -> Reason | None:
+        """Return why a metric has no bounds under protected counts."""
+        return None if self.ranges is None else protection_obstacle(metric, self.spec)
+
+    def _range(self, which: Index, slots: Index) -> Range:
+        """Return the least and the greatest counts of some sides."""
+        assert self.ranges is not None
+        low, high = (sides.pick(which, slots) for sides in self.ranges)
+        return low, high
+
+    def _bounded(self, metric: ComparisonMetric, compared: Compared) -> _Bounded:
+        """Compute the bounds of all comparisons of a metric at once."""
+        assert isinstance(metric, Contrast)
+        group, reference = self.both(self.sides, metric, compared)
+        ours = self._range(compared.groups, compared.slots)
+        theirs = self._range(compared.references, compared.slots)
+        return _Bounded(
+            value=metric.value(group, reference, self.spec.profile),
+            bounds=contrast_bounds(metric, ours, theirs),
+            rates=metric.side_values(group, reference, self.spec.profile),
+            sizes=metric.sizes(group, reference),
+            intervals=contrast_intervals(
+                metric, ours, theirs, compared.slots == 0, self.uncertainty
+            ),
+            confidence=self.spec.confidence,
+        )
+
+    def _not_pooled(self, metric: Contrast, compared: Compared) -> Iterator[Estimate]:
+        """Return that a contrast is not adjusted for strata where counts are protected."""
+        for i in np.flatnonzero(compared.slots == 0).tolist():
+            yield Estimate(
+                metric=metric.name,
+                set=metric.set,
+                feature=self.counts.feature,
+                group=self.counts.groups[compared.groups[i]],
+                reference=compared.each[i],
+                scope=POOLED,
+                class_scope=self.outcome.class_scope,
+                threshold=self._threshold(metric),
+                status=Status.NOT_APPLICABLE,
+                reason=Reason.of(ReasonCode.PROTECTED),
+            )
+
+    def _bounded_worst_cases(
+        self, metric: Metric, sides: tuple[Index, Index]
+    ) -> dict[ComparisonKey, WorstCase]:
+        """Return the worst cases of a contrast over all tables that agree with protected counts."""
+        rows = int(self.counts.unknown["high"].sum())
+        if not rows or self._protection(metric) or not isinstance(metric, Contrast):
+            return {}
+        margin = np.zeros_like(sides[0])
+        group, reference = (self.sides.pick(which, margin) for which in sides)
+        low, high = protected_worst_cases(
+            metric,
+            self._range(sides[0], margin),
+            self._range(sides[1], margin),
+            most_unknown(self.counts, self.outcome, self.spec.profile),
+            metric.value(group, reference, self.spec.profile),
+        )
+        scope, threshold = self.outcome.class_scope, self._threshold(metric)
+        names = [self.counts.groups[at] for at in sides[0].tolist()]
+        return {
+            (metric.name, self.counts.feature, name, OVERALL, scope, threshold): WorstCase(
+                float(low[i]), float(high[i]), rows
+            )
+            for i, name in enumerate(names)
+        }
+
     def _threshold(self, metric: Metric) -> float | None:
         return self.outcome.threshold if "prediction" in metric.needs else None
 
@@ -446,6 +553,34 @@ class _Completed:
             value=value,
             error=None if self.error is None else as_number(self.error[i]) or None,
             **certainty(self.intervals, i, self.of.spec.confidence),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bounded:
+    """The comparisons of a contrast of protected counts; called for one, completes its estimate."""
+
+    value: Array
+    bounds: Limits
+    rates: tuple[Array, Array]
+    sizes: tuple[Array, Array]
+    intervals: Intervals
+    confidence: float
+
+    def __call__(self, i: int, estimate: Estimate) -> Estimate:
+        estimate = replace(
+            estimate,
+            n_group=as_count(self.sizes[0][i]),
+            n_reference=as_count(self.sizes[1][i]),
+            rate_group=as_number(self.rates[0][i]),
+            rate_reference=as_number(self.rates[1][i]),
+        )
+        value, bounds = float(self.value[i]), bounds_at(self.bounds, i)
+        if bounds is None or math.isnan(value):
+            reason = Reason.of(ReasonCode.PROTECTED_EMPTY)
+            return replace(estimate, status=Status.UNDEFINED, reason=reason)
+        return replace(
+            estimate, value=value, bounds=bounds, **certainty(self.intervals, i, self.confidence)
         )
 
 

@@ -28,10 +28,14 @@ def small_groups(features: Iterable[GroupCounts], spec: Spec) -> Small:
         return found
     for counts in features:
         known = float(counts.counts["n"][:, 0].sum())
-        minimum = max(spec.min_n or 0, math.ceil(known * (spec.min_share or 0.0)))
+        of_share = math.ceil(known * (spec.min_share or 0.0))
+        minimum = max(spec.min_n or 0, of_share)
+        share = {"share": spec.min_share, "known": as_count(known)} if minimum == of_share else {}
         for name, cases in zip(counts.groups, counts.cases.tolist(), strict=True):
             if cases < minimum:
-                reason = Reason.of(ReasonCode.SMALL_GROUP, n=as_count(cases), minimum=minimum)
+                reason = Reason.of(
+                    ReasonCode.SMALL_GROUP, n=as_count(cases), minimum=minimum, **share
+                )
                 found[counts.feature, name] = reason
     return found
 
@@ -51,8 +55,17 @@ def mark_pairs(pairs: Sequence[GroupPair], small: Small) -> list[GroupPair]:
     return [_marked_pair(each, small) for each in pairs] if small else list(pairs)
 
 
+def _replaceable(status: Status, reason: Reason | None) -> bool:
+    """Return whether a result is sound, or only below the size that is needed in any case.
+
+    The minimum asked for is then the reason, so that one group does not have two minimums.
+    """
+    few = status is Status.TOO_FEW and reason is not None and reason.code is ReasonCode.FEW_ROWS
+    return status is Status.OK or few
+
+
 def _marked(estimate: Estimate, small: Small) -> Estimate:
-    if estimate.status is not Status.OK or estimate.feature is None:
+    if estimate.feature is None or not _replaceable(estimate.status, estimate.reason):
         return estimate
     reference = estimate.reference
     sides = {"group": estimate.group}
@@ -67,7 +80,7 @@ def _marked(estimate: Estimate, small: Small) -> Estimate:
 
 
 def _marked_pair(pair: GroupPair, small: Small) -> GroupPair:
-    if pair.status is not Status.OK:
+    if not _replaceable(pair.status, pair.reason):
         return pair
     for side, name in (("group", pair.group), ("other group", pair.other)):
         reason = small.get((pair.feature, name))
@@ -82,7 +95,7 @@ def _marked_rates(group: Group, small: Small) -> Group:
         return group
     rates = {
         name: replace(rate, status=Status.TOO_FEW, reason=reason)
-        if rate.status is Status.OK
+        if _replaceable(rate.status, rate.reason)
         else rate
         for name, rate in group.rates.items()
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairgauge.cube.cube import CountTable, Cube
 from fairgauge.enums import Role, Task
-from fairgauge.errors import DataError, Problem, SpecError
+from fairgauge.errors import CubeError, DataError, Problem, SpecError
 from fairgauge.monitoring.monitor_spec import MonitoredRate, monitored_rate
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task, outcome_masks
@@ -165,6 +165,8 @@ class Collector:
                 self._references.setdefault(each, reference)
 
     def _read(self, cube: Cube) -> list[RuleCounts]:
+        if cube.min_cell is not None:
+            raise CubeError("protected counts cannot be monitored; give the exact counts")
         try:
             found = list(rule_counts(cube, self.spec, self.rates))
         except SpecError:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
+from fairgauge.monitoring.period_rows import CountedRows
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class Fold:
     Attributes
     ----------
     counts : the counts of the comparisons.
+    rows : the rows of every period.
     evidence : array of shape (periods, comparisons).
     detectors : the state of the detector of each contrast, after the last period.
     """
 
     counts: ComparisonCounts
+    rows: list[CountedRows]
     evidence: Array
     detectors: dict[str, dict[str, Array]] = field(default_factory=dict)
 
@@ -80,6 +83,7 @@ def write_fold(fold: Fold, key: str) -> str:
             "references": counts.references,
             "incomplete": counts.incomplete.tolist(),
             "counts": counts.counts.tolist(),
+            "rows": fold.rows,
             "evidence": fold.evidence.tolist(),
             "detectors": {
                 by: {name: held.tolist() for name, held in state.items()}
@@ -108,7 +112,8 @@ def read_fold(text: str | None, asked: MonitorSpec, texts: Sequence[str]) -> Fol
             by: {name: np.array(state[name], dtype=np.float64) for name in _STATE}
             for by, state in found["detectors"].items()
         }
+        rows = [CountedRows(*each) for each in found["rows"]]
         evidence = np.array(found["evidence"], dtype=np.float64).reshape(size, len(ids))
     except (ValueError, KeyError, TypeError):
         return None
-    return Fold(counts, evidence, detectors)
+    return Fold(counts, rows, evidence, detectors)

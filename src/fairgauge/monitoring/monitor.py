@@ -22,6 +22,7 @@ from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
 from fairgauge.report.monitor_results import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId
     from fairgauge.monitoring.detection import Detected
     from fairgauge.monitoring.monitor_spec import MonitoredRate, MonitorRule
+    from fairgauge.monitoring.period_rows import CountedRows
     from fairgauge.report.monitor_results import Baseline
     from fairgauge.stats.arrays import Array
 
@@ -107,7 +109,7 @@ def monitor(
     kept = read_fold(held.fold_text, asked, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    comparisons, waiting, late, fold = _follow(names, cubes, asked, kept)
+    comparisons, waiting, late, rows, fold = _follow(names, cubes, asked, kept)
     if fold is not None and at is None and isinstance(held, History):
         held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
     return MonitorReport(
@@ -125,6 +127,7 @@ def monitor(
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.question.catalogue,
+        rows=tuple(rows_of_periods(periods, rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
     )
@@ -232,6 +235,7 @@ class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
     late: tuple[tuple[str, str, str], ...]
+    rows: list[CountedRows]
     fold: Fold | None
 
 
@@ -240,7 +244,7 @@ def _follow(
 ) -> _Followed:
     """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
-        return _Followed((), (), (), None)
+        return _Followed((), (), (), [], None)
     rates = exact_rates(asked, cubes[0])
     others = [i for i in range(len(asked.rules)) if i not in rates]
     collector = Collector(asked, rates, None if kept is None else kept.counts)
@@ -251,6 +255,8 @@ def _follow(
     for name, cube in zip(names[begin:], cubes[begin:], strict=True):
         collector.add(cube, name)
     counts = collector.collected()
+    rows = [] if kept is None else [*kept.rows]
+    rows += [counted_rows(cube, asked.question) for cube in cubes[begin:]]
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
@@ -276,8 +282,8 @@ def _follow(
     waiting = tuple(names[last:]) if labelled else ()
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
-        fold = Fold(counts, detected.evidence, detected.detectors)
-    return _Followed(tuple(found[i] for i in order), waiting, tuple(late), fold)
+        fold = Fold(counts, rows, detected.evidence, detected.detectors)
+    return _Followed(tuple(found[i] for i in order), waiting, tuple(late), rows, fold)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
@@ -335,7 +341,7 @@ def _counted(
                 reference=counts.references[i],
                 detector=Detector.E_DETECTOR,
                 alpha=float(alphas[i]),
-                threshold=float(detected.threshold[i]),
+                threshold=float(f"{detected.threshold[i]:.12g}"),  # 18250, not 18249.999999999996
                 low=float(detected.low[i]),
                 high=float(detected.high[i]),
                 baseline=baselines.get(each),
@@ -430,6 +436,8 @@ def _state(
 ) -> MonitorState:
     if alarm is not None:
         return MonitorState.ALARM
+    if not len(counts):
+        return MonitorState.WAITING
     if rule.baseline is not None and baseline is None:  # a group that the baseline does not have
         return MonitorState.INSUFFICIENT
     sizes = [int(each) for each in sizes_of(counts.sum(axis=0), rate)]

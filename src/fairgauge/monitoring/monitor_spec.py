@@ -17,7 +17,9 @@ from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.report.loading import load
-from fairgauge.spec.readers import items, read_names, read_number, read_word, unknown_keys
+from fairgauge.spec.needs import unmet_needs_of_rule
+from fairgauge.spec.option_types import OptionType, number, word
+from fairgauge.spec.readers import items, read_names, read_number, unknown_keys
 from fairgauge.spec.rules import Rule, check_rule, parse_rule
 from fairgauge.spec.spec_file import read_options
 from fairgauge.spec.specification import Spec, ask
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.stats.sequential import Contrasted
     from fairgauge.values import Json
 
@@ -120,7 +123,7 @@ class MonitorSpec:
     def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
         settings: dict[str, Json] = {
-            name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None
+            name: getattr(self, name) for name in SETTINGS if getattr(self, name) is not None
         }
         settings["labels"] = str(self.labels)
         if self.start is not None:
@@ -137,15 +140,28 @@ def _start(value: object, path: str, problems: list[Problem]) -> Period | None:
         return None
 
 
-_SETTINGS: dict[str, Callable[[object, str, list[Problem]], Any]] = {
-    "horizon": read_number(1, 1e9, whole=True),
-    "alpha": read_number(0, 1, inside=True),
-    "worth_catching": read_number(0, inside=True),
-    "labels": read_word(Labels),
-    "min_group": read_number(1, whole=True),
-    "start": _start,
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key of ``[monitor]`` beside its rules: what it takes, and what it means."""
+
+    type: OptionType
+    description: str
+
+
+SETTINGS: dict[str, Setting] = {
+    "horizon": Setting(number(1, 1e9, whole=True), "Periods that alpha is for"),
+    "alpha": Setting(
+        number(0, 1, inside=True), "Largest probability of any false alarm within the horizon"
+    ),
+    "worth_catching": Setting(
+        number(0, inside=True), "Distance beyond a limit at which a shift should be found early"
+    ),
+    "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
+    "min_group": Setting(number(1, whole=True), "Rows below which a group's data are insufficient"),
+    "start": Setting(
+        OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"
+    ),
 }
-"""The settings of ``[monitor]`` beside its rules, each with its reader."""
 
 
 def read_monitor_spec(
@@ -183,10 +199,10 @@ def read_monitor_spec(
         problems.append(Problem(_MONITOR, f"must be a table, not {shown(settings)}"))
         settings = {}
     question = _question(options, problems)
-    problems += unknown_keys(settings, (*_SETTINGS, "rules"), _MONITOR)
-    values = {
-        name: read(settings[name], f"{_MONITOR}.{name}", problems)
-        for name, read in _SETTINGS.items()
+    problems += unknown_keys(settings, (*SETTINGS, "rules"), _MONITOR)
+    values: dict[str, Any] = {  # each of the type of its field
+        name: setting.type.read(settings[name], f"{_MONITOR}.{name}", problems)
+        for name, setting in SETTINGS.items()
         if settings.get(name) is not None
     }
 
@@ -327,8 +343,12 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         for name in rule.features
         if name not in audited
     ]
+    unmet = list(unmet_needs_of_rule(_metric_or_rate(rule.metric, question), question, path))
+    problems += unmet
     rate = monitored_rate(rule.metric, question)
-    if rule.definition is None:  # a rate of groups, which no interval of a comparison stands for
+    if (
+        rule.definition is None and not unmet
+    ):  # a rate of groups, which no interval of a comparison stands for
         dependent = question.weight or question.cluster
         if rate is None or dependent:
             why = "its rows have weights or clusters" if dependent else "it is no share of rows"
@@ -359,16 +379,21 @@ class MonitoredRate:
 
 def monitored_rate(name: str, question: Spec) -> MonitoredRate | None:
     """Return the rate of rows that a metric contrasts; None of metrics of other kinds."""
-    catalogue = question.catalogue
-    try:
-        metric = catalogue.metric(name)
-    except LookupError:
-        rate = catalogue.rate(name)
-        return MonitoredRate(rate, "rate") if isinstance(rate, Rate) else None
-    if not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+    row = _metric_or_rate(name, question)
+    if isinstance(row, Rate):
+        return MonitoredRate(row, "rate")
+    if not isinstance(row, Contrast) or not isinstance(row.of, Rate):
         return None
-    by: Contrasted = "difference" if metric.by == "difference" else "ratio"
-    return MonitoredRate(metric.of, by, metric.order == "reference - group")
+    by: Contrasted = "difference" if row.by == "difference" else "ratio"
+    return MonitoredRate(row.of, by, row.order == "reference - group")
+
+
+def _metric_or_rate(name: str, question: Spec) -> Metric | Statistic:
+    """Return the metric of a rule, or the rate of the groups themselves."""
+    try:
+        return question.catalogue.metric(name)
+    except LookupError:
+        return question.catalogue.rate(name)
 
 
 def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:

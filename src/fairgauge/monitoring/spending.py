@@ -107,7 +107,7 @@ def estimated(
         held = [each for each, own in zip(spent, alphas.tolist(), strict=True) if own == alpha]
         decided[alpha] = _first_outside(cubes, held, alpha, asked, complete)
     return [
-        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked)
+        _of_estimates(each, names, periods, alpha, decided[alpha].get(each), asked, complete)
         for (each, periods), alpha in zip(spent.items(), alphas.tolist(), strict=True)
     ]
 
@@ -142,8 +142,10 @@ def _of_estimates(
     alpha: float,
     first: int | None,
     asked: MonitorSpec,
+    complete: int,
 ) -> MonitoredComparison:
     rule = asked.rules[each.rule]
+    entered = complete if needs_label(rule.metric, asked) else len(names)
     points = tuple(_point(names[t], periods.get(t), asked) for t in range(len(names)))
     alarm = None
     if first is not None:
@@ -154,8 +156,9 @@ def _of_estimates(
             n_reference=at.n_reference,
         )  # fmt: skip
         alarm = Alarm(period=at.period, since=at.period, after=after, before=None)
-    sparse = all(point.sparse or point.value is None for point in points)
+    sparse = all(point.sparse or point.value is None for point in points[:entered])
     state = MonitorState.INSUFFICIENT if sparse else MonitorState.NO_ALARM
+    state = state if entered else MonitorState.WAITING
     held_against = next(iter(periods.values())).reference
     alone = each.group == ALL_GROUPS or held_against is None
     return MonitoredComparison(

@@ -52,11 +52,13 @@ def write(shown: Shown, *, table: str = "estimates") -> str:
 def cell(value: Cell) -> str:
     """Return a cell as it stands in CSV, with nothing that a spreadsheet would compute.
 
-    >>> cell("=1+1"), cell(-0.5), cell(None), cell("a;b")
-    ("'=1+1", '-0.5', '', '"a;b"')
+    >>> cell("=1+1"), cell(-0.5), cell(None), cell("a;b"), cell(True)
+    ("'=1+1", '-0.5', '', '"a;b"', 'true')
     """
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return str(value).lower()
     if not isinstance(value, str):
         return _number(value)
     text = printable(value)

@@ -55,6 +55,14 @@ def _excluded(d: Diagnostic) -> str:
     return text
 
 
+def _protected(d: Diagnostic) -> str:
+    return (
+        f"the counts are protected: they are rounded at random to multiples of {d['min_cell']:,}, "
+        "numbers of rows too. Rates, differences and ratios are those of the rounded counts, with "
+        "bounds over all tables that agree with them; confidence intervals include the bounds"
+    )
+
+
 def _repeated_id(d: Diagnostic) -> str:
     return (
         f"column {quote(d.feature)} has {d['distinct']:,} distinct values in the first "
@@ -100,22 +108,34 @@ def _homogeneity(d: Diagnostic) -> str:
         if d["significant"]
         else ("does not differ statistically significantly")
     )
-    between = d.get("between_sd")
-    spread = (
-        ""
-        if between is None
-        else (f"; the estimated standard deviation between groups is {100 * between:.1f} pp")
-    )
+    size = "" if d["significant"] and not _shows_a_difference(d) else f": {_size(d)}"
     p = "p < 0.001" if d["p"] < 0.001 else f"p = {d['p']:.3f}"
     which = ""
     if d["significant"] and d["groups"] > 2:
         which = ". It does not show which groups differ"
     return (
         f"{title} {significant} between the {d['groups']} groups in one test of all of them "
-        f"(chi-square test of homogeneity, {p}, not adjusted for other tests): the range over "
-        f"groups is {100 * d['range']:.1f} pp, where on average {100 * d['expected_range']:.1f} pp "
-        f"are expected under no difference{spread}{which}"
+        f"(chi-square test of homogeneity, {p}, not adjusted for other tests){size}{which}"
     )
+
+
+def _shows_a_difference(d: Diagnostic) -> bool:
+    """Return whether the range over groups exceeds what is expected under no difference.
+
+    Tiny groups alone make both as wide: they say nothing then of why the test is significant.
+    """
+    return bool(d["range"] > d["expected_range"] and d.get("between_sd") != 0)
+
+
+def _size(d: Diagnostic) -> str:
+    between = d.get("between_sd")
+    text = (
+        f"the range over groups is {100 * d['range']:.1f} pp, where on average "
+        f"{100 * d['expected_range']:.1f} pp are expected under no difference"
+    )
+    if between is None:
+        return text
+    return f"{text}; the estimated standard deviation between groups is {100 * between:.1f} pp"
 
 
 def _pairs(d: Diagnostic) -> str:
@@ -292,6 +312,7 @@ def _reference_decides(d: Diagnostic) -> str:
 _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.TASK: _task,
     DiagnosticCode.EXCLUDED: _excluded,
+    DiagnosticCode.PROTECTED: _protected,
     DiagnosticCode.REPEATED_ID: _repeated_id,
     DiagnosticCode.MISSING_GROUPS: _missing_groups,
     DiagnosticCode.CLUSTERS_SPAN_GROUPS: _clusters,

@@ -84,27 +84,34 @@ def interval_text(metric: Metric, interval: Interval) -> str:
     >>> interval_text(find_metric("DPPL"), Interval(0.0312, 0.1, 0.95))
     '95% CI −10.0 to −3.1 pp'
     """
-    low, high = interval.low, interval.high
+    return f"{_level(interval)} {_ends(metric, interval.low, interval.high)}"
+
+
+def _ends(metric: Metric, low: float, high: float) -> str:
+    """Return two ends of a range of a metric in words, in the direction group minus reference."""
     if isinstance(metric, Contrast) and metric.by == "difference":
         if metric.order == "reference - group":
             low, high = 0.0 - high, 0.0 - low
         if metric.of.is_share:
-            return f"{_level(interval)} {_range(low, high, points)} pp"
-        return f"{_level(interval)} {_range(low, high, _signed)}"
+            return f"{_range(low, high, points)} pp"
+        return _range(low, high, _signed)
     if _in_points(metric):
-        return f"{_level(interval)} {_range(low, high, _unsigned_points)} pp"
+        return f"{_range(low, high, _unsigned_points)} pp"
     if _in_signed_points(metric):
-        return f"{_level(interval)} {_range(low, high, points)} pp"
+        return f"{_range(low, high, points)} pp"
     if isinstance(metric, RowMetric) and metric.kind == "consistency":
-        return f"{_level(interval)} {_range(1 - high, 1 - low, percent)}"
+        return _range(1 - high, 1 - low, percent)
     if isinstance(metric, Spread) and metric.by in ("minimum", "maximum") and metric.of.is_share:
-        return f"{_level(interval)} {_range(low, high, percent)}"
-    return f"{_level(interval)} {_range(low, high, amount)}"
+        return _range(low, high, percent)
+    return _range(low, high, amount)
 
 
 def qualification(estimate: Estimate) -> str:
     """Return what limits an estimate: insufficient data, no interval, what to expect of noise."""
     parts = []
+    if estimate.bounds is not None:
+        bounds = _ends(find_metric(estimate.metric), *estimate.bounds)
+        parts.append(f"{bounds} in all tables that agree with the protected counts")
     if estimate.expected is not None:
         expected = f"about {amount(estimate.expected, 2)} is expected under no difference"
         if estimate.corrected is not None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind, IntervalMethod, ScopeKind, Status
+from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.display_names import called, group_called
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.metric_words import (
     compared_rate,
     gap,
+    holds_with_others,
+    is_ratio,
     is_share,
     metric_words,
     neutral,
@@ -37,24 +39,24 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     ``Female (sex) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −19.6 to
     −14.3; ratio 0.68, CI 0.64 to 0.73).``
     """
-    difference = finding.difference
-    subject = group_words(difference, finding.section)
-    lower = gap(difference) < 0
+    contrast = finding.contrast
+    subject = group_words(contrast, finding.section)
+    lower = gap(contrast) < 0
     if finding.rate == "selection_rate":
         verb = f"is selected {'less' if lower else 'more'} often than"
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"
-    other = called(reference_name(difference.reference))
+    other = called(reference_name(contrast.reference))
     other = "the overall rate" if other == "overall" else other
     sides = " vs ".join(
-        _side(finding.rate, side) for side in (difference.rate_group, difference.rate_reference)
+        _side(finding.rate, side) for side in (contrast.rate_group, contrast.rate_reference)
     )
     ratio = None if finding.ratio is None else singled_out(finding.ratio)
-    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(difference), ratio)})"
+    text = f"{subject} {verb} {other}: {sides} ({uncertainty(singled_out(contrast), ratio)})"
     text += f"{_also(finding.also)}." if finding.also else "."
     if finding.adjusted is None:
         return text
-    return f"{text} {adjusted_sentence(difference, finding.adjusted, column)}"
+    return f"{text} {adjusted_sentence(contrast, finding.adjusted, column)}"
 
 
 def _also(each: Estimate) -> str:
@@ -83,20 +85,24 @@ def group_words(each: Estimate, section: Results) -> str:
     return f"{name} ({', '.join([*own, *details])})"
 
 
-def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
+def uncertainty(contrast: Estimate, ratio: Estimate | None = None) -> str:
     """Return a difference with its confidence interval, and the ratio with its own.
 
-    ``−17.0 pp, 95% CI −19.6 to −14.3; ratio 0.68, CI 0.64 to 0.73``
+    ``−17.0 pp, 95% CI −19.6 to −14.3; ratio 0.68, CI 0.64 to 0.73``. A ratio that stands alone is
+    ``ratio 0.68, 95% CI 0.64 to 0.73``.
     """
-    kind = _unit_of_difference(difference)
-    low, high = _ends(difference)
-    text = shown(gap(difference), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
-    if difference.interval is not None:
-        ends = shown_range(low, high, kind, sign=True)
-        together = IntervalMethod.SIMULTANEOUS_GROUPS in difference.interval.methods
-        of_all = "simultaneous " if together else ""
-        text += f", {of_all}{100 * difference.interval.level:.4g}% CI {ends}"
-    elif p_value := probability(difference.p_adjusted, "adjusted p"):
+    if is_ratio(contrast.metric):
+        kind, low, high = Unit.RATIO, contrast.low, contrast.high
+        text = f"ratio {shown(contrast.value, kind)}"
+    else:
+        kind = _unit_of_difference(contrast)
+        low, high = _ends(contrast)
+        text = shown(gap(contrast), kind, sign=True) + (" pp" if kind is Unit.POINTS else "")
+    if contrast.interval is not None:
+        ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO)
+        of_all = "simultaneous " if holds_with_others(contrast) else ""
+        text += f", {of_all}{100 * contrast.interval.level:.4g}% CI {ends}"
+    elif p_value := probability(contrast.p_adjusted, "adjusted p"):
         text += f", {p_value}"
     if ratio is not None and ratio.value is not None:
         text += f"; ratio {shown(ratio.value, Unit.RATIO)}"
@@ -107,6 +113,8 @@ def uncertainty(difference: Estimate, ratio: Estimate | None = None) -> str:
 
 def _unit_of_difference(each: Estimate) -> Unit:
     """Return the unit of a difference as group minus reference, a vendor's in points too."""
+    if is_ratio(each.metric):
+        return Unit.RATIO
     rate = compared_rate(each.metric)
     return Unit.POINTS if rate is not None and is_share(rate) else unit(each.metric)
 
@@ -215,41 +223,84 @@ def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
 def no_finding_sentence(
     sections: Sequence[Results], rates: Sequence[str], *, classes: bool = False
 ) -> str:
-    """Return which differences are not statistically significant, and how large they could be.
+    """Return which comparisons with the reference are not significant, and how large they could be.
 
-    ``classes`` is whether there are sections of single classes, beside those of all together.
+    ``classes`` is whether there are sections of single classes, beside those of all together. Pairs
+    of groups may differ significantly though none differs from its reference: these are counted.
     """
-    intervals = [
-        _ends(singled_out(difference))
+    contrasts = [
+        (section, each)
         for section in sections
         for rate in rates
-        for difference in section.differences(rate)
-        if difference.status is Status.OK and _unit_of_difference(difference) is Unit.POINTS
+        for each in section.contrasts(rate)
     ]
     words = listing([rate_words(rate) for rate in rates], "or")
-    at_thresholds = any(
-        difference.threshold is not None
-        for section in sections
-        for rate in rates
-        for difference in section.differences(rate)
-    )
+    at_thresholds = any(each.threshold is not None for _, each in contrasts)
     thresholds: dict[str, list[str]] = {}
+    of_reference: dict[str, list[str]] = {}
     for section in sections:
         own = thresholds.setdefault(called(section.feature), [])
         if section.several_thresholds and at_thresholds:
             own.append(f"{section.threshold:g}")
-    groups = listing([_at_thresholds(name, own) for name, own in thresholds.items()], "or")
+        features = of_reference.setdefault(_sides(section), [])
+        if called(section.feature) not in features:
+            features.append(called(section.feature))
+    groups = "; ".join(
+        f"{sides} {listing([_at_thresholds(name, thresholds[name]) for name in features], 'or')}"
+        for sides, features in of_reference.items()
+    )
     over = " over all classes" if classes else ""
-    text = (
-        f"No statistically significant difference in {words}{over} between the groups of {groups}"
-    )
-    sizes = [abs(end) for ends in intervals for end in ends if end is not None]
-    if not sizes:
-        return f"{text}."
-    return (
-        f"{text} (CIs reach up to {100 * max(sizes):.1f} pp). This does not show that the rates "
-        "are equal."
-    )
+    text = f"No statistically significant difference in {words}{over} {groups}"
+    reach = _reach([each for _, each in contrasts])
+    text += f" ({reach}). This does not show that the rates are equal." if reach else "."
+    return f"{text}{_differing_pairs(sections, rates)}"
+
+
+def _sides(section: Results) -> str:
+    """Return what is compared in a section, up to the name of its feature."""
+    kinds = {each.reference for each in section.estimates if each.reference}
+    only = next(iter(kinds)) if len(kinds) == 1 else None
+    if only is None:
+        return "between the groups and their references of"
+    if only.kind is ReferenceKind.OTHERS:
+        return (
+            "between the groups of" if section.mirrored else "between any group and all others of"
+        )
+    if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
+        whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
+        return f"from {whole} in any group of"
+    return f"between {called(reference_name(only))} and any other group of"
+
+
+def _reach(contrasts: Sequence[Estimate]) -> str:
+    """Return how far the intervals of contrasts reach: of differences in pp, else of ratios."""
+    sure = [singled_out(each) for each in contrasts if each.status is Status.OK]
+    sizes = [
+        abs(end)
+        for each in sure
+        if _unit_of_difference(each) is Unit.POINTS
+        for end in _ends(each)
+        if end is not None
+    ]
+    if sizes:
+        return f"CIs reach up to {100 * max(sizes):.1f} pp"
+    ratios = [each for each in sure if is_ratio(each.metric)]
+    lows = [each.low for each in ratios if each.low is not None]
+    highs = [each.high for each in ratios if each.high is not None]
+    return f"CIs of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
+
+
+def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> str:
+    """Return how many pairs of groups differ, where some do."""
+    found = [
+        f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "
+        f"{plural(count, 'differs', 'differ')} statistically significantly in {rate_words(rate)}"
+        for section in sections
+        for rate in rates
+        if (pairs := [pair for pair in section.pairs if pair.rate == rate])
+        and (count := sum(pair.significant for pair in pairs))
+    ]
+    return f" But {'; '.join(found)}." if found else ""
 
 
 def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -209,7 +210,10 @@ PERIOD_TYPES = {name: kind for kind, names in _OF_PERIODS.items() for name in na
 
 
 def periods_of(report: MonitorReport) -> FlatTable:
-    """Return one row for every period of every comparison; ``alarm`` is true from the alarm on."""
+    """Return one row for every period of every comparison; ``alarm`` is true from the alarm on.
+
+    A tolerated range without a lower or upper limit has none in its column.
+    """
     return FlatTable(tuple(PERIOD_TYPES), tuple(_periods(report)))
 
 
@@ -221,7 +225,12 @@ def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
             yield (
                 point.period, report.model, each.rule, each.metric, each.feature, each.group,
                 each.reference or None, point.value, point.low, point.high, point.rate_group,
-                point.rate_reference, point.evidence, each.threshold, each.low, each.high,
+                point.rate_reference, point.evidence, each.threshold, _limit(each.low),
+                _limit(each.high),
                 point.n_group, point.n_reference, raised is not None and t >= place[raised],
                 point.sparse,
             )  # fmt: skip
+
+
+def _limit(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -32,6 +32,7 @@ from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import (
     CENTRAL,
     compared_rate,
+    holds_with_others,
     is_share,
     marked,
     metric_words,
@@ -67,15 +68,20 @@ SIGNIFICANT = "* statistically significant (adjusted p)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
 INSUFFICIENT = "? insufficient data"
+TOGETHER = "The confidence intervals hold for all groups together (simultaneous)."
+BY_ITSELF = (
+    "Each confidence interval is of one comparison by itself; statistical significance goes by "
+    "the adjusted p, so an interval can exclude “no difference” without it."
+)
 
 
 def finding_chart(finding: Finding) -> Chart:
     """Return the differences of all groups in the rate of a finding, its own group first."""
-    section, metric = finding.section, finding.difference.metric
+    section, metric = finding.section, finding.contrast.metric
     ranked = sorted(
         (e for e in section.estimates if e.metric == metric),
         key=lambda e: (
-            e.group != finding.difference.group,
+            e.group != finding.contrast.group,
             e.status is Status.TOO_FEW,
             -size_of(e),
         ),
@@ -84,7 +90,7 @@ def finding_chart(finding: Finding) -> Chart:
         chart_row(
             singled_out(each),
             _group_and_rates(each),
-            emphasis=each.group == finding.difference.group,
+            emphasis=each.group == finding.contrast.group,
         )
         for each in ranked[:_MOST_FINDING_ROWS]
     ]
@@ -94,7 +100,11 @@ def finding_chart(finding: Finding) -> Chart:
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
-        notes=(*_meaning(finding.rate), *adjustment_note(section, metric)),
+        notes=(
+            *_meaning(finding.rate),
+            *([TOGETHER] if any(map(holds_with_others, map(singled_out, ranked))) else []),
+            *adjustment_note(section, metric),
+        ),
     )
 
 
@@ -108,6 +118,18 @@ def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
     count = comparisons(section, metric)
     return (f"p adjusted for {count:,} comparisons.",) if count > 1 else ()
+
+
+def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Return whether the intervals that are shown hold together, or each by itself.
+
+    Nothing of single comparisons: their p-values are those of one comparison, too.
+    """
+    having = [each for each in shown_estimates if each.interval is not None]
+    if any(map(holds_with_others, having)):
+        return (TOGETHER,)
+    several = any(each.p_adjusted not in (None, each.p_value) for each in having)
+    return (BY_ITSELF,) if several else ()
 
 
 def comparisons(section: Results, metric: str) -> int:
@@ -141,6 +163,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
         notes=(
             *([f"The {len(kept)} groups of {len(found):,} with the largest differences."]
               if more else []),
+            *interval_note(kept),
             *adjustment_note(section, metric),
         ),
     )  # fmt: skip
@@ -148,10 +171,10 @@ def metric_chart(section: Results, metric: str) -> Chart:
 
 def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow:
     """Return an estimate as a row of a chart."""
-    p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
-    below = [numbers.probability(p_value)]
+    below = [_probability(each)]
     if each.status is Status.TOO_FEW:
-        below.append("insufficient data")
+        reason = f" ({describe_reason(each.reason)})" if each.reason else ""
+        below.append(f"insufficient data{reason}")
     kind_of, sign = unit(each.metric), signed(each.metric)
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
     pp = " pp" if kind_of is Unit.POINTS else ""
@@ -186,6 +209,13 @@ def adjusted_table(
         "Largest difference in each rate", columns, tuple(rows),
         notes=("   ".join(legend(cells, shares=True)),),
     )  # fmt: skip
+
+
+def _probability(each: Estimate) -> str:
+    """Return the p-value of an estimate, called adjusted where it is."""
+    if each.p_adjusted is not None:
+        return numbers.probability(each.p_adjusted, "adjusted p")
+    return numbers.probability(each.p_value)
 
 
 def _range_of(each: Estimate) -> str:
@@ -228,7 +258,8 @@ def group_table(
     totals = [_group_cells(section, section.total, compared)] if section.total else []
     cells = [cell.text for row in rows for cell in row]
     shares = any(map(is_share, rates))
-    notes = list(legend(cells, shares=shares)) if ratios else []
+    differences = any(has for _, has, _ in compared)
+    notes = list(legend(cells, shares=shares, differences=differences)) if ratios else []
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -247,15 +278,23 @@ def _largest_groups(section: Results, most: int) -> list[Group]:
     return [group for group in section.groups if group in largest]
 
 
-def legend(cells: Iterable[str], *, shares: bool, brief: bool = False) -> Iterator[str]:
-    """Yield what the marks of a table mean, those that it has; ``brief`` fits them on one line."""
+def legend(
+    cells: Iterable[str], *, shares: bool, differences: bool = True, brief: bool = False
+) -> Iterator[str]:
+    """Yield what the marks of a table mean, those that it has; ``brief`` fits them on one line.
+
+    ``shares`` and ``differences`` are whether it has shares of rows, and differences of these.
+    """
     endings = {text[-1:] for text in cells}
     if "*" in endings:
         yield SIGNIFICANT
     if "?" in endings:
         yield INSUFFICIENT
     if shares:
-        yield "% and pp" if brief else "rates in %, differences in pp"
+        if differences:
+            yield "% and pp" if brief else "rates in %, differences in pp"
+        else:
+            yield "rates in %"
 
 
 def _heading_of_reference(section: Results) -> str:
@@ -279,14 +318,17 @@ def _group_cells(
     section: Results, group: Group, compared: Sequence[tuple[str, bool, bool]]
 ) -> tuple[Cell, ...]:
     total = group.reference_kind is ReferenceKind.OVERALL
+    reference = "reference" if len(compared) == 1 else "ref."  # a wide table has no room for it
     cells = [Cell(_OVERALL if total else called(group.group), name=not total)]
     cells.append(Cell(numbers.count(group.n)))
     for rate, difference, ratio in compared:
         cells.append(Cell(rate_value(rate, group.rates.get(rate))))
         for by, has in (("difference", difference), ("ratio", ratio)):
             if has:
-                each = None if total else section.find(f"{rate}.{by}", group.group)
-                cells.append(Cell(_marked_value(each) if each else ""))
+                metric = f"{rate}.{by}"
+                each = None if total else section.find(metric, group.group)
+                own = not total and group.group == section.reference_group(metric)
+                cells.append(Cell(_marked_value(each) if each else reference if own else ""))
     return tuple(cells)
 
 
@@ -441,7 +483,7 @@ def pairs_words(pairs: Sequence[GroupPair]) -> str:
 
 def _pair_row(pair: GroupPair) -> ChartRow:
     low, high = pair.difference_interval
-    below = numbers.probability(pair.p_adjusted)
+    below = numbers.probability(pair.p_adjusted, "adjusted p")
     sparse = pair.status is not Status.OK
     return ChartRow(
         f"{called(pair.group)} vs {called(pair.other)}",

@@ -10,7 +10,7 @@ from fairgauge.catalogue.across import Joint, Spread
 from fairgauge.catalogue.catalogue import METRICS
 from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.catalogue.representation import Representation
-from fairgauge.enums import Better, Status
+from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render import numbers
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.estimates import Estimate, RateValue
 
+_TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
 _CODE = re.compile(r"\s*\([A-Za-z ]+\)$")
 _VENDORS = {"clarify": "Clarify", "vertex": "Vertex"}
 _SHORT = {
@@ -140,6 +141,12 @@ def compared_rate(metric: str) -> str | None:
     return row.of.name if isinstance(row, Contrast) else None
 
 
+def is_ratio(metric: str) -> bool:
+    """Return whether a metric is the ratio of a rate of a group to that of its reference."""
+    row = metric_row(metric)
+    return isinstance(row, Contrast) and row.by == "ratio"
+
+
 def neutral(metric: str) -> float:
     """Return the value of a metric that means "no difference"."""
     row = metric_row(metric)
@@ -257,9 +264,22 @@ def significant(each: Estimate) -> bool:
     return each.interval is not None and neutral(each.metric) not in each.interval
 
 
+def holds_with_others(each: Estimate) -> bool:
+    """Return whether the interval of an estimate holds together with those of other groups."""
+    return each.interval is not None and not _TOGETHER.isdisjoint(each.interval.methods)
+
+
 def gap(each: Estimate) -> float:
-    """Return a difference as group minus reference, whatever the sign of its metric."""
+    """Return how far a group is from its reference: the rate of the group minus the other.
+
+    A difference is turned where its metric is the reference minus the group; of a ratio it is the
+    difference of the two rates that it compares, or how far it is from 1 where they are unknown.
+    """
     row = metric_row(each.metric)
     value = each.value or 0.0
+    if is_ratio(each.metric):
+        if each.rate_group is None or each.rate_reference is None:
+            return value - 1.0
+        return each.rate_group - each.rate_reference
     turned = isinstance(row, Contrast) and row.order == "reference - group"
     return -value if turned else value

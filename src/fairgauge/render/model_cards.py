@@ -112,7 +112,7 @@ def disparities(report: Report) -> list[Disparity]:
     column = called(report.spec.get("strata") or "the strata")
     return [
         Disparity(
-            f"{called(each.section.feature)}: {called(each.difference.group)}",
+            f"{called(each.section.feature)}: {called(each.contrast.group)}",
             describe_finding(each, column),
         )
         for each in findings(sections_of(report))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
@@ -39,6 +40,7 @@ _TONES = {
     MonitorState.ALARM: Tone.BAD,
     MonitorState.NO_ALARM: Tone.GOOD,
     MonitorState.INSUFFICIENT: Tone.UNSURE,
+    MonitorState.WAITING: Tone.UNSURE,
 }
 _VERDICT_TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 _MOST_NAMED = 10
@@ -46,7 +48,7 @@ _MOST_CHARTS = 40
 METHOD = (
     "Every period yields an e-value for each comparison: a likelihood ratio whose expectation is "
     "at most 1 wherever the rates are tolerated, whatever the sizes of the groups (Turner, Ly and "
-    "Grunwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
+    "Grünwald 2024). The alternatives come from earlier periods alone. The Shiryaev-Roberts sum of "
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
     "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
     "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
@@ -93,14 +95,15 @@ def _span(report: MonitorReport) -> str:
     if not count:
         return "no periods yet"
     word = numbers.plural(count, report.length, f"{report.length}s")
-    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}"
+    absent = f" ({len(report.absent):,} without counts)" if report.absent else ""
+    return f"{count:,} {word}, {report.periods[0]} to {report.periods[-1]}{absent}"
 
 
 def _verdict(report: MonitorReport) -> str:
     alarms = len(report.alarms)
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
-    return "NO ALARM" if report.verdict is Outcome.PASS else "INSUFFICIENT DATA"
+    return str(report.state).upper()
 
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
@@ -246,6 +249,8 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += _same_counts(report)
+    notes += _excluded(report)
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")
@@ -264,6 +269,36 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         )
     if notes:
         yield Items(tuple(notes))
+
+
+def _same_counts(report: MonitorReport) -> Iterator[str]:
+    pairs = [
+        f"{each.period} (those of {each.same_counts_as})"
+        for each in report.rows
+        if each.same_counts_as is not None
+    ]
+    if pairs:
+        yield (
+            f"Periods that hold the counts of an earlier one: "
+            f"{numbers.listing(pairs, most=_MOST_NAMED)}. If they are the same rows, the periods "
+            "are not independent, and the stated probability of a false alarm does not hold."
+        )
+
+
+def _excluded(report: MonitorReport) -> Iterator[str]:
+    """Yield how many rows are excluded for a reason, of all periods and of the last."""
+    totals: Counter[str] = Counter()
+    for each in report.rows:
+        totals.update(each.excluded)
+    every = sum(each.rows for each in report.rows)
+    for why, rows in totals.most_common():
+        last = report.rows[-1]
+        yield (
+            f"Excluded from the rates that need it: {numbers.count(rows)} of "
+            f"{numbers.count(every)} {numbers.plural(every, 'row', 'rows')} ({called(why)}), "
+            f"{numbers.count(last.excluded.get(why, 0))} of {numbers.count(last.rows)} in "
+            f"{last.period}."
+        )
 
 
 def _method(report: MonitorReport) -> Iterator[Block]:

@@ -44,8 +44,10 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: insufficient data for any value, as the baseline has no such group."
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
+    if each.state is MonitorState.WAITING:
+        return f"{subject}: waiting for labels; no period has all of them yet."
     if each.threshold is None:
-        return f"{subject}: no period's interval lies outside {tolerated_words(each)}."
+        return f"{subject}: no period's interval lies {_outside(each)}."
     evidence = each.evidence or 0.0
     return (
         f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
@@ -100,6 +102,18 @@ def tolerated_words(each: MonitoredComparison) -> str:
     return f"{end(each.low)} to {end(each.high)}{points}"
 
 
+def _outside(each: MonitoredComparison) -> str:
+    """Return where values are not tolerated, in words: ``below 0.8``."""
+    tolerated = tolerated_words(each)
+    if math.isinf(each.high) and not math.isinf(each.low):
+        return f"below {tolerated.removesuffix(' or more')}"
+    if math.isinf(each.low) and not math.isinf(each.high):
+        return f"above {tolerated.removesuffix(' or less')}"
+    if each.low == 0 and unit(each.metric) in (Unit.RATIO, Unit.PERCENT):  # none is below 0
+        return f"above {tolerated.rpartition(' to ')[2]}"
+    return f"outside {tolerated}"
+
+
 def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
     """Describe a baseline, and what its uncertainty makes of the tolerated values."""
     kind, sign = unit(each.metric), signed(each.metric)
@@ -125,7 +139,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
     verb, since = ("was", "in") if alone else ("has been", "since about")
     what = (
         f"Alarm of {alarm.period}: the {metric_words(each.metric)} of {_sides(each)} {verb} "
-        f"outside {tolerated_words(each)} {since} {alarm.since}."
+        f"{_outside(each)} {since} {alarm.since}."
     )
     return [
         what,

@@ -5,10 +5,12 @@ A file of it suits the textfile collector of the node exporter, or a push gatewa
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import printable
+from fairgauge.report.monitor_results import MonitorState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,9 +38,33 @@ def _lines(report: MonitorReport) -> Iterator[str]:
                       report, lambda each: each.threshold)  # fmt: skip
     yield from _gauge("fairgauge_alarm", "1 where an alarm was raised, 0 otherwise.",
                       report, lambda each: float(each.alarm is not None))  # fmt: skip
+    yield from _states(report)
     yield "# HELP fairgauge_periods Periods that the monitor holds."
     yield "# TYPE fairgauge_periods gauge"
     yield f"fairgauge_periods{{{_label('model', report.model)}}} {len(report.periods)}"
+
+    if report.rows:
+        start = dt.datetime.fromisoformat(report.rows[-1].start)
+        yield "# HELP fairgauge_last_period_timestamp_seconds Beginning of the last period."
+        yield "# TYPE fairgauge_last_period_timestamp_seconds gauge"
+        model = _label("model", report.model)
+        yield f"fairgauge_last_period_timestamp_seconds{{{model}}} {_number(start.timestamp())}"
+
+
+def _states(report: MonitorReport) -> Iterator[str]:
+    """Yield the state of every comparison and of all: 1 for the state, 0 for the others."""
+    if report.comparisons:
+        yield "# HELP fairgauge_state 1 for the state of a monitored comparison, 0 for the others."
+        yield "# TYPE fairgauge_state gauge"
+    for each in report.comparisons:
+        for state in MonitorState:
+            inside = _inside({**_subject(report, each), "state": str(state)})
+            yield f"fairgauge_state{{{inside}}} {int(each.state is state)}"
+    yield "# HELP fairgauge_monitor_state 1 for the state of the monitor, 0 for the others."
+    yield "# TYPE fairgauge_monitor_state gauge"
+    for state in MonitorState:
+        inside = _inside({"model": report.model, "state": str(state)})
+        yield f"fairgauge_monitor_state{{{inside}}} {int(report.state is state)}"
 
 
 def _gauge(
@@ -54,12 +80,18 @@ def _gauge(
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} gauge"
     for each, number in held:
-        labels = {
-            "model": report.model, "feature": each.feature, "group": each.group,
-            "metric": each.metric, "rule": each.rule,
-        }  # fmt: skip
-        inside = ",".join(_label(key, text) for key, text in labels.items())
-        yield f"{name}{{{inside}}} {_number(number)}"
+        yield f"{name}{{{_inside(_subject(report, each))}}} {_number(number)}"
+
+
+def _subject(report: MonitorReport, each: MonitoredComparison) -> dict[str, str]:
+    return {
+        "model": report.model, "feature": each.feature, "group": each.group,
+        "metric": each.metric, "rule": each.rule,
+    }  # fmt: skip
+
+
+def _inside(labels: dict[str, str]) -> str:
+    return ",".join(_label(key, text) for key, text in labels.items())
 
 
 def _label(key: str, text: str) -> str:

@@ -125,13 +125,26 @@ class Results:
     def _by_key(self) -> dict[tuple[str, str | None], Estimate]:
         return {(each.metric, each.group): each for each in self.estimates}
 
+    def reference_group(self, metric: str) -> str | None:
+        """Return the one group with which a metric compares all others, if there is one."""
+        found = {e.reference for e in self.estimates if e.metric == metric and e.reference}
+        only = next(iter(found)) if len(found) == 1 else None
+        return None if only is None else only.group
+
     def differences(self, rate: str) -> list[Estimate]:
         """Return the differences of a rate, native ones if there are any."""
+        return self._compared(rate, "difference")
+
+    def contrasts(self, rate: str) -> list[Estimate]:
+        """Return the differences of a rate; its ratios where only ratios are asked."""
+        return self.differences(rate) or self._compared(rate, "ratio")
+
+    def _compared(self, rate: str, by: str) -> list[Estimate]:
         found = [
             each
             for each in self.estimates
             if isinstance(row := metric_row(each.metric), Contrast)
-            and row.by == "difference"
+            and row.by == by
             and row.of.name == rate
         ]
         return [each for each in found if each.set in ("native", "own")] or found
@@ -144,14 +157,16 @@ class Finding:
     Attributes
     ----------
     section, rate : of which feature, in which rate.
-    also : of equalized odds, the significant difference of the same group in the other rate.
-    difference, ratio : the comparison of the group that fares worst.
+    also : of equalized odds, the significant contrast of the same group in the other rate.
+    contrast : the comparison of the group that fares worst: its difference, or its ratio where
+        only ratios are asked.
+    ratio : the ratio beside a difference.
     adjusted : the same, adjusted for the strata.
     """
 
     section: Results
     rate: str
-    difference: Estimate
+    contrast: Estimate
     ratio: Estimate | None = None
     adjusted: Estimate | None = None
     also: Estimate | None = None
@@ -227,7 +242,7 @@ def is_across(each: Estimate) -> bool:
 def findings(sections: Iterable[Results]) -> list[Finding]:
     """Return the disparities to report first: of each feature and rate the group that fares worst.
 
-    Only differences on enough data are findings that are statistically significant once all rates
+    Only contrasts on enough data are findings that are statistically significant once all rates
     and features among which findings are sought are adjusted for (Holm), and whose simultaneous
     interval excludes "no difference". Within a rate groups are ranked by the point estimate, never
     by the interval. A group's true and false positive rates are one finding.
@@ -238,7 +253,7 @@ def findings(sections: Iterable[Results]) -> list[Finding]:
     found: list[Finding] = []
     stated: set[tuple[int, str | None]] = set()
     for section, rate in searched:
-        worst = _worst(rate, section.differences(rate), times[id(section), rate])
+        worst = _worst(rate, section.contrasts(rate), times[id(section), rate])
         if worst is None:
             continue
         groups = {group for at, group in stated if at == id(section)}
@@ -265,7 +280,7 @@ def unconfirmed(sections: Iterable[Results], found: Sequence[Finding]) -> list[t
     return [
         (section, rate)
         for section, rate in _searched(sections)
-        if (section, rate) not in stated and any(map(significant, section.differences(rate)))
+        if (section, rate) not in stated and any(map(significant, section.contrasts(rate)))
     ]
 
 
@@ -291,7 +306,7 @@ def _adjustments_for_rates(searched: Sequence[tuple[Results, str]]) -> list[floa
     Those are adjusted for the groups already; the smallest of each rate are adjusted by Holm.
     """
     known = [
-        [p for each in section.differences(rate) if (p := _p_value(each)) is not None]
+        [p for each in section.contrasts(rate) if (p := _p_value(each)) is not None]
         for section, rate in searched
     ]
     smallest = [min(of_rate, default=math.nan) for of_rate in known]
@@ -318,16 +333,16 @@ def _rates_of_findings(section: Results) -> list[str]:
 
 
 def _importance(finding: Finding) -> tuple[object, ...]:
-    rate, size = finding.rate, abs(finding.difference.value or 0.0)
+    rate, size = finding.rate, abs(gap(finding.contrast))
     central = CENTRAL.index(rate) if rate in CENTRAL else len(CENTRAL)
     share = is_share(rate)
     neither = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
     return neither, not share, -size if share else central
 
 
-def _worst(rate: str, differences: Iterable[Estimate], times: float) -> Estimate | None:
-    """Return the significant difference of the group that fares worst."""
-    sure = [e for e in differences if math.isfinite(e.value or 0.0) and _stands_out(e, times)]
+def _worst(rate: str, contrasts: Iterable[Estimate], times: float) -> Estimate | None:
+    """Return the significant contrast of the group that fares worst."""
+    sure = [e for e in contrasts if math.isfinite(e.value or 0.0) and _stands_out(e, times)]
     adverse = {Better.HIGHER: -1, Better.LOWER: 1, Better.NEITHER: -1}[better(rate)]
     open_ = better(rate) is Better.NEITHER or rate in _DECIDED_AGAINST_LABEL
     worse = [] if open_ else [each for each in sure if gap(each) * adverse > 0]
@@ -349,7 +364,7 @@ def _stands_out(each: Estimate, times: float) -> bool:
 def _finding(section: Results, rate: str, worst: Estimate, times: float) -> Finding:
     """Return a finding; ``times`` adjusts p-values of false positive rates for all rates."""
     ratio = section.find(f"{rate}.ratio", worst.group)
-    if ratio is not None and ratio.class_scope != worst.class_scope:
+    if ratio is worst or (ratio is not None and ratio.class_scope != worst.class_scope):
         ratio = None
     adjusted = [
         each
@@ -358,7 +373,7 @@ def _finding(section: Results, rate: str, worst: Estimate, times: float) -> Find
     ]
     also = None
     if rate == "true_positive_rate":
-        others = section.differences("false_positive_rate")
+        others = section.contrasts("false_positive_rate")
         also = next((e for e in others if e.group == worst.group and _stands_out(e, times)), None)
         if also is not None and also.class_scope != worst.class_scope:
             also = None
@@ -373,7 +388,7 @@ def insignificant(sections: Iterable[Results]) -> list[tuple[list[Results], list
             continue
         by_threshold: dict[bool, list[str]] = {}
         for rate in section.rates:
-            own = section.differences(rate) if rate in CENTRAL else []
+            own = section.contrasts(rate) if rate in CENTRAL else []
             tested = any(each.status is Status.OK and each.interval for each in own)
             if tested and not any(map(significant, own)):
                 at_threshold = section.several_thresholds and own[0].threshold is not None

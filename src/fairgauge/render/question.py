@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Closed, Profile, Task, Threshold
+from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
 from fairgauge.render.display_names import called
 from fairgauge.render.numbers import count, listing, plural
 
@@ -36,18 +36,18 @@ def question(report: Report) -> list[tuple[str, str]]:
     pairs = [("data", data_words(report))]
     pairs += [(word, text) for word, text in _outcomes(report) if text]
     pairs.append(("groups", ", ".join(_features(spec))))
-    pairs.append(("compared with", reference_words(spec.get("reference", "others"))))
+    pairs.append(("compared with", _compared_with(spec)))
     pairs += [(word, called(spec[key])) for word, key in _COLUMNS if spec.get(key)]
     pairs.append(("method", _method(report)))
     return [(word, text) for word, text in pairs if text]
 
 
 def lead(report: Report) -> tuple[str, ...]:
-    """Return what was asked, in two sentences."""
+    """Return what was asked in two sentences; with a preset, how many rows have no group too."""
     spec = report.spec
     outcomes = ", ".join(f"{word} {text}" for word, text in _columns(report))
     confidence = spec.get("confidence", 0.95)
-    compared = reference_words(spec.get("reference", "others"))
+    compared = _compared_with(spec)
     strata = spec.get("strata")
     adjusted = (
         f" Findings are also adjusted for {called(strata)}; tables and rules are not."
@@ -55,13 +55,27 @@ def lead(report: Report) -> tuple[str, ...]:
         else ""
     )
     asked = f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction."
+    unknown = _unknown_sentence(report) if spec.get("preset") else ""
     return (
         f"{asked}{_positive_sentence(report)}",
         (
             f"Groups of {listing(_features(spec))}, each compared with {compared}; "
             f"{100 * confidence:.4g}% confidence intervals{_rows_words(report)}.{adjusted}"
+            f"{_protection_sentence(report)}"
         ),
+        *([unknown] if unknown else []),
     )
+
+
+def _protection_sentence(report: Report) -> str:
+    """Return that the counts are protected; nothing where they are exact."""
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.PROTECTED:
+            return (
+                f" Counts are protected: rounded at random to multiples of {each['min_cell']:,}; "
+                "intervals and verdicts hold for every table that agrees with them."
+            )
+    return ""
 
 
 def document(report: Report) -> Mapping[str, str]:
@@ -109,6 +123,18 @@ def reference_words(asked: Any) -> str:
     return _REFERENCES.get(str(asked)) or called(asked)
 
 
+def _compared_with(spec: Mapping[str, Any]) -> str:
+    """Return what groups are compared with; the best and the largest are chosen of large ones."""
+    asked = spec.get("reference", "others")
+    words = reference_words(asked)
+    if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+        return words
+    rows, share = spec.get("min_n"), spec.get("min_share")
+    least = [f"{rows:,} rows"] if rows else []
+    least += [f"{100 * share:.4g}% of the rows"] if share else []
+    return f"{words} among groups of at least {listing(least)}" if least else words
+
+
 def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
     if isinstance(asked, Mapping):
@@ -130,6 +156,38 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
     found = [(called(reason), rows) for reason, rows in report.data.excluded.items() if rows]
     return sorted(found, key=lambda each: -each[1])
+
+
+def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
+    """Return why rows are in no group of an intersection, with their numbers.
+
+    A row that lacks one of several features is in the tables of the others.
+    """
+    found = []
+    for parts in report.spec.get("intersections", ()):
+        name = "*".join(parts)
+        rows = _unknown(report).get(name)
+        if rows:
+            why = f"missing {listing([called(part) for part in parts], 'or')} ({called(name)})"
+            found.append((why, rows))
+    return found
+
+
+def _unknown(report: Report) -> dict[str, int]:
+    """Return how many rows are in no group of a feature, by feature; those with any."""
+    return {
+        each.feature: each["rows"]
+        for each in report.diagnostics
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None
+    }
+
+
+def _unknown_sentence(report: Report) -> str:
+    listed = [
+        f"{rows:,} {plural(rows, 'row', 'rows')} in {called(feature)}"
+        for feature, rows in _unknown(report).items()
+    ]
+    return f"Of unknown category: {', '.join(listed) or 'no rows'}."
 
 
 def decision_words(report: Report) -> str:
@@ -161,7 +219,7 @@ def _columns(report: Report) -> list[tuple[str, str]]:
 def _outcomes(report: Report) -> list[tuple[str, str]]:
     """Return the columns, and the favourable outcome."""
     found = _columns(report)
-    if found and report.task is not Task.REGRESSION:
+    if found and report.task is not Task.REGRESSION and not _only_scored(report):
         found.append(("favourable outcome", _favourable(report)))
     return found
 
@@ -183,6 +241,8 @@ def _positive_sentence(report: Report) -> str:
         return " Errors are prediction minus label." if spec.get("prediction") else ""
     if not _columns(report):
         return ""
+    if _only_scored(report):
+        return ""
     asked = spec.get("positive")
     if not asked and report.task is Task.MULTICLASS:
         return " Each class in turn is positive."
@@ -191,6 +251,12 @@ def _positive_sentence(report: Report) -> str:
     if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
         return f"{text}."
     return f"{text}: a false positive is a wrong prediction of {values}."
+
+
+def _only_scored(report: Report) -> bool:
+    """Return whether there are scores alone, and no value is stated whose scores they are."""
+    spec = report.spec
+    return not (spec.get("label") or spec.get("prediction") or spec.get("positive"))
 
 
 def _cut(report: Report) -> str:
@@ -202,7 +268,9 @@ def _cut(report: Report) -> str:
         sign = "<" if turned else ">="
     threshold = report.spec.get("threshold") or ()
     if threshold == Threshold.MEDIAN:
-        return f"{'<' if turned else '>'} the median of the scores"
+        found = {group.threshold for group in report.groups} - {None}
+        value = f" ({found.pop():.4g})" if len(found) == 1 else ""
+        return f"{'<' if turned else '>'} the median of the scores{value}"
     return f"{sign} {listing([_text(each) for each in threshold], 'or')}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.reasons import Reason, ReasonCode
-from fairgauge.render.numbers import amount
+from fairgauge.render.numbers import amount, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,11 @@ _SIMPLE: dict[ReasonCode, str] = {
     "--features)",
     ReasonCode.NEEDS_ROWS: "the rows are needed, and only counts are given",
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
+    ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
+    "ratios of rates of groups that share no row, have bounds",
+    ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and its denominator may be 0",
+    ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
+    "some table that agrees with them",
     ReasonCode.FEW_ERRORS: "n = {rows:.3g}, below {minimum:,}: fewer rows do not show how large "
     "errors can be",
     ReasonCode.FEW_ERRORS_TOGETHER: "n = {rows:.3g} in all groups together, below {minimum:,}: "
@@ -81,6 +86,8 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
+    ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree "
+    "with them, inside and outside the limits",
     ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",
     ReasonCode.ABOVE: "the whole confidence interval is above {limit:g}",
     ReasonCode.NO_VALUE: "there is no value",
@@ -175,8 +182,10 @@ def _few_clusters(reason: Reason) -> str:
 
 
 def _small_group(reason: Reason) -> str:
-    where = f"in the {reason.side}" if reason.side else "in the group"
-    return f"n = {amount(reason['n'])} {where}, below the minimum of {amount(reason['minimum'])}"
+    where = f" in the {reason.side}" if reason.side else ""
+    text = f"n = {amount(reason['n'])}{where}, below the minimum of {amount(reason['minimum'])}"
+    share = reason.get("share")
+    return text if share is None else f"{text} ({100 * share:.4g}% of {count(reason['known'])})"
 
 
 def _no_estimate(reason: Reason) -> str:

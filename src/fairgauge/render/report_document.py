@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
@@ -14,6 +15,7 @@ from fairgauge.enums import (
     Profile,
     Status,
 )
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import numbers, question
 from fairgauge.render.command_line import command
 from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
@@ -57,6 +59,7 @@ from fairgauge.render.metric_blocks import (
     confusion_table,
     finding_chart,
     group_table,
+    interval_note,
     legend,
     listed_row,
     metric_chart,
@@ -73,6 +76,8 @@ from fairgauge.render.metric_blocks import (
 from fairgauge.render.metric_words import (
     CENTRAL,
     compared_rate,
+    holds_with_others,
+    is_ratio,
     is_share,
     metric_words,
     neutral,
@@ -138,6 +143,10 @@ _MOST_DECIDING = 2
 _MOST_NOTES = 60
 _TWO = 2
 
+_INTERVALS_OF_STRATA = (
+    "The confidence intervals of all rows and of the adjusted comparison hold for all groups "
+    "together (simultaneous); that of a single stratum is of one comparison by itself."
+)
 _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
@@ -293,13 +302,13 @@ class _Summary:
         if self.unconfirmed and (self.whole or not self.findings):
             rest.append(unconfirmed_sentence(self.unconfirmed))
         rest += self._adjustment_sentences()
-        rest += self._insufficient()
+        small = list(self._insufficient())
         if not self.findings and not rest:
             rest = list(other_results_sentences(self.results, self.column))
-        if not self.findings and not rest:
+        if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)
             rest = [_NONE_TESTED if valued else "No difference could be computed."]
-        yield from map(Paragraph, rest[:_MOST_NAMED])
+        yield from map(Paragraph, [*rest[: _MOST_NAMED - len(small)], *small])
 
     def _more_findings(self) -> str:
         """Return how many statistically significant disparities are not among the findings."""
@@ -308,7 +317,7 @@ class _Summary:
 
     def _adjustment_sentences(self) -> Iterator[str]:
         """Yield reversals that no finding states."""
-        stated = {(f.section.feature, f.difference.metric) for f in self.findings if f.adjusted}
+        stated = {(f.section.feature, f.contrast.metric) for f in self.findings if f.adjusted}
         for section in self.results:
             for overall, adjusted in adjustments(section):
                 known = (section.feature, overall.metric) in stated
@@ -320,8 +329,9 @@ class _Summary:
                     )
 
     def _insufficient(self) -> Iterator[str]:
-        """Yield the groups about which the data are insufficient."""
+        """Yield the groups about which the data are insufficient, and those too small as asked."""
         sparse: dict[str, str] = {}
+        below: dict[str, str] = {}
         for section in self.results:
             if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
                 for group in section.groups:
@@ -330,7 +340,14 @@ class _Summary:
                     own = [e for e in own if compared_rate(e.metric)] or own
                     if own and all(e.status is Status.TOO_FEW for e in own):
                         name = group_called(group.group, section.feature)
-                        sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                        reasons = (e.reason for e in own if e.reason and e.reason.side == "group")
+                        small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
+                        if small is None:
+                            sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                        else:
+                            below[name] = f"{name}, {describe_reason(replace(small, side=None))}"
+        if below:
+            yield f"Too small for a conclusion: {'; '.join(list(below.values())[:8])}."
         if sparse:
             yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
 
@@ -377,11 +394,17 @@ class _Summary:
     def _closing(self, cells: list[str]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
-        marks = "; ".join(legend(cells, shares=shares, brief=True))
-        if any(compared_rate(e.metric) for section in self.results for e in section.estimates):
+        compared = [e.metric for section in self.results for e in section.estimates]
+        compared = [metric for metric in compared if compared_rate(metric)]
+        differences = not all(map(is_ratio, compared))
+        marks = "; ".join(
+            legend(cells, shares=shares, differences=differences or not compared, brief=True)
+        )
+        if compared:
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
-            marks += f"; {DIFFERENCE} vs {'others' if words == OTHERS else words}"
+            words = "others" if words == OTHERS else words
+            marks += f"; {DIFFERENCE} vs {words}" if differences else f"; ratio to {words}"
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
         if marks:
@@ -476,6 +499,7 @@ class _Full(_Summary):
             if any(map(is_share, rates))
             else "Differences with confidence intervals.",
             "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
+            *interval_note(each for section in self.results for each in section.estimates),
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
             notes.append(f"{len(rows) - _MOST_MATRIX_ROWS:,} more groups are in the details.")
@@ -494,7 +518,9 @@ class _Full(_Summary):
             blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
         charts = list(self._charts(section, room))
         if charts:
-            title = f"Charts of differences from {reference_of(section)}, metric by metric"
+            ratios = all(chart.unit is Unit.RATIO for chart in charts)
+            what = "ratios to" if ratios else "differences from"
+            title = f"Charts of {what} {reference_of(section)}, metric by metric"
             blocks.append(Section(f"charts-{i}", title, tuple(charts), folded=True))
         blocks += self._strata(section, i)
         if section.pairs:
@@ -582,6 +608,11 @@ class _Full(_Summary):
             link=anchor("metric", overall.metric),
             notes=(
                 *([f"{more:,} more strata in the JSON report."] if more > 0 else []),
+                *(
+                    [_INTERVALS_OF_STRATA]
+                    if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
+                    else []
+                ),
                 "p of single strata is not adjusted for multiple comparisons.",
             ),
         )
@@ -619,7 +650,10 @@ class _Full(_Summary):
             yield Table(
                 "Excluded rows",
                 (Column("reason", numeric=False), Column("rows")),
-                tuple((Cell(why), Cell(numbers.count(rows))) for why, rows in excluded),
+                tuple(
+                    (Cell(why), Cell(numbers.count(rows)))
+                    for why, rows in (*excluded, *question.unknown_in_intersections(report))
+                ),
             )
             yield Paragraph(_partial_rows(report))
         else:
@@ -703,6 +737,7 @@ class _Full(_Summary):
             tuple(columns),
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
+            notes=interval_note(listed),
             lazy=len(listed) > _MOST_WRITTEN,
         )
         title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"

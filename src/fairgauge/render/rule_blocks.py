@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import ClassKind, Outcome
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, group_called, printable, shorten
 from fairgauge.render.document_tree import (
@@ -119,8 +120,18 @@ def _groups(count: int) -> str:
 def _verdict_group(verdict: Verdict, report: Report) -> str:
     name, which = _compared_groups(verdict, report), _which(verdict, report)
     held = _held(verdict) if verdict.value is not None else ""
-    details = "; ".join(filter(None, [which, held]))
+    details = "; ".join(filter(None, [which, held, _unknown(verdict)]))
     return f"{name} ({details})" if details else name
+
+
+def _unknown(verdict: Verdict) -> str:
+    """Return how many rows without a group leave a rule undecided, whatever its interval."""
+    reason = verdict.reason
+    if reason.code is not ReasonCode.MISSING_GROUPS:
+        return ""
+    rows = reason["rows"]
+    noun = numbers.plural(rows, "row", "rows")
+    return f"{rows:,} {noun} without {called(verdict.feature)} could change it"
 
 
 def _compared_groups(verdict: Verdict, report: Report) -> str:

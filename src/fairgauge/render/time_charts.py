@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _SIZE = 1000
 _MOST_TICKS = 5
+_MOST_TIMES = 4
+_MOST_LONG_TIMES = 3
+_DATE = len("2026-11-20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class PlacedTimes:
 
     chart: TimeChart
     ticks: list[Tick]
+    times: list[Tick]
     points: list[PlacedTime]
     path: str
     allowed: tuple[float, float] | None
@@ -70,6 +74,7 @@ def placed_times(chart: TimeChart) -> PlacedTimes:
     return PlacedTimes(
         chart,
         [Tick(100 - each.at, each.label, each.anchor) for each in _ticks(axis, chart)],
+        [Tick(across[i], chart.times[i], _anchor(i, len(across))) for i in _labelled(chart.times)],
         points,
         _path(points),
         allowed,
@@ -81,6 +86,22 @@ def placed_times(chart: TimeChart) -> PlacedTimes:
 
 def _across(i: int, count: int) -> float:
     return round(2 + 96 * (i / (count - 1) if count > 1 else 0.5), 2)
+
+
+def _labelled(times: Sequence[str]) -> list[int]:
+    """Return the positions of the periods that are named on the axis: ends and some between."""
+    longest = max(map(len, times), default=0)
+    most = min(len(times), _MOST_TIMES if longest <= _DATE else _MOST_LONG_TIMES)
+    if most <= 1:
+        return [*range(most)]
+    return [round(k * (len(times) - 1) / (most - 1)) for k in range(most)]
+
+
+def _anchor(i: int, count: int) -> str:
+    """Return how a period's name stands at its place, so that the ends stay in the drawing."""
+    if count == 1:
+        return "middle"
+    return {0: "start", count - 1: "end"}.get(i, "middle")
 
 
 def _axis(chart: TimeChart) -> Scale:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairgauge.reasons import Reason
-    from fairgauge.report.results import Interval
+    from fairgauge.report.results import Bounds, Interval
 
 EVERYONE = "all"
 """What stands for the group of a metric of the whole table, which has no feature."""
@@ -34,6 +34,9 @@ class Estimate:
     class_scope : which classes of a multiclass audit.
     threshold : the score threshold, None without scores.
     value : the estimate; None where undefined, +-inf where the formula gives it.
+    bounds : the range of the value over all tables that agree with protected counts; None where the
+        counts are exact. The value is then that of the rounded counts, and the interval the union
+        of those of the range.
     interval : its confidence interval, None where there is none.
     simultaneous : the interval that holds together with those of all groups of the feature: for the
         group that is singled out as the most extreme. None where there is none.
@@ -68,6 +71,7 @@ class Estimate:
     corrected: float | None = None
     status: Status = Status.OK
     reason: Reason | None = None
+    bounds: Bounds | None = None
 
     @property
     def low(self) -> float | None:
@@ -120,6 +124,8 @@ class RateValue:
     Attributes
     ----------
     value : None where undefined.
+    bounds : the range of the value over all tables that agree with protected counts; None where the
+        counts are exact.
     interval : its confidence interval, None where there is none.
     partially_pooled : the empirical Bayes estimate, nearer to the mean of the groups the less data
         the group has; for looking at many groups, never for a verdict. None with fewer than three
@@ -134,6 +140,7 @@ class RateValue:
     error: float | None = None
     status: Status = Status.OK
     reason: Reason | None = None
+    bounds: Bounds | None = None
 
     @property
     def low(self) -> float | None:

@@ -12,6 +12,7 @@ from fairgauge.enums import Outcome
 from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from fairgauge.catalogue.lookup import Catalogue
@@ -34,6 +35,7 @@ class MonitorState(StrEnum):
     ALARM = "alarm"
     NO_ALARM = "no alarm"
     INSUFFICIENT = "insufficient data"
+    WAITING = "waiting for labels"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,27 @@ class MonitoredComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodRows:
+    """The rows of a period.
+
+    Attributes
+    ----------
+    period : its name.
+    start : its first moment in UTC, in ISO 8601.
+    rows : the rows read, excluded ones with them.
+    excluded : excluded rows by reason; a row without a label is in the rates that need none.
+    same_counts_as : the first period that holds the same counts, of too many rows for a
+        coincidence; None where no earlier one does.
+    """
+
+    period: str
+    start: str
+    rows: int
+    excluded: Mapping[str, int]
+    same_counts_as: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
     """A group that a rule names and that no period has, with the nearest name that one has."""
 
@@ -236,6 +259,7 @@ class MonitorReport:
     model : what is monitored: the title of the specification's document, or the history's name.
     spec : the question and the settings of the monitor.
     periods : the periods, in order.
+    rows : the rows of every period, those excluded, and periods that hold the same counts.
     absent : periods between the first and the last that the history does not hold.
     waiting : periods whose labels are incomplete, for rules that need labels.
     late_groups : groups that were not in the first period, each with its first.
@@ -259,6 +283,7 @@ class MonitorReport:
     length: str
     comparisons: tuple[MonitoredComparison, ...]
     catalogue: Catalogue
+    rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
 
@@ -269,13 +294,20 @@ class MonitorReport:
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
     @property
-    def verdict(self) -> Outcome:
-        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+    def state(self) -> MonitorState:
+        """Return what all comparisons together came to."""
         states = {each.state for each in self.comparisons}
         if MonitorState.ALARM in states:
-            return Outcome.FAIL
-        passed = states == {MonitorState.NO_ALARM} and not self.unmatched
-        return Outcome.PASS if passed else Outcome.INCONCLUSIVE
+            return MonitorState.ALARM
+        if MonitorState.INSUFFICIENT in states or self.unmatched or not states:
+            return MonitorState.INSUFFICIENT
+        return MonitorState.WAITING if MonitorState.WAITING in states else MonitorState.NO_ALARM
+
+    @property
+    def verdict(self) -> Outcome:
+        """Return fail with an alarm, inconclusive where data are insufficient, pass otherwise."""
+        decided = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
+        return decided.get(self.state, Outcome.INCONCLUSIVE)
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
@@ -286,6 +318,7 @@ class MonitorReport:
             "tool": {"name": "fairgauge", "version": self.version},
             "created": self.created,
             **{name: plain(getattr(self, name)) for name in shown},
+            "rows": [_fields(each) for each in self.rows],
             "verdict": str(self.verdict),
             "comparisons": [
                 _fields(each) | {"evidence": _number(each.evidence), "says": each.says}

@@ -24,6 +24,7 @@ from fairgauge.enums import (
 from fairgauge.reasons import Reason
 from fairgauge.report.estimates import Estimate, Group, GroupPair, RateValue, ScoreCounts
 from fairgauge.report.results import (
+    Bounds,
     ClassScope,
     Diagnostic,
     Interval,
@@ -100,6 +101,7 @@ def plain_estimate(each: Estimate) -> Plain:
         "rate_group": plain(each.rate_group),
         "rate_reference": plain(each.rate_reference),
         "error": plain(each.error),
+        "bounds": _ends(each.bounds),
         "expected": each.expected,
         "corrected": each.corrected,
         "status": str(each.status),
@@ -129,6 +131,7 @@ def read_estimate(fields: Saved) -> Estimate:
         rate_group=number(fields["rate_group"]),
         rate_reference=number(fields["rate_reference"]),
         error=number(fields["error"]),
+        bounds=_read_bounds(fields.get("bounds")),
         expected=fields["expected"],
         corrected=fields["corrected"],
         status=Status(fields["status"]),
@@ -178,6 +181,7 @@ def _rate(each: RateValue) -> Plain:
         **plain_interval(each.interval),
         "partially_pooled": each.partially_pooled,
         "error": plain(each.error),
+        "bounds": _ends(each.bounds),
         "status": str(each.status),
         "reason": plain_reason(each.reason),
     }
@@ -189,6 +193,7 @@ def _read_rate(fields: Saved) -> RateValue:
         interval=read_interval(fields),
         partially_pooled=fields["partially_pooled"],
         error=number(fields["error"]),
+        bounds=_read_bounds(fields.get("bounds")),
         status=Status(fields["status"]),
         reason=read_reason(fields["reason"]),
     )
@@ -329,11 +334,15 @@ def plain_interval(interval: Interval | None) -> Plain:
     }
 
 
-def _ends(interval: Interval | None) -> Plain | None:
-    """Return the ends of a simultaneous interval; its level is that of the interval beside it."""
+def _ends(interval: Interval | Bounds | None) -> Plain | None:
+    """Return the ends of bounds, or of a simultaneous interval, whose level stands beside it."""
     if interval is None:
         return None
     return {"low": plain(interval.low), "high": plain(interval.high)}
+
+
+def _read_bounds(ends: Saved | None) -> Bounds | None:
+    return None if ends is None else Bounds(number(ends["low"]), number(ends["high"]))
 
 
 def _read_simultaneous(fields: Saved) -> Interval | None:

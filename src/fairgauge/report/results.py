@@ -102,6 +102,23 @@ class Interval:
         return self.low <= value <= self.high
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the greatest value over all tables that agree with protected counts.
+
+    Attributes
+    ----------
+    low, high : both attained, or infinite; unpacking gives these two.
+    """
+
+    low: float
+    high: float
+
+    def __iter__(self) -> Iterator[float]:
+        yield self.low
+        yield self.high
+
+
 def simultaneous_interval(alone: Interval, low: float, high: float) -> Interval:
     """Return the interval that holds together with those of all groups, beside that of one alone.
 

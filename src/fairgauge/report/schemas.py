@@ -98,6 +98,7 @@ _RATE = _object(
         **_INTERVAL,
         "partially_pooled": _null(_FINITE),
         "error": _null(_NUMBER),
+        "bounds": _null(_object({"low": _NUMBER, "high": _NUMBER})),
         "status": _words(Status),
         "reason": _null(_REASON),
     }
@@ -139,6 +140,7 @@ _ESTIMATE = _object(
         "rate_group": _null(_NUMBER),
         "rate_reference": _null(_NUMBER),
         "error": _null(_NUMBER),
+        "bounds": _null(_object({"low": _NUMBER, "high": _NUMBER})),
         "expected": _null(_FINITE),
         "corrected": _null(_FINITE),
         "status": _words(Status),
@@ -525,6 +527,10 @@ def monitor_schema() -> Schema:
             "says": _STRING,
         }
     )
+    rows = _object(
+        {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
+         "same_counts_as": _null(_STRING)}
+    )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
     properties: Schema = {
         "schema": {"const": "fairgauge.monitor_report/1"},
@@ -540,6 +546,7 @@ def monitor_schema() -> Schema:
         "horizon": _WHOLE,
         "alpha": _FINITE,
         "length": _STRING,
+        "rows": _list(rows),
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
         "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),

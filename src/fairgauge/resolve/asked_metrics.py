@@ -10,6 +10,7 @@ from fairgauge.catalogue.lookup import SETS
 from fairgauge.enums import Role, Task
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | No
     if task not in metric.tasks:
         return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
     missing = " and ".join(sorted(metric.needs - _available(cube)))
-    return (
-        Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)
-        if missing
-        else unmet_need(metric, spec)
-    )
+    if missing:
+        return Reason.of(ReasonCode.NEEDS_COLUMNS, columns=missing)
+    unmet = unmet_need(metric, spec)
+    if unmet is None and cube.min_cell is not None:
+        return protection_obstacle(metric, spec)
+    return unmet

@@ -132,6 +132,11 @@ class GroupCounts:
         return "w" in self.counts
 
     @property
+    def protected(self) -> bool:
+        """Return whether counts are rounded, and known within ranges alone."""
+        return "low" in self.counts
+
+    @property
     def unequally_weighted(self) -> bool:
         """Return whether weights differ: equal ones are none, whatever their unit."""
         if not self.weighted:

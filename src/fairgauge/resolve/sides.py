@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from fairgauge.catalogue.confusion_counts import ConfusionCounts, Scores
+from fairgauge.cube.cube import RANGE
 from fairgauge.cube.plan import WEIGHTS
 from fairgauge.enums import Profile, ReferenceKind
 from fairgauge.report.estimates import ScoreCounts
@@ -26,10 +27,11 @@ LABEL: frozenset[Need] = frozenset({"label"})
 PREDICTION: frozenset[Need] = frozenset({"prediction"})
 BOTH: frozenset[Need] = LABEL | PREDICTION
 
-Measure = Literal["n", "w", "w2", "w3"]
-"""What is counted: cases, their weights, or the squares or cubes of their weights."""
+Measure = Literal["n", "w", "w2", "w3", "low", "high"]
+"""What is counted: cases, their weights, the squares or cubes of their weights, or the least or the
+most cases that protected counts allow."""
 
-COUNTS = ("rows", "n", *WEIGHTS)
+COUNTS = ("rows", "n", *WEIGHTS, *RANGE)
 SCORES = ("s", "s2", "ln_s", "ln_1s")
 
 

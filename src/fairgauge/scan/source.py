@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from fairgauge.cube.levels import check_levels, levels_of
 from fairgauge.enums import Role
-from fairgauge.errors import DataError, quote
+from fairgauge.errors import DataError, EmptyDataError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -203,7 +203,7 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
         No rows, a fractional count, counts or weights that sum to zero.
     """
     if rows == 0:
-        raise DataError("the data have no rows")
+        raise EmptyDataError("the data have no rows")
     if fractional is not None:
         raise DataError(
             f"column {quote(plan.count)} is the count and must hold whole numbers, "

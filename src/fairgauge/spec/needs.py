@@ -87,10 +87,14 @@ def unmet_needs(spec: Spec) -> Iterator[Problem]:
                 break  # the ratio of a rate needs what its difference needs
     for i, rule in enumerate(spec.rules):
         metric_or_rate = rule.own or rule.definition or catalogue.rate(rule.metric)
-        reason = unmet_need(metric_or_rate, spec)
-        if reason is not None:
-            message = _what_to_add(metric_or_rate, reason, spec)
-            yield Problem(f"rules[{i}].metric", message)
+        yield from unmet_needs_of_rule(metric_or_rate, spec, f"rules[{i}]")
+
+
+def unmet_needs_of_rule(row: Metric | Statistic, spec: Spec, path: str) -> Iterator[Problem]:
+    """Yield what the metric or rate of a rule needs that the specification does not give it."""
+    reason = unmet_need(row, spec)
+    if reason is not None:
+        yield Problem(f"{path}.metric", _what_to_add(row, reason, spec))
 
 
 def _what_to_add(row: Metric | Statistic, reason: Reason, spec: Spec) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -117,7 +118,7 @@ def test_the_periods_are_a_parquet_table(sixty_days, tmp_path):
     report = fg.monitor(folder / "history")
     rows = table.order("rule, period").project("evidence, tolerated_high").fetchall()
     points = sorted(
-        (each.rule, p.period, p.evidence, each.high)
+        (each.rule, p.period, p.evidence, each.high if math.isfinite(each.high) else None)
         for each in report.comparisons for p in each.points
     )  # fmt: skip
     assert rows == [row[2:] for row in points]
@@ -246,6 +247,14 @@ def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
     assert "should not" not in result.stderr
 
 
+def test_a_day_without_rows_is_not_added(folder):
+    (folder / "empty.csv").write_text("sex,department,approved,predicted\n")
+    result = run(folder, "empty.csv", "2026-01-04")
+    assert result.exit_code == 2
+    assert "the data have no rows; add no period without rows" in result.stderr
+    assert len(fg.History(folder / "history").periods) == 3
+
+
 def test_a_damaged_specification_is_named_and_replaced_by_the_next_run(folder):
     kept = folder / "history" / "_monitor.json"
     kept.write_text(kept.read_text()[:50])
@@ -280,3 +289,20 @@ def test_one_day_is_audited_with_the_same_file(folder):
     result = fairgauge("audit", folder / "0.csv", "-c", folder / "monitor.toml", "-q")
     assert result.exit_code == 0, result.output
     assert fairgauge("validate", folder / "0.csv", "-c", folder / "monitor.toml").exit_code == 0
+
+
+def test_a_feed_that_stands_still_is_warned_of(folder):
+    result = run(folder, "2.csv", "2026-01-04")
+    assert "Warning: 2026-01-04 holds the same counts of 300 rows as 2026-01-03" in result.stderr
+    assert "the stated probability of a false alarm does not hold" in result.stderr
+    result = run(folder, "2.csv", "2026-01-05", "--allow-duplicates")
+    assert "the same counts" not in result.stderr
+    assert [each.same_counts_as for each in fg.monitor(folder / "history").rows] == [
+        None, None, None, "2026-01-03", "2026-01-03",
+    ]  # fmt: skip
+    assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
+
+
+def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
+    result = run(folder, "0.csv", "2025-12-31")
+    assert "Warning: 2026-01-01 holds the same counts of 300 rows as 2025-12-31" in result.stderr

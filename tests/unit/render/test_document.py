@@ -43,15 +43,15 @@ def every_block(document):
 def test_the_group_that_fares_worst_is_named_not_the_largest_or_the_surest():
     report = audit({"large": (9_000, 20_000), "better": (180, 200), "worst": (40, 400)})
     first = findings(sections_of(report))[0]
-    assert (first.rate, first.difference.group) == ("selection_rate", "worst")
+    assert (first.rate, first.contrast.group) == ("selection_rate", "worst")
 
 
 def test_groups_are_ranked_by_the_point_estimate_never_by_the_interval():
     """The narrower interval of the large group does not lift it above a larger difference."""
     report = audit({"a": (4_500, 10_000), "b": (12, 40), "c": (5_600, 10_000)})
     first = findings(sections_of(report))[0]
-    assert first.difference.group == "b"
-    assert first.difference.high > report["selection_rate.difference", "g", "a"].high
+    assert first.contrast.group == "b"
+    assert first.contrast.high > report["selection_rate.difference", "g", "a"].high
 
 
 def test_of_a_rate_that_should_be_low_the_highest_is_worst():
@@ -60,7 +60,7 @@ def test_of_a_rate_that_should_be_low_the_highest_is_worst():
         "b": {"fp": 90, "tn": 110, "tp": 50, "fn": 50},
     }
     found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
-    by_rate = {each.rate: each.difference.group for each in found}
+    by_rate = {each.rate: each.contrast.group for each in found}
     assert by_rate["false_positive_rate"] == "b"
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_significant_is_no_finding():
 
 def test_sparse_groups_are_no_finding_and_are_named_apart():
     report = audit({"a": (50, 100), "b": (500, 900), "tiny": (0, 6)})
-    assert "tiny" not in {each.difference.group for each in findings(sections_of(report))}
+    assert "tiny" not in {each.contrast.group for each in findings(sections_of(report))}
     assert "Insufficient data for any conclusion: tiny (g), n = 6." in render(report, "text")
 
 
@@ -111,7 +111,7 @@ def test_a_finding_reads_as_english():
 def test_a_vendors_difference_is_told_in_our_direction_with_its_own_sign_in_the_table():
     report = audit({"Women": (362, 1_000), "Men": (532, 1_000)}, metrics="clarify")
     first = next(f for f in findings(sections_of(report)) if f.rate == "selection_rate")
-    assert first.difference.value == pytest.approx(0.17)
+    assert first.contrast.value == pytest.approx(0.17)
     assert (
         "Women (g) is selected less often than others: 36.2% vs 53.2% (−17.0 pp, 95% CI −21.2"
         in (describe_finding(first))
@@ -313,7 +313,7 @@ def test_the_error_rates_of_a_group_are_one_finding():
     }
     found = findings(sections_of(fg.audit(fg.confusion("g", cells))))
     (odds,) = (each for each in found if each.rate == "true_positive_rate")
-    assert odds.difference.group == odds.also.group == "a"
+    assert odds.contrast.group == odds.also.group == "a"
     assert "false_positive_rate" not in {each.rate for each in found}
     text = " ".join(render(fg.audit(fg.confusion("g", cells)), "text").split())
     assert "50.0% vs 90.0%" in text

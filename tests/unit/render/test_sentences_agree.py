@@ -145,7 +145,7 @@ def test_verdicts_name_the_threshold_that_decides(loans):
 def test_rates_without_a_threshold_name_none(loans):
     """ROC AUC is of all thresholds."""
     report = _audit(loans, prediction=None, score="score", threshold=[0.3, 0.6], metrics="roc_auc")
-    assert "ROC AUC between the groups of sex." in _text(report)
+    assert "ROC AUC between any group and all others of sex." in _text(report)
 
 
 def test_every_table_has_the_same_groups(loans):

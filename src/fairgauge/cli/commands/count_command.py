@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     help="File of the cube, .cube.json, or of the query (default standard output).",
 )
 @click.option(
+    "--min-cell",
+    type=int,
+    metavar="N",
+    help="Protect the counts: smallest number of persons that may be known of a cell.",
+)
+@click.option(
     "--show-sql",
     is_flag=True,
     help="Print the query that would count the rows of a database, and count nothing.",
@@ -38,13 +44,15 @@ def command(
     at: Where,
     config: str | None,
     output: str | None,
+    min_cell: int | None,
     show_sql: bool,
     **flags: Texts,
 ) -> None:
     """Count the rows that an audit needs, and keep the counts instead of the rows.
 
     The cube can be audited ("fairgauge audit day.cube.json"), and cubes of other rows can be added
-    to it ("fairgauge merge").
+    to it ("fairgauge merge"). With --min-cell they are rounded, and can be shared ("fairgauge
+    protect").
 
     \b
     fairgauge count monday.csv --label approved --prediction predicted --sensitive sex
@@ -54,6 +62,10 @@ def command(
         if not show_sql:
             check_cube_output(output)
         check_outputs([output], [*data, *([config] if config else [])])
+    if min_cell is not None:
+        from fairgauge.evidence.protection import check_min_cell
+
+        check_min_cell(min_cell)
     what = asked(config, flags)
     if what.problems:
         what.check(open_data(data, at))
@@ -67,6 +79,10 @@ def command(
 
     with progress("Counting rows"):
         cube = count(rows, **what.options)
+    if min_cell is not None:
+        from fairgauge.evidence.protection import protect
+
+        cube = protect(cube, min_cell)
     if output is None:
         say(cube.to_json())
     else:
@@ -101,7 +117,7 @@ def _note_rows_alone(cube: Cube) -> None:
         complain(
             f"{rows} alone in a cell of the counts: people who know the group of such a person can "
             f"read the outcome{_exact_values(cube.plan)}; share these counts as you would share "
-            "the rows",
+            "the rows, or protect them (--min-cell 10, fairgauge protect)",
             prefix="Note: ",
         )
 

@@ -13,7 +13,7 @@ from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import complain, looks, say
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, DataError, FairgaugeError, quote
+from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +52,9 @@ def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--period", required=True, metavar="P", help="The period, such as 2026-11-20.")
 @click.option("-c", "--config", metavar="FILE", help="Specification with a table [monitor].")
 @click.option("--replace", is_flag=True, help="Replace other counts of the period (new labels).")
+@click.option(
+    "--allow-duplicates", is_flag=True, help="No warning of periods that hold the same counts."
+)
 @where()
 @_shown
 def run(
@@ -60,6 +63,7 @@ def run(
     period: str,
     config: str | None,
     replace: bool,
+    allow_duplicates: bool,
     at: Where,
     format_: str,
     outputs: tuple[str, ...],
@@ -91,7 +95,10 @@ def run(
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    return _show(monitor(held, spec), format_, outputs, quiet=quiet, mlflow=mlflow)
+    report = monitor(held, spec)
+    if not allow_duplicates:
+        _warn_of_same_counts(report, str(named))
+    return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
 
 
 @command.command("status", short_help="Show what a history comes to.")
@@ -192,6 +199,19 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     held.keep_spec(spec)
 
 
+def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
+    """Warn where another period holds the counts of this one, as of a feed that stands still."""
+    for each in report.rows:
+        if each.same_counts_as is not None and period in (each.period, each.same_counts_as):
+            complain(
+                f"{each.period} holds the same counts of {each.rows:,} rows as "
+                f"{each.same_counts_as}; if they are the same rows, the periods are not "
+                "independent, and the stated probability of a false alarm does not hold "
+                "(--allow-duplicates adds them without this warning)",
+                prefix="Warning: ",
+            )
+
+
 def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None) -> Cube:
     """Count the rows, or take counts as they are."""
     from fairgauge.cube.cube import Cube
@@ -208,8 +228,12 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 "(the specification first)"
             )
         return rows
-    with progress("Counting rows"):
-        return count(rows, **_options(spec, config))
+    try:
+        with progress("Counting rows"):
+            return count(rows, **_options(spec, config))
+    except EmptyDataError as error:
+        message = f"{error}; add no period without rows: the report lists it as absent"
+        raise EmptyDataError(message) from None
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:

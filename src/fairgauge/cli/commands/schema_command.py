@@ -31,8 +31,8 @@ def command(name: str) -> None:
 
 def _schema(name: str) -> Callable[[], dict[str, Json]]:
     """Return what makes a schema, imported when it is asked for."""
+    from fairgauge.monitoring.spec_schema import schema as spec_schema
     from fairgauge.report import schemas
-    from fairgauge.spec.spec_file import schema as spec_schema
 
     return {
         "report": schemas.report_schema,

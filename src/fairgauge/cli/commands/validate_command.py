@@ -13,6 +13,7 @@ from fairgauge.cli.streams import complain, printable, say
 from fairgauge.errors import listing
 
 if TYPE_CHECKING:
+    from fairgauge.monitoring.monitor_spec import MonitorRule
     from fairgauge.spec.specification import Spec
 
 
@@ -29,15 +30,16 @@ def command(
     """Check a specification, and whether DATA have what it needs.
 
     Checked are the columns, their types, and the groups that are named in rules, references,
-    unknown values and excluded groups; labels and predictions are not read. Names that the data do
-    not have are warned of, or are errors where no audit would be possible.
+    unknown values and excluded groups; of a monitor, its table [monitor] as well. Labels and
+    predictions are not read. Names that the data do not have are warned of, or are errors where no
+    audit would be possible.
 
     \b
     fairgauge validate loans.csv -c audit.toml
     fairgauge validate --schema > audit.schema.json
     """  # noqa: D301 - the paragraph mark of click
     if schema:
-        from fairgauge.spec.spec_file import schema as made
+        from fairgauge.monitoring.spec_schema import schema as made
 
         say(json.dumps(made(), indent=2, ensure_ascii=False))
         return
@@ -47,10 +49,12 @@ def command(
         raise click.UsageError(message)
     opened = open_data(data, at) if data else None
     spec = what.check(opened)
+    monitored = _monitored(config)
     lines = [
         f"The specification is valid{f' and fits the columns of {listing(data)}' if data else ''}."
     ]
     lines += _summary(spec)
+    lines += [f"  monitored  {printable(str(rule))}" for rule in monitored]
     if opened is not None:
         from fairgauge.pipeline import check_groups
         from fairgauge.scan.scan_progress import progress
@@ -62,6 +66,23 @@ def command(
         for each in warnings or ():
             complain(each.message, prefix="Warning: ")
     say("\n".join(lines))
+
+
+def _monitored(config: str | None) -> tuple[MonitorRule, ...]:
+    """Check the table [monitor] of a specification file, if it has one; return its rules.
+
+    Raises
+    ------
+    SpecError
+        A monitor would refuse the file.
+    """
+    from fairgauge.spec.spec_file import read_options
+
+    if config is None or "monitor" not in read_options(config):
+        return ()
+    from fairgauge.monitoring.monitor_spec import read_monitor_spec
+
+    return read_monitor_spec(config).rules
 
 
 def _summary(spec: Spec) -> list[str]:

@@ -1,0 +1,295 @@
+"""Protection: counts rounded at random so that no small cell can be inferred.
+
+One table is published, that of all axes together, and every number of it is a multiple of the
+smallest cell. Groups, totals and the number of rows are sums of published cells, so that they add
+nothing to what the cells disclose. No count is treated differently for its neighbours, so that the
+choice of what is published discloses nothing either.
+
+The attacker of `fairgauge.stats.disclosure` is run over what is to be published, together with what
+was published of the same history before; a rounding that it defeats is replaced by the other one.
+Any table that agrees with everything published could have been published as the same numbers, so
+what the attacker infers from ranges is all that can be ruled out.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.cube.cube import CountTable, Cube, aggregate, with_ranges
+from fairgauge.enums import Role, Task
+from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.report.loading import load
+from fairgauge.stats.disclosure import (
+    disclosed_by_history,
+    disclosed_by_repetition,
+    range_of_rounded,
+    rounded_randomly,
+)
+from fairgauge.values import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.stats.arrays import Limits
+    from fairgauge.stats.disclosure import Mask
+
+FEWEST = 2
+"""The least ``min_cell`` that protects anything."""
+_MOST_CELLS = 5_000_000
+
+
+def protect(
+    cube: Cube | str | Path, min_cell: int, published: Sequence[Cube | str | Path] = ()
+) -> Cube:
+    """Return counts from which no cell can be inferred to have 1 to ``min_cell`` - 1 persons.
+
+    Every count is rounded at random, without bias, to one of the two nearest multiples of
+    ``min_cell``; nothing exact is kept. The random numbers are secret, so that protecting the same
+    counts twice gives different ones: publish one result, and name it where more is published.
+
+    Parameters
+    ----------
+    cube : Cube or path
+        The exact counts: of decisions and labels, without weights, clusters, scores or amounts.
+    min_cell : int
+        The smallest number of persons that may be known of a cell, at least 2.
+    published : Cubes or paths, optional
+        Protected counts that were published before, of the same question and of rows that are among
+        these rows, in the order in which they were published.
+
+    Returns
+    -------
+    Cube
+        The protected counts. An audit of them reports ranges.
+
+    Raises
+    ------
+    CubeError
+        The counts cannot be protected: the message names what stands in the way.
+    DataError
+        ``min_cell`` is no whole number of at least 2, a path leads to no cube, or no rounding
+        withstands the attacker.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> cube = fg.confusion("sex", {"F": {"tp": 203, "fn": 74}, "M": {"tp": 655, "fn": 3}})
+    >>> safe = fg.protect(cube, min_cell=10)
+    >>> sorted({int(n) % 10 for n in safe.tables[0].sums["rows"]})
+    [0]
+    """
+    check_min_cell(min_cell)
+    exact = _read(cube)
+    _check_protectable(exact)
+    earlier = [_read(each) for each in published]
+    for each in earlier:
+        _check_published(each, exact, min_cell)
+    return protected(exact, min_cell, earlier, np.random.default_rng(secrets.randbits(128)))
+
+
+def check_min_cell(min_cell: object) -> None:
+    """Refuse a smallest cell that protects nothing.
+
+    Raises
+    ------
+    DataError
+        It is no whole number of at least 2.
+    """
+    if isinstance(min_cell, bool) or not isinstance(min_cell, int) or min_cell < FEWEST:
+        raise DataError(
+            f"min_cell is {quote(min_cell)}; it is a whole number of at least {FEWEST} persons"
+        )
+
+
+def protected(
+    cube: Cube, min_cell: int, earlier: Sequence[Cube], random: np.random.Generator
+) -> Cube:
+    """Return protected counts of what `protect` has checked, by given random numbers."""
+    table = _every_cell(cube)
+    counts = np.append(
+        table.sums.get("n", table.sums["rows"]), [float(n) for n in cube.excluded.values()]
+    )
+    reasons = np.arange(len(counts)) >= len(table.codes)  # a reason that is listed has some rows
+    before = [_ranges_before(each, cube, table) for each in earlier]
+    history = _History(min_cell, before, reasons & (counts > 0))
+    published = _rounded(counts, history, random)
+    cells, excluded = np.split(published, [len(table.codes)])
+    sums = {"rows": cells} | ({"n": cells} if "n" in table.sums else {})
+    return replace(
+        cube,
+        tables=(with_ranges(CountTable(table.axes, table.codes, sums), min_cell),),
+        rows=int(published.sum()),
+        excluded=dict(zip(cube.excluded, excluded.astype(int).tolist(), strict=True)),
+        min_cell=min_cell,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _History:
+    """What is known before the counts are published.
+
+    Attributes
+    ----------
+    min_cell : the smallest number of persons that may be known.
+    before : the ranges of every cell in the tables that were published before.
+    occurs : which cells are known to have someone.
+    """
+
+    min_cell: int
+    before: Sequence[Limits]
+    occurs: Mask
+
+    def ranges(self, published: Array) -> Limits:
+        """Return the ranges of every cell in all tables, those to be published last."""
+        low, high = range_of_rounded(published, self.min_cell)
+        low = np.where(self.occurs, np.maximum(low, 1.0), low)
+        lows, highs = zip(*self.before, (low, high), strict=True)
+        return np.array(lows), np.array(highs)
+
+    def learned(self, published: Array) -> Mask:
+        """Return which cells the attacker would learn."""
+        return disclosed_by_history(*self.ranges(published), self.min_cell)
+
+    def learned_if_repeated(self, published: Array) -> Mask:
+        """Return which cells the attacker would learn who takes all rows to be those of before.
+
+        None, where the ranges of some cell do not allow the same rows.
+        """
+        low, high = self.ranges(published)
+        repeated = (low[-2:].max(axis=0) <= high[-2:].min(axis=0)).all()
+        return np.asarray(disclosed_by_repetition(low, high, self.min_cell) & repeated)
+
+
+def _rounded(counts: Array, history: _History, random: np.random.Generator) -> Array:
+    """Round every count to a multiple that the attacker does not defeat.
+
+    Whether a rounding is accepted depends on nothing but what is published, and any rounding may be
+    drawn first, so that every table that agrees with what is published could have given it.
+    """
+    base = history.min_cell
+    below, above = base * (counts // base), base * -(-counts // base)
+    defeated_below, defeated_above = history.learned(below), history.learned(above)
+    drawn = rounded_randomly(counts, base, random)
+    safe = np.where(defeated_below, above, np.where(defeated_above, below, drawn))
+    other = np.where(safe == below, above, below)
+    safe = np.where(history.learned_if_repeated(safe), other, safe)
+    lost = history.learned(safe) | history.learned_if_repeated(safe)
+    if lost.any():
+        raise DataError(
+            f"{int(lost.sum()):,} of {len(counts):,} cells cannot be protected beside what was "
+            "published before: their numbers can be inferred from both tables. Publish these "
+            "counts later, with more rows, or with fewer columns or values"
+        )
+    return safe
+
+
+def _read(cube: Cube | str | Path) -> Cube:
+    found = cube if isinstance(cube, Cube) else load(cube)
+    if not isinstance(found, Cube):
+        raise DataError(f"{quote(cube)} is a report; protect the counts that it was made of")
+    return found
+
+
+def _check_protectable(cube: Cube) -> None:
+    obstacle = next(_obstacles(cube), None)
+    if obstacle:
+        raise CubeError(f"these counts cannot be protected: {obstacle}")
+
+
+def _obstacles(cube: Cube) -> Iterator[str]:
+    """Return what protection is not proven for."""
+    plan = cube.plan
+    if cube.min_cell is not None:
+        yield f"they are protected already (smallest cell {cube.min_cell:,}); give the exact counts"
+    if plan.weight:
+        yield f"they have weights ({quote(plan.weight)}); count without weights"
+    if (cluster := plan.axis(Role.CLUSTER)) is not None:
+        yield f"they hold single clusters ({quote(cluster.column)}); count without clusters"
+    if plan.asked.task is Task.REGRESSION or (plan.moments and not plan.axis(Role.SCORE)):
+        yield "they hold sums of amounts; state which values are positive (positive, --positive)"
+    if (score := plan.axis(Role.SCORE)) is not None:
+        yield (
+            f"they hold the scores {quote(score.column)}; count decisions (prediction, "
+            "--prediction) in place of scores"
+        )
+    if len(plan.tables) > 1:
+        yield (
+            "they are several overlapping tables; count at most three sensitive features at once"
+        )
+    sizes = [len(codes) for codes in _codes(cube)]
+    if any(math.prod(sizes) == size for size in sizes):
+        yield "of one column alone, the list of values shows which occur; count a label as well"
+    if math.prod(sizes) > _MOST_CELLS:
+        yield (
+            f"they have {math.prod(sizes):,} combinations of values, above {_MOST_CELLS:,}; count "
+            "fewer columns or wider intervals"
+        )
+
+
+def _check_published(cube: Cube, exact: Cube, min_cell: int) -> None:
+    if cube.min_cell is None:
+        raise CubeError("what was published before is not protected: its counts are exact")
+    if cube.min_cell != min_cell:
+        raise CubeError(
+            f"what was published before has the smallest cell {cube.min_cell:,}, not {min_cell:,}; "
+            "protect a history with one smallest cell"
+        )
+    difference = cube.plan.difference(exact.plan)
+    if difference:
+        raise CubeError(f"what was published before counts different things: {difference}")
+
+
+def _codes(cube: Cube) -> list[NDArray[np.int64]]:
+    """Return the codes of every axis of the table: its levels, and -1 where some are missing."""
+    table = cube.tables[0]
+    return [
+        np.append(np.arange(len(cube.levels[axis])), [-1] * bool((codes < 0).any()))
+        for axis, codes in zip(table.axes, table.codes.T, strict=True)
+    ]
+
+
+def _every_cell(cube: Cube) -> CountTable:
+    """Return the table with all combinations of values, those that do not occur as 0."""
+    table = cube.tables[0]
+    grid = np.stack([each.ravel() for each in np.meshgrid(*_codes(cube), indexing="ij")], axis=-1)
+    zero = np.zeros(len(grid))
+    return aggregate(
+        table.axes,
+        np.concatenate([table.codes, grid]).astype(np.int64),
+        {name: np.concatenate([sums, zero]) for name, sums in table.sums.items()},
+    )
+
+
+def _ranges_before(earlier: Cube, cube: Cube, table: CountTable) -> Limits:
+    """Return the ranges of the cells of a table, and of excluded rows, as published before.
+
+    Combinations of values of which one did not occur then are known to be empty.
+    """
+    held = earlier.tables[0]
+    of_cells = zip(held.sums["low"], held.sums["high"], strict=True)
+    known = dict(zip(_keys(held, earlier), of_cells, strict=True))
+    ranges = [known.get(key, (0.0, 0.0)) for key in _keys(table, cube)]
+    for reason in cube.excluded:
+        rows = np.array([float(earlier.excluded.get(reason, 0))])
+        low, high = range_of_rounded(rows, earlier.min_cell or 1)
+        ranges.append((max(low[0], 1.0), high[0]) if reason in earlier.excluded else (0.0, 0.0))
+    low, high = np.array(ranges).T
+    return low, high
+
+
+def _keys(table: CountTable, cube: Cube) -> list[tuple[str | None, ...]]:
+    """Return the values of every cell by name, None where missing."""
+    columns = []
+    for axis, codes in zip(table.axes, table.codes.T, strict=True):
+        names = [*map(name_of, cube.levels[axis]), None]
+        columns.append([names[code] for code in codes.tolist()])
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,199 @@
+"""Protected counts: the bounds of rates and of their comparisons, and confidence intervals on top.
+
+Every cell of protected counts is known within a range, and the ranges of cells are independent. A
+rate increases in its successes and decreases in its failures, so that its least and greatest values
+are at corners: all successes at one end of their ranges, all failures at the other. A difference or
+a ratio of two rates of groups that share no row has its ends at corners of both.
+
+The confidence interval is the union of those at all corner tables, at which it is widest or
+furthest out: Wilson's limits move with successes and against failures as the rate does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fairgauge.catalogue.confusion_counts import ConfusionCounts
+from fairgauge.catalogue.statistics import Rate
+from fairgauge.enums import Profile, Status
+from fairgauge.inference.evidence import Comparisons, Evidence
+from fairgauge.inference.interval import Intervals, certainty, insufficient_rows
+from fairgauge.inference.missing_groups import worst_values
+from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.report.estimates import RateValue
+from fairgauge.report.results import Bounds
+from fairgauge.stats.arrays import quotient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Contrast
+    from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.inference.uncertainty import Uncertainty
+    from fairgauge.stats.arrays import Limits
+
+Range: TypeAlias = tuple[ConfusionCounts, ConfusionCounts]
+"""The least and the greatest counts of one side of many comparisons."""
+
+
+def corners(rate: Rate, side: Range) -> list[ConfusionCounts]:
+    """Return the counts with the successes and the failures of a rate at the ends of their ranges.
+
+    Successes and failures are: least and least, least and most, most and least, most and most.
+    """
+    counted = np.array(rate.of.coefficients, dtype=bool)
+    cells = [each.counts(rate.needs) for each in side]
+    return [
+        replace(side[0], cells={**side[0].cells, rate.needs: np.where(counted, of, others)})
+        for of, others in product(cells, cells)
+    ]
+
+
+def rate_bounds(rate: Rate, side: Range) -> Limits:
+    """Return the least and the greatest rate; NaN where there may be no row that it is of."""
+    of_corners = corners(rate, side)
+    empty = rate.size(of_corners[0]) == 0
+    low, high = (rate.value(of_corners[at], Profile.DOCUMENTED) for at in (1, 2))
+    return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+
+
+def contrast_bounds(metric: Contrast, group: Range, reference: Range) -> Limits:
+    """Return the least and the greatest difference or ratio of the rates of disjoint groups.
+
+    NaN where one of both rates may be undefined, and where both may be 0 throughout.
+    """
+    assert isinstance(metric.of, Rate)
+    first, second = (rate_bounds(metric.of, side) for side in (group, reference))
+    if metric.order == "reference - group":
+        first, second = second, first
+    if metric.by == "difference":
+        return first[0] - second[1], first[1] - second[0]
+    low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
+    unknown = np.isnan(first[0]) | np.isnan(second[0]) | np.isnan(low)
+    return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def contrast_intervals(
+    metric: Contrast, group: Range, reference: Range, margin: NDArray[np.bool_], how: Uncertainty
+) -> Intervals:
+    """Return the union of the confidence intervals of a contrast at all corner tables.
+
+    The p-value is the largest at any corner, and 1 where "no difference" agrees with the counts.
+    There is neither where the contrast is undefined at a corner.
+    """
+    assert isinstance(metric.of, Rate)
+    sides = (corners(metric.of, group), corners(metric.of, reference))
+    made = []
+    for ours, theirs in product(*sides):
+        compared = Comparisons(Evidence(ours, ours), Evidence(theirs, theirs), None, margin)
+        value = metric.value(ours, theirs, Profile.DOCUMENTED)
+        made.append(how.anew().of_metric(metric, compared, value))
+    low, high = contrast_bounds(metric, group, reference)
+    p = np.array([each.p for each in made]).max(axis=0)
+    none = (low <= metric.neutral) & (metric.neutral <= high)
+    return replace(_union(made), p=np.where(none & ~np.isnan(p), 1.0, p))
+
+
+def protected_rates(
+    statistics: Sequence[Statistic],
+    side: Range,
+    published: ConfusionCounts,
+    margin: NDArray[np.bool_],
+    how: Uncertainty,
+) -> dict[str, list[RateValue | None]]:
+    """Return statistics of every group by name, with bounds; of what is no rate, why not."""
+    values: dict[str, list[RateValue | None]] = {}
+    for statistic in statistics:
+        if not isinstance(statistic, Rate) or how.spec.profile is Profile.CLARIFY:
+            reason = Reason.of(ReasonCode.PROTECTED)
+            none = RateValue(value=None, status=Status.NOT_APPLICABLE, reason=reason)
+            values[statistic.name] = [none] * len(margin)
+            continue
+        made: list[Intervals] = []
+        for corner in corners(statistic, side):
+            [(intervals, _)] = how.of_rates([statistic], Evidence(corner, corner), margin)
+            rows = insufficient_rows(statistic.size(corner))
+            few = [a or b for a, b in zip(intervals.too_few, rows, strict=True)]
+            made.append(replace(intervals, too_few=few))
+        value, every = statistic.value(published, Profile.DOCUMENTED), _union(made)
+        bounds = rate_bounds(statistic, side)
+        values[statistic.name] = [
+            _rate(float(value[i]), bounds_at(bounds, i), every, i, how.spec.confidence)
+            for i in range(len(margin))
+        ]
+    return values
+
+
+def protected_worst_cases(
+    metric: Contrast, group: Range, reference: Range, unknown: ConfusionCounts, published: Array
+) -> Limits:
+    """Return how far rows without a group could move a contrast from its published value.
+
+    ``unknown`` holds the most rows without a group that there may be. The move is the largest at
+    any corner table: a difference of a difference, a factor of a ratio.
+    """
+    assert isinstance(metric.of, Rate)
+    sides = (corners(metric.of, group), corners(metric.of, reference))
+    lows, highs = [], []
+    for ours, theirs in product(*sides):
+        value = metric.value(ours, theirs, Profile.DOCUMENTED)
+        low, high = worst_values(metric, ours, theirs, unknown)
+        if metric.by == "difference":
+            lows.append(published + low - value)
+            highs.append(published + high - value)
+        else:
+            lows.append(published * quotient(low, value))
+            highs.append(published * quotient(high, value))
+    return _least(lows, -np.inf if metric.by == "difference" else 0.0), _most(highs)
+
+
+def bounds_at(bounds: Limits, at: int) -> Bounds | None:
+    """Return the bounds of one of many comparisons, None where there are none."""
+    low, high = float(bounds[0][at]), float(bounds[1][at])
+    return Bounds(low, high) if low <= high else None
+
+
+def _rate(
+    value: float, bounds: Bounds | None, intervals: Intervals, at: int, level: float
+) -> RateValue:
+    if bounds is None or math.isnan(value):
+        empty = Reason.of(ReasonCode.PROTECTED_EMPTY)
+        return RateValue(value=None, status=Status.UNDEFINED, reason=empty)
+    fields = certainty(intervals, at, level)
+    return RateValue(
+        value=value,
+        bounds=bounds,
+        interval=fields.get("interval"),
+        status=fields["status"],
+        reason=fields["reason"],
+    )
+
+
+def _union(made: Sequence[Intervals]) -> Intervals:
+    """Return intervals that hold all of those made; none where one is missing."""
+    lows, highs = np.array([each.low for each in made]), np.array([each.high for each in made])
+    few = [next(filter(None, each), None) for each in zip(*(m.too_few for m in made), strict=True)]
+    return Intervals(
+        lows.min(axis=0),
+        highs.max(axis=0),
+        np.full_like(lows[0], np.nan),
+        made[0].methods,
+        few,
+        Reason.of(ReasonCode.PROTECTED_UNDEFINED),
+    )
+
+
+def _least(values: Sequence[Array], unknown: float) -> Array:
+    return np.asarray(np.nan_to_num(np.array(values), nan=unknown, posinf=np.inf).min(axis=0))
+
+
+def _most(values: Sequence[Array]) -> Array:
+    return np.asarray(np.nan_to_num(np.array(values), nan=np.inf, posinf=np.inf).max(axis=0))

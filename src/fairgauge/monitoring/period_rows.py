@@ -1,0 +1,50 @@
+"""The rows of every period: how many, which are excluded, and periods with the same counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairgauge.cube.cube import HANDFUL
+from fairgauge.report.monitor_results import PeriodRows
+from fairgauge.resolve.excluded_rows import excluded_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.monitoring.periods import Period
+    from fairgauge.spec.specification import Spec
+
+
+class CountedRows(NamedTuple):
+    """The rows that a cube counts, and the fingerprint of their counts."""
+
+    digest: str
+    rows: int
+    excluded: dict[str, int]
+
+
+def counted_rows(cube: Cube, question: Spec) -> CountedRows:
+    """Return the rows that a cube counts, and those that the question excludes, by reason."""
+    excluded, _ = excluded_rows(cube, question)
+    return CountedRows(cube.digest, cube.rows, {why: n for why, n in excluded.items() if n})
+
+
+def rows_of_periods(
+    periods: Sequence[Period], counted: Sequence[CountedRows]
+) -> Iterator[PeriodRows]:
+    """Yield the rows of every period, with the first period that holds the same counts.
+
+    Periods of a handful of rows may well hold the same counts by coincidence.
+    """
+    first: dict[str, str] = {}
+    for period, held in zip(periods, counted, strict=True):
+        name = str(period)
+        twin = first.setdefault(held.digest, name) if held.rows > HANDFUL else name
+        yield PeriodRows(
+            period=name,
+            start=period.start.isoformat(),
+            rows=held.rows,
+            excluded=held.excluded,
+            same_counts_as=twin if twin != name else None,
+        )

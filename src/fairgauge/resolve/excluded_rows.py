@@ -1,0 +1,55 @@
+"""Excluded rows: which rows of a cube are in no rate or not in all of them, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairgauge.enums import Missing, Profile, Role
+from fairgauge.resolve.group_counts import unknown_levels
+
+if TYPE_CHECKING:
+    from fairgauge.cube.cube import Cube
+    from fairgauge.spec.specification import Spec
+
+
+def excluded_rows(cube: Cube, spec: Spec) -> tuple[dict[str, int], int]:
+    """Count physical rows excluded by reason, and the rows used.
+
+    A row is used when its label and prediction are known and at least one feature is.
+    """
+    reasons = dict(cube.excluded)
+    cluster = cube.plan.axis(Role.CLUSTER)
+    apart = [table for table in cube.tables if cluster not in table.axes]
+    joint = max(apart, key=lambda table: len(table.axes))
+    complete = np.ones(len(joint.codes), dtype=bool)
+    any_feature = np.zeros(len(joint.codes), dtype=bool)
+    for axis in cube.plan.axes:
+        table = cube.marginal([axis])
+        absent = np.append(unknown_levels(axis, cube.levels[axis], spec), True)  # code -1 is last
+        missing = int(table.sums["rows"][absent[table.codes[:, 0]]].sum())
+        known = ~absent[joint.codes[:, joint.axes.index(axis)]] if axis in joint.axes else None
+        if axis.role is Role.FEATURE:
+            kept = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
+            if known is not None:
+                any_feature |= known | kept
+            if missing and not kept:
+                reasons[f"missing {axis.column}"] = missing
+            names = [*axis.names(cube.levels[axis]), ""]
+            left_out = np.isin(names, spec.exclude_groups)[table.codes[:, 0]]
+            if left_out.any():
+                rows = int(table.sums["rows"][left_out].sum())
+                reasons[f"group of {axis.column} that is excluded"] = rows
+        elif axis.role is Role.CANDIDATE:
+            continue  # of other models
+        elif axis.role in (Role.STRATUM, Role.CLUSTER):
+            if missing:
+                reasons[f"missing {axis.role}"] = missing
+        elif missing and spec.profile is not Profile.CLARIFY:
+            name = "score" if axis.bounds else str(axis.role)
+            reasons[f"missing {name}"] = missing
+            if known is not None:
+                complete &= known
+    used = int(joint.sums["rows"][complete & any_feature].sum())
+    return reasons, used

@@ -1,0 +1,75 @@
+"""The words and numbers of a monitor's report, where they were hard to read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from conftest_monitoring import RATIO, asked, cube, day_names, days
+
+import fairgauge as fg
+from fairgauge.render import render
+from fairgauge.render.document_tree import Mark, TimeChart, Unit
+from fairgauge.render.time_charts import placed_times
+
+
+def test_thresholds_are_written_without_rounding_errors():
+    rules = [RATIO | {"groups": group} for group in ("F", "M")]
+    report = fg.monitor(days(3, 9, 0.4), asked(*rules, alpha=0.05))
+    for each in report.comparisons:
+        assert each.threshold == float(f"{365 / each.alpha:.12g}")
+    for kind in ("csv", "openmetrics"):
+        assert not re.search(r"\d\.\d*(0000000|9999999)\d", render(report, kind))
+
+
+def test_truth_and_open_limits_are_cells_that_every_reader_knows():
+    report = fg.monitor(days(3, 9, 0.4), asked(RATIO))
+    for row in csv.DictReader(io.StringIO(render(report, "csv"))):
+        assert (row["tolerated_low"], row["tolerated_high"]) == ("0.8", "")
+        assert (row["alarm"], row["sparse"]) == ("false", "false")
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"at_least": 0.8}, "has been below 0.8 since"),
+        ({"at_most": 0.3}, "has been above 0.3 since"),
+        ({"between": [0.8, 1.25]}, "has been outside 0.8 to 1.25 since"),
+    ],
+)
+def test_an_alarm_names_the_limit_that_was_passed(shifted, limits, words):
+    rule = {"metric": "selection_rate.ratio", "groups": "F", **limits}
+    assert words in fg.monitor(shifted, asked(rule)).alarms[0].says
+
+
+def test_the_headline_mentions_periods_without_counts(shifted):
+    counts = {name: c for name, c in shifted.items() if name != "2026-01-05"}
+    report = fg.monitor(counts, asked(RATIO))
+    headline = "39 days, 2026-01-01 to 2026-02-09 (1 without counts)"
+    assert headline in str(report)
+    assert f"{headline} · made <time" in render(report, "html")
+
+
+def test_the_time_axis_names_periods_between_its_ends():
+    report = fg.monitor(days(40, 99, 0.4), asked(RATIO))
+    html = render(report, "html")
+    names = html.partition('class="time-names"')[2].partition("</svg>")[0]
+    assert re.findall(r">([\d-]+)<", names) == [day_names(40)[i] for i in (0, 13, 26, 39)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 400])
+@pytest.mark.parametrize("name", ["2026-11-{}", "2026-11-20T{}:00Z"])
+def test_named_periods_are_distinct_and_have_both_ends(count, name):
+    times = tuple(name.format(i) for i in range(count))
+    placed = placed_times(TimeChart("t", times, tuple(Mark(0.5) for _ in times), Unit.PERCENT))
+    shown = [each.label for each in placed.times]
+    assert len(set(shown)) == len(shown) <= 4
+    assert set(times[:1] + times[-1:]) <= set(shown)
+    assert [each.at for each in placed.times] == sorted(each.at for each in placed.times)
+
+
+def test_names_of_authors_are_spelt_as_they_are():
+    report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
+    assert "Grünwald" in render(report, "html")

@@ -1,0 +1,101 @@
+"""The specification of a monitor: what is refused before anything is counted."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from fairgauge.catalogue.catalogue import METRICS
+from fairgauge.cli import main
+from fairgauge.errors import SpecError
+from fairgauge.monitoring.monitor_spec import SETTINGS, read_monitor_spec
+from fairgauge.monitoring.spec_schema import schema
+from fairgauge.spec.needs import unmet_need
+from fairgauge.spec.specification import ask
+
+LABELS_ALONE = {"label": "approved", "positive": 1, "sensitive": "sex"}
+
+
+def fairgauge(*args):
+    return CliRunner().invoke(main, [str(each) for each in args], catch_exceptions=False)
+
+
+def test_a_rule_that_can_never_be_evaluated_is_refused(tmp_path):
+    (tmp_path / "day.csv").write_text("sex,approved\nF,1\nF,0\nM,1\nM,0\n")
+    (tmp_path / "monitor.toml").write_text(
+        'label = "approved"\npositive = 1\nsensitive = "sex"\n'
+        '[[monitor.rules]]\nmetric = "selection_rate.ratio"\nat_least = 0.8\n'
+    )
+    result = fairgauge("monitor", "run", tmp_path / "history", tmp_path / "day.csv",
+                       "--period", "2026-11-01", "-c", tmp_path / "monitor.toml")  # fmt: skip
+    assert result.exit_code == 2
+    assert "monitor.rules[0].metric" in result.output
+    assert "add prediction (--prediction COL)" in result.output
+    assert not (tmp_path / "history").exists()
+
+
+def test_a_rule_is_accepted_exactly_where_its_metric_has_what_it_needs():
+    question = ask(**LABELS_ALONE)
+    for metric in METRICS:
+        asked = LABELS_ALONE | {"monitor": {"rules": [{"metric": metric.name, "at_most": 0.5}]}}
+        if unmet_need(metric, question) is None:
+            assert read_monitor_spec(asked).rules[0].metric == metric.name
+            continue
+        with pytest.raises(SpecError) as error:
+            read_monitor_spec(asked)
+        assert [each.path for each in error.value.problems] == ["monitor.rules[0].metric"]
+
+
+CONFIG = """
+label = "approved"
+prediction = "predicted"
+positive = 1
+sensitive = "sex"
+[monitor]
+horizon = 100
+labels = "later"
+start = "2026-11-01"
+rules = [{metric = "selection_rate.ratio", at_least = 0.8, groups = ["F"]}, "DPPL <= 0.1"]
+"""
+WRONG = {
+    "horizon = 100": "horizon = 0",
+    'labels = "later"': 'labels = "late"',
+    "at_least = 0.8": "at_leat = 0.8",
+    "start =": "begin =",
+}
+
+
+def validated(tmp_path, text):
+    """Return the result of validating a specification file, and what its schema objects to."""
+    (tmp_path / "day.csv").write_text("sex,approved,predicted\nF,1,1\nF,0,0\nM,1,1\nM,0,1\n")
+    config = tmp_path / "monitor.toml"
+    config.write_text(text)
+    made = json.loads(fairgauge("schema", "spec").output)
+    jsonschema.Draft202012Validator.check_schema(made)
+    objections = jsonschema.Draft202012Validator(made).iter_errors(tomllib.loads(text))
+    return fairgauge("validate", tmp_path / "day.csv", "-c", config), list(objections)
+
+
+def test_the_table_of_a_monitor_is_valid_in_both_checks(tmp_path):
+    result, objections = validated(tmp_path, CONFIG)
+    assert (result.exit_code, objections) == (0, [])
+    assert "monitored  selection_rate.ratio >= 0.8" in result.output
+
+
+@pytest.mark.parametrize("right", WRONG)
+def test_a_mistake_in_the_table_of_a_monitor_fails_both_checks(tmp_path, right):
+    result, objections = validated(tmp_path, CONFIG.replace(right, WRONG[right]))
+    assert result.exit_code == 2
+    assert "monitor." in result.output
+    assert objections
+
+
+def test_the_schema_gives_the_defaults_of_a_monitor():
+    table = schema()["properties"]["monitor"]["properties"]
+    defaults = {name: each["default"] for name, each in table.items() if name != "rules"}
+    spec = read_monitor_spec({**LABELS_ALONE, "monitor": {"rules": ["DPL <= 0.1"]}})
+    assert defaults == {name: getattr(spec, name) for name in SETTINGS}

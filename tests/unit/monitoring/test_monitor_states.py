@@ -1,0 +1,74 @@
+"""The states of a monitor, and how OpenMetrics and JUnit distinguish them."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+
+import fairgauge as fg
+from fairgauge.enums import Outcome
+from fairgauge.render import render
+from fairgauge.report.monitor_results import MonitorState
+
+
+def without_labels() -> dict[str, fg.Cube]:
+    """Return two days of which no row of the last ten has its label."""
+    rows = pd.DataFrame(
+        {"sex": ["F"] * 50 + ["M"] * 50, "label": [1.0] * 90 + [None] * 10,
+         "prediction": [1, 0] * 50}
+    )  # fmt: skip
+    return {name: fg.count(rows, **QUESTION) for name in day_names(2)}
+
+
+def states(text: str, name: str) -> list[str]:
+    """Return the states that a gauge of OpenMetrics has the value 1 for."""
+    return re.findall(rf'^{name}{{.*state="([^"]*)"}} 1$', text, re.MULTILINE)
+
+
+RECALL = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
+BALANCED = {"metric": "balanced_accuracy.difference", "between": [-0.1, 0.1], "groups": "F"}
+CASES = {
+    MonitorState.ALARM: (days(40, 25, 0.22), RATIO),
+    MonitorState.NO_ALARM: (days(3, 9, 0.4), RATIO),
+    MonitorState.INSUFFICIENT: ({day_names(1)[0]: cube(3, of=6)}, RATIO),
+    MonitorState.WAITING: (without_labels(), RECALL),
+}
+
+
+@pytest.mark.parametrize("state", list(CASES))
+def test_openmetrics_distinguishes_every_state(state):
+    counts, rule = CASES[state]
+    report = fg.monitor(counts, asked(rule, labels="later"))
+    text = render(report, "openmetrics")
+    assert [each.state for each in report.comparisons] == [state]
+    assert states(text, "fairgauge_state") == [state]
+    assert states(text, "fairgauge_monitor_state") == [state]
+    assert len(re.findall(r"^fairgauge_state{", text, re.MULTILINE)) == len(MonitorState)
+    outcomes = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PASS}
+    assert report.verdict is outcomes.get(state, Outcome.INCONCLUSIVE)
+    assert str(state).upper() in str(report)
+
+
+def test_openmetrics_has_a_state_and_a_time_without_comparisons():
+    nobody = {"metric": "selection_rate.ratio", "at_least": 0.8, "groups": "X"}
+    report = fg.monitor({"2026-01-01": cube(40)}, asked(nobody))
+    assert not report.comparisons
+    text = render(report, "openmetrics")
+    assert states(text, "fairgauge_monitor_state") == ["insufficient data"]
+    moment = 1_767_225_600.0  # 2026-01-01T00:00:00Z
+    assert f'fairgauge_last_period_timestamp_seconds{{model="counts"}} {moment}' in text
+    assert "last_period_timestamp" not in render(fg.monitor({}, asked(nobody)), "openmetrics")
+
+
+@pytest.mark.parametrize("rule", [RECALL, BALANCED], ids=["counts", "intervals"])
+def test_a_rule_that_waits_for_labels_says_so(rule):
+    report = fg.monitor(without_labels(), asked(rule, labels="later"))
+    assert report.comparisons[0].state is MonitorState.WAITING
+    skipped = ET.fromstring(render(report, "junit")).find(".//skipped")
+    assert skipped is not None
+    assert "waiting for labels" in skipped.get("message", "")
+    assert "insufficient" not in skipped.get("message", "")

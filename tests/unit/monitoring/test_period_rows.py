@@ -1,0 +1,71 @@
+"""The rows of every period: excluded ones, and periods that hold the same counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names
+
+import fairgauge as fg
+
+
+def day(seed: int, without_group: float = 0.1, without_label: float = 0.2) -> pd.DataFrame:
+    """Return 200 rows, some without a group and some without a label."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 200).astype(object),
+            "label": rng.integers(0, 2, 200).astype(float),
+            "prediction": rng.integers(0, 2, 200),
+        }
+    )
+    rows.loc[rng.random(200) < without_group, "sex"] = None
+    rows.loc[rng.random(200) < without_label, "label"] = None
+    return rows
+
+
+def test_excluded_rows_are_those_of_an_audit_of_every_period(tmp_path):
+    days = {name: day(i) for i, name in enumerate(day_names(4))}
+    history = fg.History(tmp_path / "history")
+    audited = {}
+    for name, rows in days.items():
+        history.add(name, fg.count(rows, **QUESTION))
+        audited[name] = fg.audit(rows, **QUESTION).data
+        report = fg.monitor(history, asked(RATIO))  # from the fold, but for the last period
+    assert [(each.period, each.rows, each.excluded) for each in report.rows] == [
+        (name, 200, {why: n for why, n in data.excluded.items() if n})
+        for name, data in audited.items()
+    ]
+    totals = sum((Counter(data.excluded) for data in audited.values()), Counter())
+    last = audited[day_names(4)[-1]].excluded
+    assert totals["missing sex"] > 0
+    for kind in ("text", "html"):
+        from fairgauge.render import render
+
+        shown = " ".join(render(report, kind).replace("\u2028", " ").split())
+        for why in ("missing sex", "missing label"):
+            assert f"{totals[why]} of 800 rows ({why}), {last[why]} of 200 in 2026-01-04." in shown
+    written = json.loads(report.to_json())["rows"][-1]
+    assert written["excluded"] == dict(last)
+
+
+def test_a_report_without_excluded_rows_mentions_none():
+    report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
+    assert report.rows[0].excluded == {}
+    assert "Excluded" not in str(report)
+
+
+@pytest.mark.parametrize(("size", "twin"), [(4, None), (40, "2026-01-01")])
+def test_the_same_counts_are_reported_unless_a_coincidence_explains_them(size, twin):
+    counts = {
+        name: cube(size // 4, of=size // 2, others=size // 4, size=size // 2)
+        for name in day_names(2)
+    }
+    report = fg.monitor(counts, asked(RATIO))
+    assert [each.same_counts_as for each in report.rows] == [None, twin]
+    noted = "hold the counts of an earlier one: 2026-01-02 (those of 2026-01-01)"
+    assert (noted in " ".join(str(report).split())) == (twin is not None)

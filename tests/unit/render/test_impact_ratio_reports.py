@@ -1,0 +1,200 @@
+"""Reports of impact ratios alone: what a reader who must publish or judge one is told."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import polars as pl
+import pytest
+
+import fairgauge as fg
+import sample_reports
+from fairgauge.enums import DiagnosticCode
+from fairgauge.render import question, render
+from fairgauge.render.diagnostic_sentences import describe_diagnostic
+
+CELLS = {
+    ("Female", "White"): (300, 600), ("Male", "White"): (330, 600),
+    ("Female", "Black"): (150, 420), ("Male", "Black"): (160, 400),
+    ("Female", "Asian"): (180, 350), ("Male", "Asian"): (190, 340),
+    ("Female", "Native"): (9, 20), ("Male", "Native"): (12, 33),
+    (None, "White"): (20, 60), ("Male", None): (22, 40),
+}  # fmt: skip
+
+
+def applicants():
+    return pl.DataFrame(
+        [
+            {"sex": sex, "race": race, "hired": int(i < selected), "score": i / n}
+            for (sex, race), (selected, n) in CELLS.items()
+            for i in range(n)
+        ]
+    )
+
+
+@functools.cache
+def report():
+    return fg.audit(
+        applicants(),
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+        preset="nyc-ll144",
+        rules=["selection_rate.ratio >= 0.8"],
+    )
+
+
+def shown(of=None, format_="text"):
+    options = {"width": 100} if format_ == "text" else {}
+    return " ".join(render(of or report(), format_, **options).split())
+
+
+def test_findings_are_made_of_ratios_where_only_ratios_are_asked():
+    """A small group is no reason to leave significant ratios unstated."""
+    text = shown()
+    assert "2. Black (race) is selected less often than Asian: 37.8% vs 53.6% (ratio 0.71," in text
+    assert "1. Female & Black (sex*race) is selected less often than Male & Asian" in text
+    assert "Native (race), n = 53" in text
+
+
+def test_ratios_and_differences_have_the_same_findings():
+    both = fg.audit(
+        applicants(),
+        prediction="hired",
+        positive=1,
+        sensitive=["sex", "race"],
+        reference="best",
+        intersections=[("sex", "race")],
+        metrics=["selection_rate.difference", "selection_rate.ratio"],
+        min_share=0.02,
+    )
+    for group in ("Black (race)", "Female & Black (sex*race)", "Female (sex)"):
+        assert f"{group} is selected less often than" in shown(both)
+        assert f"{group} is selected less often than" in shown()
+
+
+def test_the_reference_is_the_best_of_the_groups_that_are_large_enough():
+    assert (
+        "the group with the most favourable rate among groups of at least 2% of the rows" in shown()
+    )
+    few = fg.audit(
+        applicants(), prediction="hired", positive=1, sensitive="race", reference="best", min_n=60
+    )
+    assert "the most favourable rate among groups of at least 60 rows" in shown(few)
+
+
+def test_groups_below_the_smallest_share_are_named_with_it():
+    text = shown()
+    assert "Insufficient data for any conclusion" not in text
+    assert "Native (race), n = 53, below the minimum of 57 (2% of 2,823)" in text
+
+
+def test_one_small_group_has_one_minimum():
+    for each in report().estimates:
+        if "Native" in str(each.group):
+            assert "below 20" not in each.says
+            assert "below the minimum of" in each.says
+
+
+def test_no_difference_is_stated_of_comparisons_with_the_reference():
+    cells = {"a": (500, 1_000), "b": (460, 1_000), "c": (535, 1_000), "d": (500, 1_000)}
+    of = fg.audit(
+        fg.confusion("g", {k: {"tp": x, "fn": n - x} for k, (x, n) in cells.items()}),
+        reference={"g": "a"},
+        metrics=["selection_rate.difference"],
+    )
+    assert any(pair.significant for pair in of.pairs)
+    text = shown(of)
+    assert "difference in selection rate between a and any other group of g" in text
+    assert "But 1 of 6 pairs of groups of g differs statistically significantly" in text
+
+
+@pytest.mark.parametrize("format_", ["html", "markdown"])
+def test_the_ratio_of_the_reference_is_marked_as_such(format_):
+    text = render(report(), format_)
+    row = "| Asian | 690 | 53.6 | reference |" if format_ == "markdown" else ">reference<"
+    assert row in text
+
+
+def test_an_undecided_rule_names_the_rows_without_a_group():
+    """Of 0.91 with a confidence interval above 0.8 it is not obvious why nothing is decided."""
+    of = fg.audit(
+        applicants().vstack(
+            applicants().head(400).with_columns(pl.lit(None, pl.String).alias("sex"))
+        ),
+        prediction="hired",
+        positive=1,
+        sensitive="sex",
+        reference="best",
+        rules=["selection_rate.ratio >= 0.8"],
+        metrics=["selection_rate.ratio"],
+    )
+    undecided = "INCONCLUSIVE for Female (0.91, CI 0.84 to 0.98; 460 rows without sex could"
+    assert f"{undecided} change it)" in shown(of)
+
+
+def test_charts_and_legends_of_ratios_do_not_speak_of_differences():
+    whole = shown(format_="html")
+    assert "Charts of differences" not in whole
+    assert "Charts of ratios to Male, metric by metric" in whole
+    assert "differences in pp" not in whole
+    assert "diff." not in shown()
+    assert "differences in pp" in shown(sample_reports.several(), "html")
+
+
+def test_the_number_of_unknowns_stands_in_the_lead_of_a_preset():
+    numbers = "Of unknown category: 60 rows in sex, 40 rows in race, 100 rows in sex*race."
+    assert numbers in shown()
+    assert numbers in question.lead(report())
+
+
+def test_the_table_of_excluded_rows_has_the_intersection():
+    assert "<td>missing sex or race (sex*race)</td><td>100</td>" in _plain_cells(
+        shown(format_="html")
+    )
+
+
+def _plain_cells(html):
+    return re.sub(r"<(td|th)[^>]*>", r"<td>", html).replace("</th>", "</td>")
+
+
+def test_p_values_are_called_adjusted_where_they_are():
+    whole = shown(format_="html").replace("\N{NO-BREAK SPACE}", " ")
+    assert "adjusted p = 0.016" in whole
+    assert ">p = 0.016" not in whole
+
+
+def test_charts_state_which_intervals_they_have():
+    """One number has one interval, or the report states what distinguishes the two."""
+    together = "The confidence intervals hold for all groups together (simultaneous)."
+    alone = "Each confidence interval is of one comparison by itself"
+    best = shown(format_="html")
+    assert together in best
+    assert "simultaneous 95% CI 0.62 to 0.81" in best
+    several = shown(sample_reports.several(), "html")
+    assert together in several
+    assert alone in several
+
+
+def test_scores_alone_are_not_said_to_have_a_positive_value():
+    scored = fg.audit(
+        applicants(), score="score", sensitive="race", preset="nyc-ll144", score_range=(0, 1)
+    )
+    text = shown(scored)
+    assert "1 or true" not in text
+    assert "score is > the median of the scores (0.4983)" in text
+    assert "1 or true" not in shown(scored, "html")
+
+
+def test_a_range_that_small_groups_make_is_not_evidence_of_a_difference():
+    cells = {"a": (800, 1_000), "b": (500, 1_000)} | {f"t{i}": (1, 2) for i in range(12)}
+    of = fg.audit(fg.confusion("g", {k: {"tp": x, "fn": n - x} for k, (x, n) in cells.items()}))
+    (stated,) = {
+        describe_diagnostic(each)
+        for each in of.diagnostics
+        if each.code is DiagnosticCode.HOMOGENEITY and each["rate"] == "selection_rate"
+    }
+    assert "differs statistically significantly" in stated
+    assert "are expected under no difference" not in stated
+    assert "0.0 pp" not in stated
