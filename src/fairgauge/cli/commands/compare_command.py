@@ -31,7 +31,7 @@ _EXIT_CODES = {
 @click.command("compare", short_help="Compare two reports, or models on the same rows.")
 @click.argument("data", nargs=-1, required=True)
 @question
-@where
+@where()
 @format_option("comparison")
 @output_option("comparison")
 @click.option(

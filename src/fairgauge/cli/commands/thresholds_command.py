@@ -31,7 +31,7 @@ _NONE_FOUND = 1
     help="Rate of all rows that may be worse by a margin at most (default 'accuracy within 0.01').",
 )
 @question
-@where
+@where()
 @format_option("thresholds")
 @output_option("thresholds")
 def command(
