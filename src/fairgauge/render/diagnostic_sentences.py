@@ -122,7 +122,7 @@ def _homogeneity(d: Diagnostic) -> str:
 def _shows_a_difference(d: Diagnostic) -> bool:
     """Return whether the range over groups exceeds what is expected under no difference.
 
-    Tiny groups alone make both as wide: then they do not explain why the test is significant.
+    Tiny groups alone make both as wide: then they do not show why the test is significant.
     """
     return bool(d["range"] > d["expected_range"] and d.get("between_sd") != 0)
 
