@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet
 
@@ -88,17 +87,23 @@ def fisher_product(alpha: ArrayLike) -> Array:
     0.05
     """
     (error,) = floats(alpha)
+    from scipy import special  # when needed
+
     root: Array = np.real(special.lambertw(-error / np.e, k=-1))
     return np.asarray(np.exp(1 + root))
 
 
 def _lowest(x: Array, n: Array, tail: Array) -> Array:
     """Return Clopper and Pearson's lower limit with an error of ``tail``."""
+    from scipy import special  # when needed
+
     inside = special.betaincinv(np.maximum(x, 1e-9), n - x + 1, tail)
     return np.where(x > 0, inside, 0.0)
 
 
 def _highest(x: Array, n: Array, tail: Array) -> Array:
     """Return Clopper and Pearson's upper limit with an error of ``tail``."""
+    from scipy import special  # when needed
+
     inside = special.betainccinv(x + 1, np.maximum(n - x, 1e-9), tail)
     return np.where(x < n, inside, 1.0)

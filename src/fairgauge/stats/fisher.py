@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import fisher_exact
 
 from fairgauge.stats.arrays import Array, whole
 
@@ -39,6 +38,8 @@ def fisher(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Array:
     >>> round(float(fisher(48, 80, 12, 40)), 4), round(float(fisher(3, 20, 1, 10)), 4)
     (0.0034, 1.0)
     """
+    from scipy.stats import fisher_exact
+
     counts = np.stack(whole("Fisher's test", x1, n1, x2, n2), axis=-1).astype(np.int64)
     p = [
         fisher_exact([[a, m - a], [b, n - b]]).pvalue

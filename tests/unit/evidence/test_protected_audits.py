@@ -9,7 +9,6 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from fairgauge.models import compare_models
 
 import fairgauge as fg
 from fairgauge.enums import Outcome, Status
@@ -215,7 +214,7 @@ def test_what_takes_exact_counts_refuses_protected_ones():
     asked = {**ASKED, "candidate": "q"}
     safe = fg.protect(fg.count(rows, count="n", **asked), 10)
     with pytest.raises(CubeError, match="exact counts"):
-        compare_models(safe)
+        fg.compare(safe)
     with pytest.raises(CubeError, match="exact counts"):
         fg.monitor(
             {"2026-01": safe},
