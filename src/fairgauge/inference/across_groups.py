@@ -17,6 +17,7 @@ from fairgauge.catalogue.cells import ALL, TN, TP
 from fairgauge.catalogue.inequality import BENEFITS, InequalityPart
 from fairgauge.enums import IntervalMethod
 from fairgauge.inference.cluster_jackknife import effective_clusters, effective_number
+from fairgauge.inference.contrast_intervals import expected_count
 from fairgauge.inference.evidence import CellCount, generator
 from fairgauge.inference.group_intervals import of_share
 from fairgauge.inference.interval import (
@@ -39,11 +40,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairgauge.catalogue.across import GroupSpread
     from fairgauge.catalogue.cells import Array
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import Clusters
     from fairgauge.inference.evidence import Evidence
-    from fairgauge.inference.interval import Sparseness
+    from fairgauge.inference.interval import MappedProportion, Sparseness
     from fairgauge.inference.uncertainty import Uncertainty
     from fairgauge.stats.arrays import Limits
 
@@ -60,6 +62,19 @@ class SlotIntervals(NamedTuple):
     methods: Methods
     reason: Reason | None = None
     sparse: Sparseness | None = None
+    shares: tuple[MappedProportion, ...] = ()
+
+    def expected(self, spread: GroupSpread) -> Array:
+        """Return the smallest count expected in the two groups that every slot compares."""
+        slots = np.arange(len(spread.first))
+        expected = np.full(len(slots), np.inf)
+        for share in self.shares:
+            x, n = (each.reshape(len(slots), -1) for each in (share.x, share.n))
+            one, two = (
+                (x[slots, group], n[slots, group]) for group in (spread.first, spread.second)
+            )
+            expected = np.fmin(expected, expected_count(one, two))
+        return np.where(spread.first == spread.second, np.inf, expected)
 
 
 @singledispatch
@@ -81,7 +96,7 @@ def across_interval(
 def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
     made = _spread(metric, groups_interval, slots, how.spec.confidence)
-    return made._replace(sparse=groups_interval.sparse)
+    return made._replace(sparse=groups_interval.sparse, shares=groups_interval.shares)
 
 
 def _spread(
@@ -125,7 +140,8 @@ def _(metric: Joint, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIn
     else:
         joined = limits.max(axis=0) if metric.neutral == 0 else limits.min(axis=0)
     methods = (IntervalMethod.SIMULTANEOUS_PARTS, *parts[0].methods)
-    return SlotIntervals((joined[0], joined[1]), methods, sparse=parts[0].sparse)
+    shares = tuple(share for part in parts for share in part.shares)
+    return SlotIntervals((joined[0], joined[1]), methods, sparse=parts[0].sparse, shares=shares)
 
 
 @across_interval.register(DifferentialFairness)

@@ -301,15 +301,19 @@ def _against_whole(metric: Contrast, compared: Comparisons, low: Array, high: Ar
     return low, high
 
 
+def expected_count(one: tuple[Array, Array], two: tuple[Array, Array]) -> Array:
+    """Return the smallest count expected of two proportions x / n that do not differ."""
+    with np.errstate(invalid="ignore"):
+        pooled = quotient(one[0] + two[0], one[1] + two[1])
+        return np.asarray(np.minimum(one[1], two[1]) * np.minimum(pooled, 1 - pooled))
+
+
 def insufficient_sides(ours: StatisticInterval, theirs: StatisticInterval) -> list[Reason | None]:
     """Return where a denominator is below 20, or an expected count below 5."""
     both = ours.n, theirs.n
     expected = np.full(len(ours.n), np.inf)
     for one, two in zip(ours.shares, theirs.shares, strict=True):
-        with np.errstate(invalid="ignore"):
-            pooled = quotient(one.x + two.x, one.n + two.n)
-            rarer = np.minimum(pooled, 1 - pooled)
-            expected = np.fmin(expected, np.minimum(one.n, two.n) * rarer)
+        expected = np.fmin(expected, expected_count((one.x, one.n), (two.x, two.n)))
     if ours.clusters is None or theirs.clusters is None:
         rows = insufficient_rows(both, expected)
         if ours.sparse is None or theirs.sparse is None:

@@ -243,6 +243,8 @@ class Uncertainty:
             made = across_interval(metric, groups, slots, self)
         except NoInterval as refused:
             return Intervals(none, none, none, [()] * slots, too_few, refused.reason)
+        expected = insufficient_rows(np.full(slots, np.inf), made.expected(spread))
+        too_few = [a or b for a, b in zip(too_few, expected, strict=True)]
         if made.sparse is not None:
             few = zip(made.sparse.insufficient(), rows.ravel().tolist(), strict=True)
             held = np.array([why if n > 0 else None for why, n in few], dtype=object)
