@@ -64,7 +64,7 @@ def check(
         commas), ``n``, ``selected``, ``rate``, ``ratio``.
     min_share : share in [0, 1), default 0.02
         A category of a smaller share of the people is never the reference that ratios are computed
-        to, and need not have a ratio.
+        to, and need not have a ratio; nor is one of fewer than 20 people.
     confidence : share in (0, 1), default 0.95
 
     Returns
@@ -332,7 +332,7 @@ def _group(
     if intervals is None or verdicts is None or reference is None:
         return replace(plain, ratio=_printed_ratio(row, highest_rate))
     if row is reference:
-        return replace(plain, ratio=1.0, is_reference=True)
+        return replace(plain, ratio=1.0 if row.share else None, is_reference=True)
     if row not in counted:
         return plain
     estimate = next((each for each in intervals.estimates if each.group == row.name), None)

@@ -254,6 +254,7 @@ class DiagnosticCode(StrEnum):
     OVERRIDES = "overrides"  # options
     COUNTED_AS = "counted_as"  # verdicts, outcome
     ASSUMED_POSITIVE = "assumed_positive"  # column, value, others
+    PREDICTION_NOT_A_LABEL = "prediction_not_a_label"  # column, label, values, rows
     PREDICTION_IS_LABEL = "prediction_is_label"  # column, label, rows
     SINGLE_ROW_GROUPS = "single_row_groups"  # groups, single
     MISSING_MARKER = "missing_marker"  # value, rows

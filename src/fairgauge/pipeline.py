@@ -24,6 +24,7 @@ from fairgauge.resolve.data_checks import (
     limits_outside_range,
     missing_markers,
     prediction_is_label,
+    predictions_that_are_no_label,
     same_names,
     single_row_groups,
     unmatched_groups,
@@ -122,7 +123,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
             *_overrides(data, spec),
             *_notes(measured.task, excluded, stated=bool(options.get("task"))),
             *assumed_positive(cube, spec, measured.task),
-            *_likely_mistakes(cube, spec),
+            *_likely_mistakes(cube, spec, measured.task),
             *_repeated(source, spec),
             *measured.diagnostics,
             *false_fail_notes(measured, spec),
@@ -297,11 +298,13 @@ def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
     return [Diagnostic.note(DiagnosticCode.OVERRIDES, options=tuple(changed))] if changed else []
 
 
-def _likely_mistakes(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+def _likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
     """Warn of values that suggest that something else was meant."""
     if cube.min_cell is None:  # few errors may be rounded to none
         yield from prediction_is_label(cube, spec)
     yield from single_row_groups(cube, spec)
+    if task is Task.BINARY:
+        yield from predictions_that_are_no_label(cube, spec)
     yield from missing_markers(cube, spec)
     yield from same_names(cube, spec)
     yield from limits_outside_range(spec)

@@ -254,3 +254,21 @@ def test_the_limit_of_classes_can_be_moved():
     asked = {"label": "y", "sensitive": "g"}
     with pytest.raises(fg.SpecError, match="column 'y' has 4 classes, more than 3"):
         fg.audit(classes(4), max_classes=3, **asked)
+
+
+def test_a_prediction_that_no_label_has_is_warned_of():
+    data = pl.DataFrame({"y": ["yes", "no"] * 40, "p": ["yes", "no", "maybe", "yes"] * 20,
+                         "s": ["a", "b", "b", "a"] * 20})  # fmt: skip
+    asked = {"label": "y", "prediction": "p", "sensitive": "s", "positive": "yes"}
+    (warned,) = [
+        each
+        for each in fg.audit(data, **asked).diagnostics
+        if each.code is DiagnosticCode.PREDICTION_NOT_A_LABEL
+    ]
+    assert (warned["rows"], warned["values"]) == (20, ("maybe",))
+    assert "20 rows have a value in 'p' that the label 'y' never has ('maybe')" in warned.message
+    clean = data.with_columns(p=pl.col("y"))
+    one_class = data.with_columns(y=pl.lit("no"), p=pl.col("y"))
+    for table in (clean, one_class):
+        codes = {each.code for each in fg.audit(table, **asked).diagnostics}
+        assert DiagnosticCode.PREDICTION_NOT_A_LABEL not in codes

@@ -96,7 +96,9 @@ def across_interval(
 def _(metric: Spread, evidence: Evidence, slots: int, how: Uncertainty) -> SlotIntervals:
     groups_interval = how.statistic_interval(metric.of, evidence, _margin(evidence, slots))
     made = _spread(metric, groups_interval, slots, how.spec.confidence)
-    return made._replace(sparse=groups_interval.sparse, shares=groups_interval.shares)
+    compares = metric.by in ("largest_gap", "smallest_ratio")
+    shares = groups_interval.shares if compares else ()
+    return made._replace(sparse=groups_interval.sparse, shares=shares)
 
 
 def _spread(

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from fairgauge.report.results import Interval
 
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
+_FEWEST = 20
+"""The people below which a group is never chosen as the reference by the data."""
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their last "
     "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
@@ -91,7 +93,7 @@ def _limit(check: Check) -> Iterator[str]:
     if check.limit is None:
         return
     if not check.counted:
-        yield "No table has the counts of selected people, so that no ratio has an interval."
+        yield "No ratio has an interval: it takes counts of people and of selected people, above 0."
         return
     yield (
         f"Ratios are held against {check.limit:g}. The {100 * check.level:.4g}% confidence "
@@ -168,9 +170,9 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
     if table.reference is not None:
-        share = f"{100 * check.min_share:g}% of the people"
+        share = f"{100 * check.min_share:g}% of the people and at least {_FEWEST} people"
         name = called(table.reference)
-        words = f"{name}: the highest selection rate among categories of at least {share}"
+        words = f"{name}: the highest selection rate among categories with at least {share}"
         yield "reference", words
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)

@@ -217,6 +217,16 @@ def _assumed_positive(d: Diagnostic) -> str:
     )
 
 
+def _prediction_not_a_label(d: Diagnostic) -> str:
+    rows = d["rows"]
+    noun = plural(len(d["values"]), "a value", "values")
+    return (
+        f"{rows:,} {plural(rows, 'row has', 'rows have')} {noun} in {quote(d['column'])} that the "
+        f"label {quote(d['label'])} never has ({listing(d['values'])}); they count as not "
+        "favourable. If they mean that there is no prediction, leave them empty"
+    )
+
+
 def _prediction_is_label(d: Diagnostic) -> str:
     if d["column"] == d["label"]:
         return f"label and prediction are the same column, {quote(d['column'])}: every error is 0"
@@ -330,6 +340,7 @@ _DESCRIBED: dict[DiagnosticCode, Callable[[Diagnostic], str]] = {
     DiagnosticCode.COUNTED_AS: _counted_as,
     DiagnosticCode.ASSUMED_POSITIVE: _assumed_positive,
     DiagnosticCode.PREDICTION_IS_LABEL: _prediction_is_label,
+    DiagnosticCode.PREDICTION_NOT_A_LABEL: _prediction_not_a_label,
     DiagnosticCode.SINGLE_ROW_GROUPS: _single_row_groups,
     DiagnosticCode.MISSING_MARKER: _missing_marker,
     DiagnosticCode.SAME_NAMES: _same_names,

@@ -38,6 +38,7 @@ _MISSING_MARKERS = {
 }
 _FEWEST_ROWS = 20
 """Rows below which a prediction may well equal the label in each."""
+_CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 
@@ -105,6 +106,33 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             column=spec.prediction,
             label=spec.label,
             rows=counted,
+        )
+
+
+def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
+    """Warn of predictions of a binary model that no label has: they count as not favourable."""
+    label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
+    if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
+    strange = [
+        not any(matches(value, each) for each in labels) for value in cube.levels[prediction]
+    ]
+    if len(cube.levels[label]) < _CLASSES or not any(strange):
+        return  # where the labels are of one class, the other is known from predictions alone
+    table = cube.marginal([prediction])
+    held = np.append(strange, False)[table.codes[:, 0]]  # code -1 is missing
+    rows = int(table.sums["rows"][held].sum())
+    if rows:
+        values = [
+            name_of(v) for v, odd in zip(cube.levels[prediction], strange, strict=True) if odd
+        ]
+        yield Diagnostic.warning(
+            DiagnosticCode.PREDICTION_NOT_A_LABEL,
+            column=spec.prediction,
+            label=spec.label,
+            values=tuple(values),
+            rows=rows,
         )
 
 

@@ -192,3 +192,15 @@ def test_what_is_possible_holds_the_ratio_of_a_category_too_small_to_be_the_refe
     low, high = found["C"].possible
     assert low < found["C"].ratio < high
     assert found["A"].possible[1] == 1.0
+
+
+def test_nobody_selected_gives_no_ratio_and_no_false_reason():
+    found = fg.check("group,n,hired\nA,80,0\nB,40,0\n", limit=0.8)
+    assert [group.ratio for group in found.tables[0].groups] == [None, None]
+    assert "takes counts of people and of selected people, above 0" in str(found)
+
+
+def test_the_reference_is_described_with_both_minimums():
+    found = fg.check("group,n,hired\nA,80,48\nB,40,12\nC,3,3\n")
+    assert found.tables[0].reference == "A"
+    assert "at least 2% of the people and at least 20 people" in " ".join(str(found).split())
