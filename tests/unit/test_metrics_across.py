@@ -93,3 +93,5 @@ def test_the_extreme_pair_needs_what_its_comparison_needs(metric):
     reasons = {each.metric: each.reason.code for each in report.estimates}
     assert set(reasons.values()) == {"few_expected"}
     assert str(report.verdicts[0].outcome) == "not_evaluated"
+    lowest = fg.audit(counts, metrics=["selection_rate.minimum"]).estimates[0]
+    assert lowest.reason is None

@@ -183,7 +183,7 @@ def test_rates_without_counts_have_ratios_and_no_interval():
     assert table.groups[1].ratio == pytest.approx(0.30 / 0.52)
     assert table.groups[1].interval is None
     assert found.verdict is Outcome.INCONCLUSIVE
-    assert "no ratio has an interval" in str(found)
+    assert "No ratio has an interval" in str(found)
 
 
 def test_what_is_possible_holds_the_ratio_of_a_category_too_small_to_be_the_reference():
