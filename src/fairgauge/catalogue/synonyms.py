@@ -104,7 +104,7 @@ _VERTEX: Mapping[str, str] = {
     "Treatment Equality": "vertex.difference_in_ratio_of_error_types",
 }
 _FAIRLEARN: Mapping[str, str] = {
-    "accuracy_score": "accuracy", "balanced_accuracy_score": "balanced_accuracy",
+    "accuracy_score": "accuracy",
     "selection_rate": "selection_rate", "zero_one_loss": "error_rate",
     "true_positive_rate": "true_positive_rate", "true_negative_rate": "true_negative_rate",
     "false_positive_rate": "false_positive_rate", "false_negative_rate": "false_negative_rate",
@@ -122,6 +122,7 @@ _FAIRLEARN: Mapping[str, str] = {
     "zero_one_loss_difference": "error_rate.largest_gap",
 }
 _FAIRLEARN_DIFFERS: Mapping[str, tuple[str, str]] = {
+    "balanced_accuracy_score": ("balanced_accuracy", "of several classes, theirs is the macro average of true_positive_rate"),
     "demographic_parity_difference": ("selection_rate.largest_gap", _TO_OVERALL),
     "demographic_parity_ratio": ("selection_rate.smallest_ratio", _TO_OVERALL),
     "equal_opportunity_difference": ("true_positive_rate.largest_gap", f"{_TO_OVERALL}; {_ZERO}"),
