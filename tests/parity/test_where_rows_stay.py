@@ -138,15 +138,24 @@ def test_a_database_without_its_library(monkeypatch):
             fg.count(sql(url, "people"), **ASKED)
 
 
-def test_a_module_that_the_library_of_a_database_needs(monkeypatch):
+WITHOUT_PACKAGING = """
+import sys
+sys.modules["packaging"] = sys.modules["packaging.version"] = None
+import fairgauge as fg
+try:
+    fg.count(fg.sql("postgresql://127.0.0.1:1/people", "people"), label="y", sensitive="g")
+except fg.MissingExtra as error:
+    print(error)
+"""
+
+
+def test_a_module_that_the_library_of_a_database_needs():
     """It is the one that is named: ibis turns the failed import into another error."""
-    for module in [m for m in sys.modules if m.startswith("ibis.backends")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "packaging", None)
-    monkeypatch.setitem(sys.modules, "packaging.version", None)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PACKAGING], capture_output=True, text=True, check=False
+    )
     message = r"needs the module 'packaging.*', which is not installed: .*fairgauge\[postgres\]"
-    with pytest.raises(MissingExtra, match=message):
-        fg.count(sql("postgresql://localhost/people", "people"), **ASKED)
+    assert re.search(message, done.stdout), done.stderr
 
 
 def test_a_database_that_no_extra_is_for():

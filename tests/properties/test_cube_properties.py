@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def count(rows: list[tuple[object, ...]]) -> Cube:
     return open_source(frame([*rows, ("z", 1, 1, 1.0)])).count(PLAN, 1_000)
 
 
+@pytest.mark.filterwarnings("ignore::fairgauge.errors.DuplicateCountsWarning")
 @settings(max_examples=60, deadline=None)
 @given(ROWS, ROWS, ROWS)
 def test_adding_is_associative_and_commutative(one, two, three):

@@ -706,7 +706,6 @@ def outcome_of(rule: Any, **more: Any) -> str | None:
         ("FT", {}, {"features": None}),
         ("CDDPL", {}, {"strata": None}),
         ("representation.difference", {}, {}),
-        ("selection_rate.largest_gap", {"groups": ["g9"]}, {}),
         ("DPPL", {}, {"sensitive": "one"}),
     ],
 )

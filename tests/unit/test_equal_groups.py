@@ -32,7 +32,7 @@ def test_few_reports_of_equal_groups_open_with_a_difference(sizes):
         found = findings(sections_of(equal_groups(seed, sizes)))
         opened += bool(found)
         for finding in found:
-            shown = singled_out(finding.difference)
+            shown = singled_out(finding.contrast)
             assert shown.interval is None or 0 not in shown.interval
     assert opened / _REPORTS <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / _REPORTS)
 
@@ -54,6 +54,6 @@ def test_a_finding_among_several_groups_shows_its_simultaneous_interval():
     cells = {name: {"tp": 30, "fp": 20, "fn": 20, "tn": 30} for name in ("a", "b", "c")}
     cells["d"] = {"tp": 10, "fp": 10, "fn": 40, "tn": 40}
     (first, *_) = findings(sections_of(fg.audit(fg.confusion("g", cells))))
-    assert first.difference.group == "d"
-    assert first.difference.simultaneous.low < first.difference.low
+    assert first.contrast.group == "d"
+    assert first.contrast.simultaneous.low < first.contrast.low
     assert "simultaneous 95% CI" in describe_finding(first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
@@ -113,8 +112,8 @@ def test_a_history_that_cannot_be_written_is_read(tmp_path, monkeypatch):
     assert not (tmp_path / "_fold.json").exists()
 
 
-def test_ten_years_are_folded_in_seconds():
-    """50 groups and 5 rules; a tenth of the days, in a tenth of the time that is promised."""
+def test_a_year_of_many_groups_is_folded():
+    """50 groups and 5 rules; bench.monitoring measures how fast."""
     groups = {f"g{i:02d}": {"tp": 30 + i % 7, "fp": 10, "fn": 20, "tn": 40} for i in range(50)}
     counts = fg.confusion("sex", groups)
     rules = [RATIO | {"groups": []}, NEAR, "accuracy >= 0.5",
@@ -122,8 +121,6 @@ def test_ten_years_are_folded_in_seconds():
              {"metric": "false_positive_rate.difference", "between": [-0.2, 0.2]}]  # fmt: skip
     cubes = dict.fromkeys(day_names(365), counts)
     fg.monitor({"2026-01-01": counts}, QUESTION | {"monitor": {"rules": rules}})
-    begun = time.process_time()
     report = fg.monitor(cubes, QUESTION | {"monitor": {"rules": rules, "horizon": 3650}})
     assert len(report.comparisons) == 250
-    assert time.process_time() - begun < 4  # measured 0.9
     assert module.LARGEST < 250 * 3650

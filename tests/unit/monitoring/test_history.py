@@ -105,13 +105,14 @@ KILLED = """
     from conftest_monitoring import cube, day_names
     draw, names = random.Random(5), day_names(3_000)
     cubes = [cube(i) for i in range(40)]
+    fg.History(sys.argv[1] + "-other").add(names[0], cubes[0])  # what is imported, is by now
     added = 0
     for attempt in range(50):
         history = fg.History(sys.argv[1])
         child = os.fork()
         if not child:
             # ends the process like kill -9, after so many seconds of its own CPU time
-            signal.setitimer(signal.ITIMER_PROF, draw.random() * 0.02 + 1e-4)
+            signal.setitimer(signal.ITIMER_PROF, draw.random() * 0.1 + 1e-4)
             for name in names[added:]:
                 history.add(name, cubes[int(name[-2:])])
             os._exit(0)
