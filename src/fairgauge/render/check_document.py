@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome
+from fairgauge.inference.interval import FEWEST_ROWS
 from fairgauge.render.display_names import called
 from fairgauge.render.document_tree import (
     Block,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from fairgauge.report.results import Interval
 
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
-_FEWEST = 20
-"""The people below which a group is never chosen as the reference by the data."""
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their last "
     "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
@@ -170,7 +169,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
     if table.reference is not None:
-        share = f"{100 * check.min_share:g}% of the people and at least {_FEWEST} people"
+        share = f"{100 * check.min_share:g}% of the people and at least {FEWEST_ROWS} people"
         name = called(table.reference)
         words = f"{name}: the highest selection rate among categories with at least {share}"
         yield "reference", words
