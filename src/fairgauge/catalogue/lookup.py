@@ -211,6 +211,8 @@ def _unknown(name: str, others: Iterable[str]) -> str:
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
             f"{name}.difference and {name}.ratio are"
         )
+    if plain(name) in _metrics():
+        return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     known = [*others, *_metrics(), *_rates(), *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"

@@ -308,7 +308,7 @@ def _check_cells(name: str, **sums: object) -> None:
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
         if not all(isinstance(k, int) and k >= 0 for k in cells.coefficients):
-            message = f"must have whole coefficients from 0 up, not {cells}"
+            message = f"must have whole coefficients, 0 or greater, not {cells}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
 
 

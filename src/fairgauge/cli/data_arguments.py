@@ -239,7 +239,9 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
     for each in asked if not urls else ():
         refuse_database(each)
     if len(asked) != 1 or not urls:
-        raise FairgaugeError("--table and --query want one DATA, the URL of a database")
+        raise FairgaugeError(
+            "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
+        )
     scheme = urls[0].partition(":")[0]
     if scheme in _STORES:
         raise FairgaugeError(
@@ -247,5 +249,7 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
             "rows in as CSV and name it -"
         )
     if (at.table is None) == (at.query is None):
-        raise FairgaugeError(f"rows of a {scheme}:// database: give either --table or --query")
+        raise FairgaugeError(
+            f"rows of a {scheme}:// database: give either --table NAME or --query SELECT"
+        )
     return sql(urls[0], str(at.table or at.query))

@@ -90,4 +90,4 @@ def check_cube_output(output: str) -> None:
         The name does not end in ``.cube.json``, and is no device.
     """
     if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
-        raise DataError(f"counts are kept in a {CUBE_SUFFIX} file; {quote(output)} is not one")
+        raise DataError(f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise")

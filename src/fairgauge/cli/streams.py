@@ -91,7 +91,7 @@ def printable(text: str) -> str:
 
 def _together(mistakes: list[str]) -> str:
     """List mistakes below one another, as many as fit."""
-    lines = [f"{len(mistakes)} mistakes in what is asked"]
+    lines = [f"{len(mistakes)} mistakes in the specification"]
     size = len(lines[0])
     for i, mistake in enumerate(mistakes):
         size += len(mistake) + 3

@@ -27,13 +27,13 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     feature : str
         Name of the sensitive feature.
     groups : mapping of mappings
-        For every group its ``tp``, ``fp``, ``fn`` and ``tn``, whole numbers from 0 up; those left
-        out are 0.
+        For every group its ``tp``, ``fp``, ``fn`` and ``tn``, whole numbers, 0 or greater; those
+        not given are 0.
 
     Raises
     ------
     SpecError
-        An unknown cell, or a count that is not a whole number from 0 up.
+        An unknown cell, or a count that is not a whole number, 0 or greater.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
                 message = f"unknown cell.{nearest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
             elif not _is_count(count):
-                message = f"must be a whole number from 0 up, not {quote(count)}"
+                message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
     if problems:
         raise SpecError(problems)

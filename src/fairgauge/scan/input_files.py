@@ -231,7 +231,7 @@ def _check_whole_gzip(path: Path) -> None:
             while handle.read(1 << 20):
                 pass
     except (OSError, EOFError, ValueError):
-        raise DataError(f"{quote(path)} is cut off or not a gzip file") from None
+        raise DataError(f"{quote(path)} is truncated, or not a gzip file") from None
 
 
 def standard_input() -> Path:

@@ -117,7 +117,7 @@ def _columns(path: Path) -> tuple[str, ...]:
         check_no_twins(names, quote(path))
         keys |= dict.fromkeys(names)
     if not keys:
-        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is cut off")
+        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
     return tuple(keys)
 
 

@@ -207,7 +207,7 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
     if fractional is not None:
         raise DataError(
             f"column {quote(plan.count)} is the count and must hold whole numbers, "
-            f"but has {quote(fractional)}; sampling weights go to weight"
+            f"but has {quote(fractional)}; give sampling weights as weight (--weight COL)"
         )
     if plan.count and cases == 0:
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")

@@ -35,7 +35,7 @@ def parse(path: Path) -> object:
     """
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
-        message = f"a specification is a {', '.join(_KINDS)} file, by its suffix"
+        message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
         raise SpecError(Problem(str(path), message))
     try:
         if path.stat().st_size > _LARGEST or not path.is_file():

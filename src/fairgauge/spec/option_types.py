@@ -233,7 +233,7 @@ def _read_population(value: object, path: str, problems: Problems) -> Population
         numbers = [float(n) for n in shares.values() if is_finite(n)]
         fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
         if not fit or not 0 < sum(numbers) < math.inf:
-            message = f"shares must be numbers from 0 up, not {shown(dict(shares))}"
+            message = f"shares must be numbers, 0 or greater, not {shown(dict(shares))}"
             problems.append(Problem(f"{path}.{column}", message))
             continue
         total = sum(numbers)
@@ -260,7 +260,7 @@ def _read_margins(value: object, path: str, problems: Problems) -> Margins:
         if is_finite(margin) and float(margin) >= 0:
             margins.append((str(name), float(margin)))
         else:
-            message = f"must be a number from 0 up, not {shown(margin)}"
+            message = f"must be a number, 0 or greater, not {shown(margin)}"
             problems.append(Problem(f"{path}.{name}", message))
     return tuple(margins)
 

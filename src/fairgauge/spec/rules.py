@@ -23,9 +23,11 @@ _KEYS = (
     "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
 )  # fmt: skip
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
-_ONE_SIDED = re.compile(rf"(?P<metric>.+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
+_ONE_SIDED = re.compile(
+    rf"(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE
+)
 _TWO_SIDED = re.compile(
-    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>.+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
+    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
 )
 
 

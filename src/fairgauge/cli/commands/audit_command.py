@@ -12,7 +12,7 @@ from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.errors import DataError
+from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +103,23 @@ def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
     """Return where the rows are, and the table of the report to print.
 
     ``--table groups`` asks for a table of the report where DATA is no database.
+
+    Raises
+    ------
+    DataError
+        The report has no such table, or DATA is the file of a database.
     """
-    if at.table not in TABLES or any(map(is_url, data)):
+    if at.table is None or any(map(is_url, data)):
         return at, None
+    from fairgauge.scan.input_files import refuse_database
+
+    if at.table not in TABLES:
+        for path in data:
+            refuse_database(path)
+        raise DataError(
+            f"--table {quote(at.table)} is no table of the report.{nearest(at.table, TABLES)} Use "
+            f"{', '.join(TABLES)}; or, for a table of a database, give its URL as DATA"
+        )
     return replace(at, table=None), at.table
 
 
@@ -118,8 +132,10 @@ def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[
         Options that exclude each other.
     """
     if table is not None:
-        if format_ not in ("text", "csv") or full or quiet:
-            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        if format_ not in ("text", "csv"):
+            raise DataError(f"--table {table} prints CSV; remove --format {format_}")
+        if full or quiet:
+            raise DataError(f"--table {table} prints CSV; remove {'--full' if full else '--quiet'}")
         return {"format": "csv", "table": table}
     if quiet and full:
         raise DataError("--quiet prints one line and --full everything; choose one")
