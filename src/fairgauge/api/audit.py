@@ -33,7 +33,7 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.scan import open_rows
-from fairgauge.scan.row_access import at_hand
+from fairgauge.scan.source import at_hand, readable
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
@@ -102,7 +102,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     cube, source, spec = counted(data, arrays, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = _decided(measured, source, cube, spec)
+    verdicts, notes_of_verdicts = _judged(measured, source, cube, spec)
     excluded, used = excluded_rows(cube, spec)
     return Report(
         version=__version__,
@@ -126,8 +126,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
             *_likely_mistakes(cube, spec, measured.task),
             *_repeated(source, spec),
             *measured.diagnostics,
-            *false_fail_notes(measured, spec),
-            *reference_notes(measured, spec.rules, verdicts),
+            *notes_of_verdicts,
         ),
         scores=measured.scores,
         pairs=measured.pairs,
@@ -249,26 +248,30 @@ def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     """Return what computes the metrics of single rows, where the rows are at hand."""
-    if source is None:
+    if source is None or not readable(source):
         return None
     from fairgauge.rowwise import RowReader
-    from fairgauge.scan.row_access import readable
 
-    return None if not readable(source) else RowReader(source, cube, spec)
+    return RowReader(source, cube, spec)
 
 
-def _decided(
+def _judged(
     measured: Measured, source: Source | None, cube: Cube, spec: Spec
-) -> tuple[Verdict, ...]:
-    """Hold what is measured against the rules."""
-    if spec.multiplicity is Multiplicity.PER_DECISION:
-        return judge(measured, spec.rules)
+) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
+    """Judge what is measured by the rules; return the verdicts, and the notes on them."""
+    if not spec.rules:
+        return (), []
 
     def measure_at(confidence: float) -> Measured:
-        stricter = replace(spec, confidence=confidence, metrics=())  # what rules are on
+        stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
         return measure(cube, stricter, _by_rows(source, cube, stricter))
 
-    return judge_familywise(measured, spec, measure_at)
+    if spec.multiplicity is Multiplicity.PER_DECISION:
+        verdicts = judge(measured, spec.rules)
+    else:
+        verdicts = judge_familywise(measured, spec, measure_at)
+    notes = [*false_fail_notes(measured, spec), *reference_notes(measured, spec.rules, verdicts)]
+    return verdicts, notes
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:

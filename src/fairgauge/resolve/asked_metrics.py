@@ -14,7 +14,7 @@ from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
@@ -86,14 +86,26 @@ def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
     )
 
 
-def applicable_rates(
-    cube: Cube, spec: Spec, task: Task, asked: Iterable[AskedMetric]
+def asked_rates(
+    cube: Cube, spec: Spec, task: Task, metrics: Sequence[AskedMetric]
 ) -> list[Statistic]:
-    """Return the rates that the data allow: the catalogue's, and those asked for beside it."""
-    compared = (rate for each in asked for rate in each.metric.statistics)
+    """Return the rates to compute for every group, of those that the data allow.
+
+    They are what the metrics that can be computed are made of, and those that rules name; with
+    ``all``, every rate of the catalogue, too.
+    """
+    compared = (rate for asked in metrics for rate in asked.metric.statistics)
     ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own or r.parameters)
+    if "all" not in spec.metrics:
+        wanted = {rule.metric for rule in spec.rules} | {
+            rate.name
+            for asked in metrics
+            if asked.obstacle is None
+            for rate in asked.metric.statistics
+        }
+        listed = {rate: None for rate in listed if rate.name in wanted}
     available = _available(cube)
     return [
         rate

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Task
 from fairgauge.report.results import Diagnostic
-from fairgauge.scan.row_access import at_hand, read_rows
+from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.source import at_hand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

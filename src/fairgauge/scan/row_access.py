@@ -43,16 +43,6 @@ def read_rows(
     return found
 
 
-def at_hand(source: Source) -> bool:
-    """Return whether the first rows can be looked at without a query elsewhere."""
-    return isinstance(source, Readable) and source.at_hand
-
-
-def readable(source: Source) -> bool:
-    """Return whether rows can be read one by one; Spark and databases only count them."""
-    return isinstance(source, Readable)
-
-
 def numbers_of(values: Sequence[Value]) -> Array:
     """Return numbers, NaN where there is none; texts are read as the scan of a file reads them.
 

@@ -65,6 +65,16 @@ class Readable(Source, Protocol):
         """Return the values of columns, of all rows or of the first ``most``."""
 
 
+def readable(source: Source) -> bool:
+    """Return whether rows can be read one by one; Spark and databases only count them."""
+    return isinstance(source, Readable)
+
+
+def at_hand(source: Source) -> bool:
+    """Return whether the first rows can be looked at without a query elsewhere."""
+    return isinstance(source, Readable) and source.at_hand
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What an engine saw of a numeric column: its range, and a value that is not a number."""

@@ -129,13 +129,12 @@ def _read_metrics(
     value: object, path: str, problems: Problems
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
-    from fairgauge.catalogue.lookup import Catalogue  # not for --help
-    from fairgauge.catalogue.own import meant, own_of
+    from fairgauge.catalogue.lookup import Catalogue, metric_or_name, own_of  # not for --help
 
     asked: dict[int, str | Statistic | Metric] = {}
     for i, item in enumerate(items(value)):
         try:
-            asked[i] = meant(item)
+            asked[i] = metric_or_name(item)
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
     catalogue = Catalogue(own_of(asked.values()))

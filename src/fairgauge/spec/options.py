@@ -273,7 +273,7 @@ class Spec:
         LookupError
             Two different metrics of the user's own have one name.
         """
-        from fairgauge.catalogue.own import catalogue_of  # not for --help
+        from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
         ruled = (rule.own for rule in self.rules if rule.own is not None)
         return catalogue_of((*self.metrics, *ruled))

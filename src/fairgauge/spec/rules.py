@@ -276,14 +276,19 @@ def _metric(
     asked: object, path: str, problems: list[Problem]
 ) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
-    from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate  # not for --help
-    from fairgauge.catalogue.own import is_own, meant
+    from fairgauge.catalogue.lookup import (  # not for --help
+        AmbiguousName,
+        find_metric,
+        find_rate,
+        is_own,
+        metric_or_name,
+    )
 
     if asked is None:
         problems.append(Problem(path, "is missing"))
         return "", None
     try:
-        found = meant(asked)
+        found = metric_or_name(asked)
         if not isinstance(found, str):
             return found.name, found if is_own(found) else None
         return find_metric(found).name, None
