@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA"]
-TOOLS: tuple[Tool, ...] = (
-    "Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ def not_plain(axis: Axis) -> DataError:
     )
 
 
-def levels_of(values: Iterable[object], *, text: bool = False) -> tuple[Value, ...]:
+def levels_of(values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
     return sorted_levels(typed(list(values), text=text))
 

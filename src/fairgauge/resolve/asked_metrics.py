@@ -87,23 +87,20 @@ def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
 
 
 def asked_rates(
-    cube: Cube, spec: Spec, task: Task, metrics: Sequence[AskedMetric]
+    cube: Cube, spec: Spec, task: Task, asked: Sequence[AskedMetric]
 ) -> list[Statistic]:
     """Return the rates to compute for every group, of those that the data allow.
 
-    They are what the metrics that can be computed are made of, and those that rules name; with
-    ``all``, every rate of the catalogue, too.
+    These are the rates that computable metrics are made of, and those that rules name; with
+    ``all``, every rate of the catalogue as well.
     """
-    compared = (rate for asked in metrics for rate in asked.metric.statistics)
+    compared = (rate for each in asked for rate in each.metric.statistics)
     ruled = (spec.catalogue.rate(rule.metric) for rule in spec.rules if not rule.definition)
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own or r.parameters)
     if "all" not in spec.metrics:
         wanted = {rule.metric for rule in spec.rules} | {
-            rate.name
-            for asked in metrics
-            if asked.obstacle is None
-            for rate in asked.metric.statistics
+            rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
         }
         listed = {rate: None for rate in listed if rate.name in wanted}
     available = _available(cube)

@@ -42,7 +42,7 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     return open_by_narwhals(data, name)
 
 
-def open_by_narwhals(data: Any, name: str | None = None) -> Source:
+def open_by_narwhals(data: Any, name: str | None) -> Source:
     """Open a frame that has no scan of its own.
 
     Raises

@@ -72,7 +72,7 @@ class JsonFiles:
         """Return that DuckDB runs in this process."""
         return True
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         return self.files.fetch(columns, most)
 

@@ -61,7 +61,7 @@ class Readable(Source, Protocol):
     def at_hand(self) -> bool:
         """Return whether the first rows can be looked at without a query elsewhere."""
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
 
 
@@ -90,6 +90,11 @@ LEAST_LOG = 2.0**-52
 
 
 _LARGEST_SQUARED = 1e140
+
+
+def not_numeric(column: str, kind: object) -> DataError:
+    """Return the error of a column that must hold numbers and has the type of something else."""
+    return DataError(f"column {quote(column)} must hold numbers, but has the type {quote(kind)}")
 
 
 def check_no_twins(columns: Iterable[str], what: str) -> None:
