@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Source
+    from fairgauge.scan.sql_query import Query
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
@@ -38,13 +39,13 @@ class Where:
 
 def where(
     table: str = "Table of a database, whose URL is DATA.",
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
     """Return what gives a command the flags that name where rows are, as the keyword ``at``.
 
     ``table`` is the help of ``--table``.
     """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @click.option("--table", metavar="NAME", help=table)
         @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
         @click.option(
@@ -54,8 +55,8 @@ def where(
         )
         @wraps(command)
         def located(
-            *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
-        ) -> Any:
+            *args: object, table: str | None, query: str | None, spark: str | None, **more: object
+        ) -> object:
             return command(*args, at=Where(table, query, spark), **more)
 
         return located
@@ -68,7 +69,7 @@ def is_url(data: str) -> bool:
     return _SCHEME.match(data) is not None
 
 
-def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
+def read_data(asked: Sequence[str], at: Where | None = None) -> object:
     """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
 
     Raises
@@ -231,7 +232,7 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
+def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
     """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.sql_query import sql

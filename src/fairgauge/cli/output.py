@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from fairgauge.render.formats import Subject
 
+Command = TypeVar("Command", bound="Callable[..., object]")
 
-def format_option(of: Subject) -> Callable[[Any], Any]:
+
+def format_option(of: Subject) -> Callable[[Command], Command]:
     """Return the option that chooses the format of standard output."""
     return click.option(
         "--format",
@@ -28,10 +30,12 @@ def format_option(of: Subject) -> Callable[[Any], Any]:
     )
 
 
-def output_option(of: Subject) -> Callable[[Any], Any]:
+def output_option(of: Subject) -> Callable[[Command], Command]:
     """Return the option that names files to write, whose suffixes choose their formats."""
 
-    def check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+    def check(
+        context: click.Context, option: click.Parameter, paths: tuple[str, ...]
+    ) -> tuple[str, ...]:
         del context, option
         for path in filter(None, paths):
             format_of(path, of)

@@ -201,7 +201,9 @@ class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
     """
 
     @classmethod
-    def can_evaluate(cls, *, model_type: str, evaluator_config: Any, **kwargs: Any) -> bool:
+    def can_evaluate(
+        cls, *, model_type: str, evaluator_config: Mapping[str, object] | None, **kwargs: object
+    ) -> bool:
         """Return whether there is a sensitive feature to audit."""
         del model_type, kwargs
         return "sensitive" in (evaluator_config or {})
@@ -214,8 +216,8 @@ class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
         run_id: str,
         evaluator_config: Mapping[str, Any],
         model: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: object,
+    ) -> EvaluationResult:
         """Audit the predictions, and log the report to the run.
 
         Raises

@@ -97,7 +97,7 @@ class _Collector:
         self.alone = alone
         self.arrays: list[GivenArray] = []
 
-    def table(self, data: Mapping[Any, object]) -> None:
+    def table(self, data: Mapping[object, object]) -> None:
         """Collect data that are arrays by name."""
         for name, values in data.items():
             self._array(values, f"data[{quote(name)}]", str(name))
@@ -125,7 +125,7 @@ class _Collector:
             return [part for each in items for part in (each if _is_list(each) else [each])]
         return value
 
-    def _mapping(self, value: Mapping[Any, object], path: str) -> list[object]:
+    def _mapping(self, value: Mapping[object, object], path: str) -> list[object]:
         """Collect the arrays of a mapping by names.
 
         A list is a set of values of a column of the data; without data, it is one for each row.
@@ -170,7 +170,7 @@ def _is_array(value: object) -> bool:
     return any(hasattr(value, name) for name in _PROTOCOLS) and not isinstance(value, np.generic)
 
 
-def _plain_array(value: Any, path: str) -> NDArray[Any]:
+def _plain_array(value: object, path: str) -> NDArray[Any]:
     """Return an array of one type: numbers, true and false, or texts, None where missing.
 
     Raises

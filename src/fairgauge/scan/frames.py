@@ -71,7 +71,7 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
     return NarwhalsFrame(shown, frame)
 
 
-def _names(data: Any) -> list[str]:
+def _names(data: object) -> list[str]:
     """Return the names of the columns of a frame that could have two of one name."""
     package = type(data).__module__.partition(".")[0]
     names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)

@@ -9,7 +9,7 @@ import click
 
 from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import DiagnosticCode, Outcome
 from fairgauge.errors import DataError, nearest, quote
@@ -48,7 +48,7 @@ def command(
     full: bool,
     quiet: bool,
     inconclusive: str | None,
-    **flags: Any,
+    **flags: Texts,
 ) -> int:
     """Audit a model, or the data it learns from, for how it treats groups of people.
 
