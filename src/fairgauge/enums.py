@@ -216,6 +216,7 @@ class IntervalMethod(StrEnum):
     FOLDED = "folded"
     STRATIFIED = "stratified"
     STRATIFIED_SCORE = "stratified_score"
+    MANTEL_HAENSZEL = "mantel_haenszel"
     CLUSTER_ROBUST = "cluster_robust"
     CLUSTER_JACKKNIFE = "cluster_jackknife"
     ROW_JACKKNIFE = "row_jackknife"
