@@ -64,10 +64,15 @@ class Threshold(StrEnum):
 
 
 class Decide(StrEnum):
-    """What decides a rule: the whole confidence interval, or the value alone."""
+    """What decides a rule: the whole confidence interval, the value alone, or a significant value.
+
+    With SIGNIFICANT a value outside the limits fails where it differs statistically significantly
+    from "no difference".
+    """
 
     INTERVAL = "interval"
     POINT = "point"
+    SIGNIFICANT = "significant"
 
 
 class Insufficient(StrEnum):
