@@ -208,11 +208,11 @@ MISTAKES = [
     ({"rules": [{"at_least": 1}]}, ["rules[0].metric: is missing"]),
     ({"rules": [{"metric": 5, "at_least": 1}]}, ["rules[0].metric: must be a metric or the name of one, not 5"]),
     ({"rules": [{"metric": "DI"}]}, ["rules[0]: has no limit; give at_least, at_most or between"]),
-    ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, features, groups, insufficient, decide"]),
+    ({"rules": [{"metric": "DI", "atleast": 1}]}, ["rules[0].atleast: unknown key. Did you mean 'at_least'? Allowed: metric, at_least, at_most, between, alternatives, features, groups, insufficient, decide"]),
     ({"rules": [{"metric": "DI", "at_least": math.nan}]}, ["rules[0].at_least: must be a number, not NaN"]),
     ({"rules": [{"metric": "DI", "at_least": 2, "at_most": 1}]}, ["rules[0]: is impossible: at least 2 and at most 1"]),
     ({"prediction": "p", "rules": [{"metric": "DI", "at_least": 1, "features": ["rac"]}]}, ["rules[0].features: 'rac' is not an audited feature. Did you mean 'race'?"]),
-    ({"rules": [{"metric": "DI", "at_least": 1, "decide": "sometimes"}]}, ["rules[0].decide: 'sometimes' is not allowed. Use interval or point"]),
+    ({"rules": [{"metric": "DI", "at_least": 1, "decide": "sometimes"}]}, ["rules[0].decide: 'sometimes' is not allowed. Use interval, point or significant"]),
     ({"rules": [{"metric": "DI", "at_least": 1, "insufficient": "pas"}]}, ["rules[0].insufficient: 'pas' is not allowed. Did you mean 'pass'? Use report, pass, fail or ignore"]),
     ({"weight": "n", "count": "n"}, ["weight: 'n' is already the count column"]),
 ]

@@ -99,7 +99,7 @@ def asked_rates(
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own or r.parameters)
     if "all" not in spec.metrics:
-        wanted = {rule.metric for rule in spec.rules} | {
+        wanted = {limit.metric for _, limit in spec.limits} | {
             rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
         }
         listed = {rate: None for rate in listed if rate.name in wanted}
