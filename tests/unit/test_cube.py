@@ -87,7 +87,7 @@ def test_values_that_cannot_be_groups(groups, message):
 
 
 def test_too_many_values():
-    with pytest.raises(DataError, match=r"column 'g' \(feature\) has more than 3 different values"):
+    with pytest.raises(DataError, match=r"column 'g' \(feature\) has more than 3 distinct values"):
         made(["a", "b", "c", "d"], [1, 1, 1, 1], limit=3)
     assert len(levels(made(["a", "b", "c", None], [1, 1, 1, 1], limit=3))[0]) == 3
 

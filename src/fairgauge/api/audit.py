@@ -174,9 +174,9 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
-    """Read the groups of the data, and warn of names in the question that no group has.
+    """Read the groups of the data, and warn of names in the specification that no group has.
 
-    Nothing but the sensitive features is read; None where even that would be a query elsewhere.
+    Only the sensitive features are read; None where even that would need a query elsewhere.
 
     Raises
     ------
@@ -214,7 +214,10 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
 def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
-    """Count the data, or take the counts as they are."""
+    """Return the counts of the data, the source they were counted from, and the specification.
+
+    The source is None where the data are counts already.
+    """
     check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -238,7 +241,7 @@ def _median(source: Source, spec: Spec) -> float | None:
 
 
 def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
-    """Return warnings of rows that are not independent, as far as the first rows show it."""
+    """Return warnings of rows that are not independent, as far as the first rows show."""
     if source is None:
         return []
     from fairgauge.rowwise.first_rows import repeated_ids
@@ -247,7 +250,7 @@ def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
-    """Return what computes the metrics of single rows, where the rows are at hand."""
+    """Return what computes metrics from rows; None where rows can only be counted."""
     if source is None or not readable(source):
         return None
     from fairgauge.rowwise import RowReader
@@ -287,13 +290,13 @@ def _check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    """State that the counts are protected, as a warning: every number is to be read by it."""
+    """Warn that the counts are protected, which limits what every number shows."""
     if cube.min_cell is not None:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    """Note which options of the question that counts carry are overridden."""
+    """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked
@@ -316,7 +319,7 @@ def _likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:
-    """Return what a reader should know of the question and of the rows excluded."""
+    """Return notes on a task that was inferred, and on excluded rows."""
     notes = []
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning

@@ -30,7 +30,7 @@ _STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ft
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the rows of DATA are, if not in files on this machine: flags of `where`."""
+    """Where the rows of DATA are, if not in files on this machine: the flags that `where` adds."""
 
     table: str | None = None
     query: str | None = None
@@ -40,7 +40,7 @@ class Where:
 def where(
     table: str = "Table of a database, whose URL is DATA.",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Return what gives a command the flags that name where rows are, as the keyword ``at``.
+    """Return a decorator that gives a command the flags of `Where`, as the keyword ``at``.
 
     ``table`` is the help of ``--table``.
     """
@@ -132,8 +132,8 @@ def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     """Load cube files and add them up.
 
-    Warns where two hold the same counts, unless they may, and where they were counted for different
-    questions, of which the sum keeps what they agree on.
+    Warns where two hold the same counts (unless ``allow_duplicates``), and where they were counted
+    for different questions; the sum then keeps the options that they share.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def _differing(one: Cube, other: Cube) -> list[str]:
 
 
 def _check_different(paths: Sequence[Path]) -> None:
-    """Refuse a cube that is named twice, under whatever names: its rows would count twice."""
+    """Refuse a cube that is named twice, also by a link: its rows would count twice."""
     seen: dict[tuple[int, int], Path] = {}
     for path in paths:
         try:
@@ -207,7 +207,7 @@ def _warn(message: str) -> None:
 
 
 def files(asked: Sequence[str]) -> list[Path]:
-    """Return the files that paths and globs stand for; a path that is absent stands for itself."""
+    """Return the files that paths and globs name; a path that does not exist is kept as it is."""
     found: list[Path] = []
     for each in asked:
         if not glob.has_magic(each) or Path(each).exists():
@@ -218,7 +218,7 @@ def files(asked: Sequence[str]) -> list[Path]:
 
 
 def _refuse_streams(asked: str) -> None:
-    """Refuse a named pipe or device: looking at its header would use it up."""
+    """Refuse a named pipe or device: reading its header would consume it."""
     try:
         mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
     except FileNotFoundError:

@@ -54,7 +54,7 @@ def output_option(of: Subject) -> Callable[[Command], Command]:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse, before any work, what could not be written or would destroy an input.
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def _place(path: Path) -> Path:
-    """Return where a path leads, links followed."""
+    """Return a path with its links resolved."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
@@ -86,7 +86,7 @@ def _place(path: Path) -> Path:
 
 
 def check_cube_output(output: str) -> None:
-    """Refuse a name under which a cube would not be taken for one.
+    """Refuse a file name by which a cube would not be recognised as one.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Asked:
     problems: tuple[Problem, ...]
 
     def check(self, data: Source | Cube | None = None) -> Spec:
-        """Check what is asked against the columns of the data; every mistake is listed.
+        """Check the options against the columns of the data; every problem is listed.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class Asked:
 
 
 def _same(one: Problem, other: Problem) -> bool:
-    """Return whether two mistakes are about the same value, or one about a part of the other."""
+    """Return whether two problems are about the same value, or one about a part of the other."""
     short, long = sorted((one.path, other.path), key=len)
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
@@ -79,7 +79,7 @@ def question(command: Command) -> Command:
 
 
 def flags_for(*names: str) -> Callable[[Command], Command]:
-    """Return what gives a command the flags of some options alone."""
+    """Return a decorator that gives a command the flags of some options."""
 
     def decorate(command: Command) -> Command:
         for flag in reversed([*_flags([BY_NAME[name] for name in names])]):
@@ -117,7 +117,7 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
         from fairgauge.spec.spec_file import read_options
 
         options = read_options(config)
-        options.pop("monitor", None)  # what a monitor of this question tolerates: not for one audit
+        options.pop("monitor", None)  # options of `fairgauge monitor`, which share the file
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

@@ -1,4 +1,4 @@
-"""Deciding: holds the estimates against the rules, one verdict for each rule and group.
+"""Deciding: compares the estimates with the rules, one verdict for each rule and group.
 
 A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,

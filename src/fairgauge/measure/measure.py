@@ -1,4 +1,4 @@
-"""Measure: every rate and metric that is asked for, computed from the resolved counts.
+"""Computing every rate and metric that is asked for from the resolved counts.
 
 Every metric is one vectorised call over all comparisons, so 2,000 strata cost little more than one.
 """

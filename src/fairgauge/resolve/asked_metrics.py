@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskedMetric:
-    """A metric that is asked for, and what stands against computing it, if anything does."""
+    """A metric that is asked for, and the reason why it cannot be computed, if there is one."""
 
     metric: Metric
     obstacle: Reason | None = None
@@ -121,7 +121,7 @@ def _available(cube: Cube) -> frozenset[Need]:
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
-    """Return why a metric cannot be computed from these data, if so."""
+    """Return why a metric cannot be computed from these data, None if it can."""
     if task not in metric.tasks:
         return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
     missing = " and ".join(sorted(metric.needs - _available(cube)))

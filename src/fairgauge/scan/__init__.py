@@ -1,4 +1,4 @@
-"""The only access to data: whatever holds the rows, it is opened here and counted once."""
+"""The only access to data: frames, files and databases are opened here, and counted once."""
 
 from __future__ import annotations
 

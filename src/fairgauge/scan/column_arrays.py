@@ -1,6 +1,6 @@
-"""Arrays in place of names of columns: they become columns, and their names take their place.
+"""Arrays given in place of column names: they become columns, and options then name these.
 
-Arrays are put side by side by position, as scikit-learn does. Beside a frame, or where one of them
+Rows are matched by position, as in scikit-learn. Beside a frame, or where one of them
 is a Series, they become columns of that engine; lists and numpy arrays alone become a DuckDB
 relation, which needs no optional library.
 """
@@ -39,11 +39,11 @@ _NAME = "arrays"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenArray:
-    """An array that stands where the name of a column may stand.
+    """An array given in place of the name of a column.
 
     Attributes
     ----------
-    path : where it stands among the options.
+    path : the path of the option that holds it.
     name : its own name, or its key in a mapping; None where it has neither.
     values : one for each row.
     """
@@ -91,7 +91,7 @@ def open_arrays(
 
 
 class _Collector:
-    """Collects the arrays of options, and puts a `GivenArray` in the place of each."""
+    """Collects the arrays of options, and replaces each by a `GivenArray`."""
 
     def __init__(self, *, alone: bool) -> None:
         self.alone = alone
@@ -231,7 +231,7 @@ def _frame_in_memory(data: object, given: GivenArray) -> Frame:
 
 
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
-    """Check that there is one value for each row, and that equal positions are equal rows."""
+    """Check that all have the same length, and that no two indexes order the rows differently."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
     if frame is not None:
         every.insert(0, ("the data", frame))

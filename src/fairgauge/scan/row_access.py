@@ -1,4 +1,4 @@
-"""What needs rows: reading single columns of them, and placing them by their features."""
+"""Reading single columns of rows, and turning columns into points."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ ALLOWED_DATA = (
 """What the data may be, for messages."""
 
 ROWS_PER_VALUE = 20
-"""How many rows are looked at for every value that an axis may have."""
+"""First rows that are read for every value that an axis may have."""
 
 
 class Source(Protocol):
@@ -113,7 +113,7 @@ def check_no_twins(columns: Iterable[str], what: str) -> None:
 
 
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Look at the first rows, so that a column of too many values is reported before it is counted.
+    """Check the first rows, so that a column of too many values is reported before the scan.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def ranged_columns(plan: Plan) -> set[str]:
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
-    """Hold what was seen against what the plan allows.
+    """Check what an engine saw against what the plan allows.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Readers of plain values: what is written for an option, turned into what it means.
+"""Readers of plain values: from what is written for an option to what it means.
 
 A reader takes what is written in Python or in a specification file, the path to it and the problems
 so far; it returns what the value means and adds what is wrong to the problems. What it returns

@@ -1,4 +1,4 @@
-"""The question of an audit: `ask` makes a `Spec`, or reports everything that is wrong with it."""
+"""Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _option(problem: Problem) -> str:
 
 
 def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
-    """Yield what lacks a column or another option, unless that may have been given and misread."""
+    """Yield what lacks a column or another option, unless that option was given but is wrong."""
     if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         return
     from fairgauge.spec.needs import unmet_needs  # not for --help
@@ -127,7 +127,7 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
-    """Yield what is wrong with options that are right one by one."""
+    """Yield what is wrong with options that contradict each other."""
     if not spec.sensitive and not spec.intersections:
         yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
     try:

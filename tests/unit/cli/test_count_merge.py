@@ -184,7 +184,7 @@ def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_p
     assert counted.exit_code == 0
     refused = fails("audit", "t.cube.json", "--positive", "paid")
     assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
-    assert counted.stderr == f"Warning: no audit can use these counts as they are: {refused}\n"
+    assert counted.stderr == f"Warning: these counts cannot be audited as they are: {refused}\n"
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def command(
 
 
 def _counted_as(report: Report, outcome: Outcome) -> Report:
-    """Return a report in which what decides nothing counts as a verdict, and which notes it."""
+    """Return the report with every undecided verdict replaced by an outcome, and a note of it."""
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import counted_as, overall
 

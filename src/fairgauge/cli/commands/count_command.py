@@ -110,7 +110,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
 
 
 def _note_rows_alone(cube: Cube) -> None:
-    """Note rows that are alone in a cell, which shows the values of one person."""
+    """Note how many cells hold one row: such a cell shows the values of one person."""
     alone = cube.rows_alone
     if alone:
         rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
@@ -123,7 +123,7 @@ def _note_rows_alone(cube: Cube) -> None:
 
 
 def _exact_values(plan: Plan) -> str:
-    """Describe the numbers that a cell of one row shows exactly: its sums are those of the row."""
+    """Name the columns whose exact value the sums of a cell of one row show."""
     columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
     names = " and ".join(map(quote, columns))
     value = "value" if len(columns) == 1 else "values"
@@ -133,11 +133,11 @@ def _exact_values(plan: Plan) -> str:
 def _warn_of_decisions(cube: Cube) -> None:
     """Warn of predictions that cannot be compared with the labels.
 
-    It is no error: the counts may be those of a shard, and the values of others complete them.
+    This is not an error: other shards may hold the values that are missing in this one.
     """
     from fairgauge.resolve.outcomes import check_decisions
 
     try:
         check_decisions(cube, cube.asked)
     except SpecError as error:
-        complain(f"no audit can use these counts as they are: {error}", prefix="Warning: ")
+        complain(f"these counts cannot be audited as they are: {error}", prefix="Warning: ")
