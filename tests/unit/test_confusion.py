@@ -87,6 +87,12 @@ def test_what_is_no_count(count: Any) -> None:
     assert str(caught.value).startswith("sex.F.tp: must be a whole number, 0 or greater, not ")
 
 
+def test_a_group_without_cells_is_refused() -> None:
+    with pytest.raises(fg.SpecError) as caught:
+        fg.confusion("sex", {"F": 3})  # type: ignore[dict-item]
+    assert str(caught.value) == "sex.F: must be a mapping of tp, fp, fn, tn to counts, not 3"
+
+
 def test_every_mistake_is_listed() -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("sex", {"F": {"tpp": 1, "fp": -2}})

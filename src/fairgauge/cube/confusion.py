@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.spec.features import Feature
 from fairgauge.spec.specification import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairgauge.cube.cube import Cube
     from fairgauge.values import Value
 
@@ -45,6 +44,10 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     """
     problems = []
     for group, cells in groups.items():
+        if not isinstance(cells, Mapping):
+            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {shown(cells)}"
+            problems.append(Problem(f"{feature}.{group}", message))
+            continue
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:

@@ -243,7 +243,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
 def unmatched_groups(
     cube: Cube, spec: Spec, groups: Mapping[str, Collection[str]]
 ) -> Iterator[Diagnostic]:
-    """Warn of excluded groups and unknown values that the data do not have.
+    """Warn of excluded groups, unknown values and groups of a population that the data do not have.
 
     Parameters
     ----------
@@ -259,6 +259,10 @@ def unmatched_groups(
     for i, value in enumerate(spec.unknown):
         if not any(matches(value, level) for level in levels):
             yield _unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+    for column, shares in spec.population:
+        for name in (name_of(value) for value, _ in shares):
+            if name not in groups[column]:
+                yield _unmatched(f"population.{column}", name, groups[column])
 
 
 def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterator[Diagnostic]:

@@ -41,7 +41,7 @@ def open_source(data: object) -> Source:
     if data is None:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
-        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}")
+        raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
     from fairgauge.scan.frames import open_frame
 
     return open_frame(data)

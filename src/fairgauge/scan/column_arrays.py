@@ -239,8 +239,8 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
     for path, values in every:
         if len(values) != len(rows):
             raise DataError(
-                f"{path} has {len(values):,} values, but {first} {len(rows):,}; "
-                "give one value for each row"
+                f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
+                "value for each row"
             )
     indexed = [(path, index) for path, values in every if (index := _index(values)) is not None]
     for path, index in indexed[1:]:

@@ -50,6 +50,11 @@ def open_database(url: str, rows: str) -> Source:
     MissingExtra
         The library that connects to such a database is not installed.
     """
+    if "://" not in url:
+        raise DataError(
+            f"{quote(url)} is not the URL of a database, such as postgresql://user@host/name or "
+            "sqlite:///file.db"
+        )
     shown = without_password(url)
     if url.partition(":")[0] == "duckdb":
         return _open_duckdb(url, rows, shown)

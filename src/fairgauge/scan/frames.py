@@ -54,9 +54,11 @@ def open_by_narwhals(data: Any, name: str | None) -> Source:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}") from None
+        raise DataError(
+            f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}"
+        ) from None
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        raise DataError(f"cannot audit a {type(data).__name__}; give a whole frame")
+        raise DataError(f"cannot audit data of type {type(data).__name__}; give a whole frame")
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
     if frame.implementation.is_pandas():
         from fairgauge.scan.pandas import PandasFrame

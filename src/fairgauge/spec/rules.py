@@ -271,8 +271,9 @@ def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
         return None
     unknown = unknown_keys(item, _KEYS, path)
     rule, wrong = check_rule(item, path)
-    # a misspelt limit is one mistake, not also a rule without a limit
-    problems += unknown + [problem for problem in wrong if not (unknown and problem.path == path)]
+    # a misspelt key is one mistake, not also a rule without a limit or a metric
+    absent = {path} if "metric" in item else {path, f"{path}.metric"}
+    problems += unknown + [problem for problem in wrong if not (unknown and problem.path in absent)]
     return rule
 
 

@@ -399,11 +399,11 @@ def test_empty_standard_input(monkeypatch):
 
 @pytest.mark.parametrize("data", [None, 5, 2.5, b"g,y"])
 def test_what_is_no_data(data):
-    wanted = r"(cannot audit a .*|there are no data); give a frame .*, a path, .* or arrays by name"
+    wanted = r"(cannot audit data .*|there are no data); give a frame .*, a path, .* or arrays by"
     with pytest.raises(DataError, match=wanted):
         cells(data)
 
 
 def test_an_object_that_is_no_frame():
-    with pytest.raises(DataError, match="cannot audit a object; give a frame"):
+    with pytest.raises(DataError, match="cannot audit data of type object; give a frame"):
         cells(object())
