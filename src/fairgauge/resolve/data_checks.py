@@ -38,7 +38,7 @@ _MISSING_MARKERS = {
     *("unknown", "not stated", "not available", "?", "-", "--", ".", ""),
 }
 _FEWEST_ROWS = 20
-"""With fewer rows, a prediction may equal the label in every row by chance."""
+"""With fewer rows, even a good prediction may equal the label in every row."""
 _CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
