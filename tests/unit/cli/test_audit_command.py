@@ -331,7 +331,12 @@ def test_an_unknown_command_names_the_nearest(fails):
 def test_no_command_shows_the_help():
     result = CliRunner().invoke(main, [])
     assert result.exit_code == 2
-    assert "Commands:" in result.stderr
+    assert "Start:" in result.stderr
+
+
+def test_the_help_lists_every_command_once(run):
+    listed = re.findall(r"^  ([a-z][a-z-]*) {2,}\S", run("--help").stdout, flags=re.MULTILINE)
+    assert sorted(listed) == main.list_commands(None)
 
 
 def test_the_version(run):
