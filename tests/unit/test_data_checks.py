@@ -157,7 +157,18 @@ def test_groups_of_one_row():
     assert not found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive=cut)
 
 
-@pytest.mark.parametrize("marker", ["NA", "NaN", "nan", "null", "None", "N/A", "Unknown", "?", " "])
+def test_every_usual_marker_of_a_missing_value_is_known():
+    markers = [
+        *("NA", "N/A", "#N/A", "<NA>", "NaN", "NULL", "none", "nil", "NaT", "missing", " Unknown"),
+        *("Not stated", "not available", "?", "-", "--", ".", " "),
+    ]
+    names = ["Nan Goldin", "North America", "none of these", "unknown soldier", "0", *markers]
+    rows = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})
+    warned = found(rows, DiagnosticCode.MISSING_MARKER, prediction=None)
+    assert {each["value"] for each in warned} == set(markers)
+
+
+@pytest.mark.parametrize("marker", ["NA", "Unknown", " "])
 def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
     data = frame(g=["a", "b", "b", marker] * (ROWS // 4))
     data.write_csv(tmp_path / "t.csv", quote_style="always")
