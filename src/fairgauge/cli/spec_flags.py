@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 
+from fairgauge.cli.data_arguments import open_data, read_data
 from fairgauge.errors import SpecError
 from fairgauge.spec.options import BY_NAME, OPTIONS, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from fairgauge.cli.data_arguments import Where
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
     from fairgauge.scan.source import Source
@@ -50,6 +52,18 @@ class Asked:
         spec = self._ask(data.columns)
         check_types(data, plan(spec))
         return spec
+
+    def read(self, data: Sequence[str], at: Where | None = None) -> object:
+        """Return the data as `fairgauge.audit` takes them.
+
+        Raises
+        ------
+        SpecError
+            Something could not be parsed; what is wrong with the columns is listed, too.
+        """
+        if self.problems:
+            self.check(open_data(data, at))
+        return read_data(data, at)
 
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
         from fairgauge.spec.specification import ask

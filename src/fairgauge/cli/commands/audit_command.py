@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, is_url, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
@@ -67,9 +67,7 @@ def command(
     at, table = _report_table(data, at)
     shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data, at))
-    rows = read_data(data, at)
+    rows = what.read(data, at)
 
     from fairgauge.api.audit import audit
     from fairgauge.render.formats import render, save_all

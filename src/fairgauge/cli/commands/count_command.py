@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
 from fairgauge.cli.streams import complain, say
@@ -67,12 +67,10 @@ def command(
 
         check_min_cell(min_cell)
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data, at))
     if show_sql:
         _show_query(open_data(data, at), what, output)
         return
-    rows = read_data(data, at)
+    rows = what.read(data, at)
 
     from fairgauge.api.audit import count
     from fairgauge.scan.scan_progress import progress
@@ -97,6 +95,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
+    spec = what.check(data)
     query = counting_query(data, **what.options)
     if output is None:
         say(query)
@@ -104,7 +103,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
         write_whole(output, f"{query}\n")
     complain(
         "a record of the result that counts one row shows the values of one person"
-        f"{_exact_values(plan(what.check(data)))}; share the result as you would share the rows",
+        f"{_exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
     )
 
