@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
     from fairgauge.scan.sql_query import sql
-    from fairgauge.spec.features import above, cut
+    from fairgauge.spec.features import above, cut, ordered
     from fairgauge.spec.rules import Rule, rule
     from fairgauge.spec.specification import Spec
 
@@ -84,6 +84,7 @@ _HOME = {
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
+    "ordered": "spec.features",
     "plan": "api.planning",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
@@ -131,6 +132,7 @@ __all__ = [
     "metric",
     "metrics",
     "monitor",
+    "ordered",
     "plan",
     "protect",
     "quotient",

@@ -160,10 +160,11 @@ class ScopeKind(StrEnum):
 
 
 class ClassKind(StrEnum):
-    """Which classes of a multiclass audit an estimate is of."""
+    """Which classes of a multiclass audit, or which cut of ordered levels, an estimate is of."""
 
     NONE = "none"
     CLASS = "class"
+    SELECTION = "selection"
     AVERAGE = "average"
     WORST = "worst"
 

@@ -137,6 +137,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
 
 def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
+    if isinstance(asked, Mapping) and "ordered" in asked:
+        return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
     if isinstance(asked, Mapping):
         return f"above {_text(asked.get('above'))}"
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]

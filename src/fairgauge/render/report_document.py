@@ -294,7 +294,8 @@ class _Summary:
             yield Items(sentences, numbered=True)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
-        by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
+        one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
+        by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
         rest = [
             no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
             for of, rates in insignificant(self.results)
@@ -333,7 +334,7 @@ class _Summary:
         sparse: dict[str, str] = {}
         below: dict[str, str] = {}
         for section in self.results:
-            if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
+            if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.WORST):
                 for group in section.groups:
                     compared = [*section.estimates, *section.adjusted]
                     own = [e for e in compared if e.group == group.group]
@@ -477,11 +478,10 @@ class _Full(_Summary):
             for rate in CENTRAL
             if any(rate in section.rates and section.differences(rate) for section in self.results)
         ]
-        kinds = (ClassKind.NONE, ClassKind.CLASS)
         rows = [
             overview_row(section, group, rates, i)
             for i, section in enumerate(self.results)
-            if section.class_scope.kind in kinds
+            if section.class_scope.is_single
             and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
             for group in section.groups
             if group.reference_kind is None
@@ -782,7 +782,7 @@ class _Full(_Summary):
 
 def _in_summary(scope: ClassScope) -> bool:
     """Return whether a section is of all classes at once: those of single ones are many."""
-    return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
+    return scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
 
 
 def _missing(estimates: Iterable[Estimate]) -> list[str]:
