@@ -114,3 +114,11 @@ def test_the_command_lists_and_describes():
     assert "6 RCNY 5-300 to 5-304" in one.output
     wrong = CliRunner().invoke(main, ["presets", "nyc"])
     assert wrong.exit_code == 2
+
+
+def test_people_of_unknown_category_are_counted_as_people():
+    """A row that stands for 250 applicants is 250 applicants of unknown category, not one."""
+    report = audit()
+    text = " ".join(render(report, "text", full=True).split())
+    assert "Of unknown category: 250 cases (1 row) in sex" in text
+    assert "8.9% of the cases (250 of 2,821) have no sex" in text

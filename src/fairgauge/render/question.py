@@ -185,10 +185,14 @@ def _unknown(report: Report) -> dict[str, int]:
 
 
 def _unknown_sentence(report: Report) -> str:
-    listed = [
-        f"{rows:,} {plural(rows, 'row', 'rows')} in {called(feature)}"
-        for feature, rows in _unknown(report).items()
-    ]
+    listed = []
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
+            rows, cases = each["rows"], each.get("cases")
+            number = f"{rows:,} {plural(rows, 'row', 'rows')}"
+            if cases is not None:
+                number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
+            listed.append(f"{number} in {called(each.feature)}")
     return f"Of unknown category: {', '.join(listed) or 'no rows'}."
 
 
