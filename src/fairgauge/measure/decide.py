@@ -80,8 +80,8 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         yield from _verdicts(measured, rule, explain)
         return
     by_group: dict[tuple[str | None, str | None], list[Verdict]] = {}
-    for limit in rule.limits:
-        for each in _verdicts(measured, limit, explain):
+    for limit in rule.limits:  # how many rows would decide all of them is not known
+        for each in _verdicts(measured, limit, explain=False):
             by_group.setdefault((each.feature, each.group), []).append(each)
     for several in by_group.values():
         best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))

@@ -55,7 +55,7 @@ def lead(report: Report) -> tuple[str, ...]:
         else ""
     )
     asked = f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction."
-    unknown = _unknown_sentence(report) if spec.get("preset") else ""
+    unknown = unknown_sentence(report) if spec.get("preset") else ""
     return (
         f"{asked}{_positive_sentence(report)}",
         (
@@ -184,7 +184,8 @@ def _unknown(report: Report) -> dict[str, int]:
     }
 
 
-def _unknown_sentence(report: Report) -> str:
+def unknown_sentence(report: Report) -> str:
+    """Return how many rows, and cases, are in no group of each feature."""
     listed = []
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:

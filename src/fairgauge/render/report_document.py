@@ -453,7 +453,8 @@ class _Full(_Summary):
         if report.scores:
             yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
-            yield Section("preset", "Preset", tuple(preset_blocks(name)), short="Preset")
+            blocks = preset_blocks(name, self.report, self.results)
+            yield Section("preset", "Preset", tuple(blocks), short="Preset")
         yield Section("data", "Data", tuple(self._data()), short="Data")
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
