@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
+    from fairgauge.scan.group_probabilities import by_probability
     from fairgauge.scan.sql_query import sql
     from fairgauge.spec.features import above, cut, ordered
     from fairgauge.spec.rules import Rule, rule
@@ -75,6 +76,7 @@ _HOME = {
     "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
     "audit": "api.audit",
+    "by_probability": "scan.group_probabilities",
     "check": "api.checking",
     "compare": "api.comparing",
     "confusion": "cube.confusion",
@@ -123,6 +125,7 @@ __all__ = [
     "__version__",
     "above",
     "audit",
+    "by_probability",
     "check",
     "compare",
     "confusion",
