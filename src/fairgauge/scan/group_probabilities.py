@@ -77,7 +77,7 @@ def by_probability(
     weight : str, optional
         Column of sampling weights, which multiply the probabilities.
     cluster : str, optional
-        Column that ties rows together, where that is not each row by itself.
+        Column identifying clusters of non-independent rows, where that is not each row by itself.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def by_probability(
     >>> people.rows.select("race", "race: probability", "race: person").rows()[:2]
     [('Black', 0.9, 0), ('Black', 0.2, 1)]
     >>> report = fg.audit(people.rows, prediction="approved", **people.options)
-    >>> round(report.by_group["selection_rate"]["race", "White"], 3)
+    >>> float(report.by_group["selection_rate"]["race", "White"].round(3))
     0.889
     """
     frame = _frame(data)
