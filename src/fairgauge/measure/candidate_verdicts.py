@@ -16,7 +16,6 @@ import numpy as np
 
 from fairgauge.enums import (
     CandidateVerdict,
-    ClassKind,
     Direction,
     Fairness,
     Performance,
@@ -71,7 +70,7 @@ def _counts(each: DisparityChange, scope: ScopeKind) -> bool:
 
     With strata that is the disparity adjusted for them, where one could be.
     """
-    single = each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
+    single = each.class_scope.is_single
     known = each.status is Status.OK and each.p_value is not None
     return each.scope.kind is scope and single and known
 

@@ -41,6 +41,7 @@ from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
+from fairgauge.spec.features import Ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -250,7 +251,8 @@ def _subjects(
 def _thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Estimate]]:
-    """Measure at every threshold; what does not depend on the prediction, at the first alone."""
+    """Measure at every threshold or cut; what does not depend on it, at the first alone."""
+    ordered = isinstance(slices[0].spec.positive, Ordered)
     groups: list[Group] = []
     estimates: list[Estimate] = []
     for i, each in enumerate(slices):
@@ -259,12 +261,19 @@ def _thresholds(
             asked
             for asked in metrics
             if asked.metric.scope not in ("table", "rows")
-            and (i == 0 or "prediction" in asked.metric.needs)
+            and (i == 0 or _depends(asked.metric, ordered=ordered))
         ]
         each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
         for asked in here:
             estimates += _of_slice(each, asked)
     return groups, estimates
+
+
+def _depends(metric: Metric, *, ordered: bool) -> bool:
+    """Return whether a metric depends on the threshold, or on the cut of ordered levels."""
+    if ordered:
+        return not isinstance(metric, (Distance, Imbalance, Representation))
+    return "prediction" in metric.needs
 
 
 def _multiclass(

@@ -17,6 +17,7 @@ from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.report.loading import load
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.needs import unmet_needs_of_rule
 from fairgauge.spec.option_types import OptionType, number, word
 from fairgauge.spec.readers import items, read_names, read_number, unknown_keys
@@ -236,6 +237,9 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
             "(reference = {COLUMN = GROUP}) or compare with others"
         )
         problems.append(Problem("reference", message))
+    if isinstance(question.positive, Ordered):
+        message = "is ordered levels, and a monitor follows one selection; give the values of one"
+        problems.append(Problem("positive", message))
     if isinstance(question.threshold, Threshold):
         message = "the median of every period is another threshold; give a number"
         problems.append(Problem("threshold", message))

@@ -34,17 +34,16 @@ if TYPE_CHECKING:
 
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
-    "Printed numbers are held against the numbers they are made of, to the precision of their last "
-    "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
-    "category's selection rate with the highest one among categories that are large enough, or "
-    "with that of the category that was named. Their confidence intervals are MOVER's of "
-    "Wilson's limits and take the reference as given; with a "
-    "limit they allow for the choice of the reference by the data (multiple comparisons with the "
-    "best); a reference that was named takes no such allowance. {test} "
-    "The flip rule asks whether one more selection in the category and one fewer in the reference "
-    "would make the category's rate the higher one. Possible ratios put people of unknown category "
-    "wherever they move the ratio most, into the reference too, which may then be another of the "
-    "categories that are large enough."
+    "Printed numbers are held against the numbers they are made of, to the precision of their "
+    "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
+    "each category's selection rate with the highest one among categories that are large enough, "
+    "or with that of the category that was named. Their confidence intervals are MOVER's of "
+    "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
+    "the reference by the data (multiple comparisons with the best); a reference that was named "
+    "takes no such allowance. {test} The flip rule asks whether one more selection in the "
+    "category and one fewer in the reference would make the category's rate the higher one. "
+    "Possible ratios put people of unknown category wherever they move the ratio most, into the "
+    "reference too, which may then be another of the categories that are large enough."
 )
 """How a published table is checked."""
 _TESTS = {

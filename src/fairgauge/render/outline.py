@@ -39,7 +39,9 @@ _DECIDED_AGAINST_LABEL = frozenset({"false_positive_rate", "true_negative_rate"}
 be an advantage (a release) or a harm (a loan that cannot be paid back)."""
 _ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "negative_base_rate"})
 """Rates whose mean over all classes is the same in every group."""
-_CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
+_CLASSES_FIRST = (
+    ClassKind.NONE, ClassKind.SELECTION, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -80,6 +82,8 @@ class Results:
         scope = self.class_scope
         if scope.kind is ClassKind.CLASS:
             parts.append(f"class {scope.name}")
+        elif scope.kind is ClassKind.SELECTION:
+            parts.append(str(scope.name))
         elif scope.kind is ClassKind.AVERAGE:
             parts.append(f"{scope.average} average over classes")
         elif scope.kind is ClassKind.WORST:
