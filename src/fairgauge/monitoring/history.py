@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Period, parse_period
@@ -208,7 +208,20 @@ class History:
             ) from None
 
     def keep_spec(self, spec: MonitorSpec) -> None:
-        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it."""
+        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it.
+
+        Raises
+        ------
+        SpecError
+            A metric of a user's own is not named by an import path.
+        """
+        for i, rule in enumerate(spec.rules):
+            if rule.own is not None and rule.path is None:
+                message = (
+                    f"{rule.metric} is a metric of your own; a history keeps it by its import "
+                    "path (package.module:name)"
+                )
+                raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
         for rule in spec.rules:
             if rule.baseline is not None:
                 digest = rule.baseline.cube.digest

@@ -159,7 +159,8 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
 def name_of(each: MonitoredComparison) -> str:
     """Return the name of a comparison: its metric and whose it is."""
     sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
-    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}"
+    class_ = "" if each.class_ is None else f", class {called(each.class_)}"
+    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}{class_}"
 
 
 def evidence_text(value: float | None) -> str:

@@ -127,9 +127,8 @@ def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
 
 
 def _sides(each: MonitoredComparison) -> str:
-    if not each.reference:
-        return called(each.group)
-    return f"{called(each.group)} vs {called(each.reference)}"
+    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
+    return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
 
 
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:

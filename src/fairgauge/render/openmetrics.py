@@ -84,10 +84,11 @@ def _gauge(
 
 
 def _subject(report: MonitorReport, each: MonitoredComparison) -> dict[str, str]:
-    return {
+    subject = {
         "model": report.model, "feature": each.feature, "group": each.group,
         "metric": each.metric, "rule": each.rule,
     }  # fmt: skip
+    return subject if each.class_ is None else subject | {"class": each.class_}
 
 
 def _inside(labels: dict[str, str]) -> str:

@@ -160,6 +160,8 @@ class MonitoredComparison:
     ----------
     rule : the rule as it is written.
     metric, feature, group, reference : what is compared.
+    class_ : the class of several that is held against all others; None of two outcomes, and where
+        all classes count together.
     detector : what raises the alarm; alpha spending is approximate, as intervals are.
     alpha : the probability of a false alarm within the horizon that is spent on it.
     threshold : the evidence that raises the alarm; None of alpha spending.
@@ -183,6 +185,7 @@ class MonitoredComparison:
     points: tuple[Point, ...]
     state: MonitorState
     alarm: Alarm | None
+    class_: str | None = None
 
     @property
     def evidence(self) -> float | None:
@@ -357,7 +360,10 @@ class MonitorReport:
 
 
 def _fields(value: object) -> Plain:
-    return {each.name: _nested(getattr(value, each.name)) for each in fields(value)}  # type: ignore[arg-type]
+    return {
+        each.name.removesuffix("_"): _nested(getattr(value, each.name))
+        for each in fields(value)  # type: ignore[arg-type]
+    }
 
 
 def _nested(value: object) -> object:

@@ -514,6 +514,7 @@ def monitor_schema() -> Schema:
     comparison = _object(
         {
             **dict.fromkeys(("rule", "metric", "feature", "group", "reference"), _STRING),
+            "class": _null(_STRING),
             "detector": _words(Detector),
             "alpha": _FINITE,
             "threshold": _null(_FINITE),
