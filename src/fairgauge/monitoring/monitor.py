@@ -44,6 +44,7 @@ from fairgauge.report.monitor_results import (
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import decide_task
 from fairgauge.resolve.references import resolve_references
+from fairgauge.stats.confidence_sequences import running_contrast
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
 
@@ -425,12 +426,16 @@ def _points(
     entered: int,
     asked: MonitorSpec,
 ) -> tuple[Point, ...]:
-    columns = (*estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate))
+    running = _running(counts, rate, entered)
+    columns = (
+        *estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate), *running,
+    )  # fmt: skip
     every = [each.tolist() for each in columns]
     evidence = detected.evidence[:, i].tolist()
     points = []
     for t, row in enumerate(zip(*every, strict=True)):
-        value, low, high, group, reference, n_group, n_reference = row
+        value, low, high, group, reference, n_group, n_reference, *so_far = row
+        running_value, running_low, running_high = map(known, so_far)
         fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
         points.append(
             Point(
@@ -444,9 +449,20 @@ def _points(
                 n_reference=int(n_reference),
                 evidence=evidence[t] if t < entered else None,
                 sparse=fewest < asked.min_group,
+                running=running_value,
+                running_low=running_low,
+                running_high=running_high,
             )
         )
     return tuple(points)
+
+
+def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:
+    """Return the running contrast and its confidence sequence, nan in periods that wait."""
+    x_d, n_d, x_a, n_a = counts[:entered].T
+    waiting = np.full(len(counts) - entered, np.nan)
+    found = running_contrast(rate.by, x_a, n_a, x_d, n_d)
+    return [np.concatenate([each, waiting]) for each in found]
 
 
 def _state(

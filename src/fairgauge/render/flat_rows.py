@@ -202,7 +202,7 @@ _OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {
     str: ("period", "model", "rule", "metric", "feature", "group", "class",
           "reference"),
     float: ("value", "low", "high", "rate_group", "rate_reference", "evidence", "threshold",
-            "tolerated_low", "tolerated_high"),
+            "running", "running_low", "running_high", "tolerated_low", "tolerated_high"),
     int: ("n_group", "n_reference"),
     bool: ("alarm", "sparse"),
 }  # fmt: skip
@@ -227,6 +227,7 @@ def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
                 point.period, report.model, each.rule, each.metric, each.feature, each.group,
                 each.class_, each.reference or None, point.value, point.low, point.high,
                 point.rate_group, point.rate_reference, point.evidence, each.threshold,
+                point.running, point.running_low, point.running_high,
                 _limit(each.low), _limit(each.high),
                 point.n_group, point.n_reference, raised is not None and t >= place[raised],
                 point.sparse,

@@ -509,7 +509,14 @@ def monitor_schema() -> Schema:
          "high": _NUMBER, **sizes}
     )  # fmt: skip
     point = _object(
-        {"period": _STRING, **value, **rates, "evidence": _null(_FINITE), "sparse": _BOOLEAN}
+        {
+            "period": _STRING,
+            **value,
+            **rates,
+            "evidence": _null(_FINITE),
+            "sparse": _BOOLEAN,
+            **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+        }
     )
     comparison = _object(
         {
