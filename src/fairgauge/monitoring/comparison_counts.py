@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairgauge.catalogue.averages import agreement
-from fairgauge.cube.cube import CountTable, Cube
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.enums import Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
 from fairgauge.monitoring.monitor_spec import MonitoredRate, monitored_rate
-from fairgauge.monitoring.period_stacks import PERIODS, stacks
+from fairgauge.monitoring.period_stacks import PERIODS, levels_of, stacks
 from fairgauge.resolve.group_counts import count_groups, refuse_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.references import resolve_references
@@ -337,7 +338,28 @@ def lacks_labels(cube: Cube) -> bool:
 
 def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     """Return the counts of several periods as one; two may well hold the same counts."""
-    return reduce(lambda one, other: one.add(other, allow_duplicates=True), cubes)
+    alike: dict[tuple[object, ...], list[Cube]] = {}
+    for cube in cubes:
+        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
+    sums = map(_sum_alike, alike.values())  # at once: one after the other takes far longer
+    return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
+
+
+def _sum_alike(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of cubes of the same levels as one."""
+    first = cubes[0]
+    if len(cubes) == 1:
+        return first
+    excluded: Counter[str] = Counter()
+    for cube in cubes:
+        excluded.update(cube.excluded)
+    tables = []
+    for held in zip(*(cube.tables for cube in cubes), strict=True):
+        codes = np.concatenate([table.codes for table in held])
+        sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
+        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
+    rows = sum(cube.rows for cube in cubes)
+    return replace(first, tables=tuple(tables), rows=rows, excluded=dict(sorted(excluded.items())))
 
 
 def without_rows(cube: Cube) -> Cube:

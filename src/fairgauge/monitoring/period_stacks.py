@@ -34,7 +34,7 @@ def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:
     """
     alike: dict[tuple[object, ...], list[int]] = {}
     for position, cube in enumerate(cubes):
-        alike.setdefault(_levels(cube), []).append(position)
+        alike.setdefault(levels_of(cube, _axes(cube)), []).append(position)
     for positions in alike.values():
         most = max(1, _MOST_CELLS // _cells(cubes[positions[0]]))
         for begin in range(0, len(positions), most):
@@ -42,12 +42,13 @@ def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:
             yield some, _stack([cubes[position] for position in some])
 
 
+def levels_of(cube: Cube, axes: Sequence[Axis]) -> tuple[object, ...]:
+    """Return what distinguishes the levels of some axes of a cube from others, as a key."""
+    return tuple(identity(level) for axis in axes for level in (None, *cube.levels[axis]))
+
+
 def _axes(cube: Cube) -> tuple[Axis, ...]:
     return tuple(axis for axis in cube.plan.axes if axis.role in _KEPT)
-
-
-def _levels(cube: Cube) -> tuple[object, ...]:
-    return tuple(identity(level) for axis in _axes(cube) for level in (None, *cube.levels[axis]))
 
 
 def _cells(cube: Cube) -> int:

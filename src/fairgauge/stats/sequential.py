@@ -266,10 +266,10 @@ class EDetector:
         finite = np.isfinite(self.horizon)
         starts = np.ones(batches) if finite else 1 / (steps * (steps + 1))
         unspent = np.zeros(batches) if finite else 1 / (steps + 1)
-        statistic = np.empty((batches, *shape))
+        sums = np.moveaxis(np.empty_like(e), 1, 0)
         for t in range(batches):
-            evidence = np.minimum((evidence + starts[t]) * e[:, t], _LARGEST)
-            statistic[t] = evidence.mean(axis=0) + unspent[t]
+            evidence = sums[t] = np.minimum((evidence + starts[t]) * e[:, t], _LARGEST)
+        statistic = sums.mean(axis=1) + unspent.reshape(-1, *(1 for _ in shape))
         detector = replace(
             self,
             evidence=evidence,
