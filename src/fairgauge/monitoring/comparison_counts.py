@@ -132,7 +132,7 @@ def collect_counts(
     before = 0 if resumed is None else len(resumed.counts)
     arrivals, references = _known_before(spec, rates, resumed)
     new = cubes[before:]
-    found = list(_of_periods(new, names[before:], spec, rates, blank=_blank(cubes)))
+    found = list(_of_periods(new, names[before:], spec, rates, every=cubes))
     first: dict[ComparisonId, int] = {}
     for positions, held in found:
         for each, reference, present in zip(held.ids, held.references, held.present.T, strict=True):
@@ -180,16 +180,11 @@ def _known_before(
     return arrivals, references
 
 
-def _blank(cubes: Sequence[Cube]) -> Cube | None:
-    """Return the values of the first period: one that the question names may lack on a day."""
-    return without_rows(cubes[0]) if cubes else None
-
-
 def counts_in(
     cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
 ) -> Iterator[RuleCounts]:
     """Yield the counts of every rule that contrasts a rate of rows in one cube."""
-    for _, held in _of_periods([cube], [""], spec, rates, blank=None):
+    for _, held in _of_periods([cube], [""], spec, rates, every=()):
         yield held
 
 
@@ -198,11 +193,11 @@ def _of_periods(
     names: Sequence[str],
     spec: MonitorSpec,
     rates: Mapping[int, MonitoredRate],
-    blank: Cube | None,
+    every: Sequence[Cube],
 ) -> Iterator[tuple[list[int], RuleCounts]]:
     """Yield the counts of every rule that contrasts a rate of rows, with their periods' positions.
 
-    ``blank`` has values that may lack in a period, and no rows.
+    ``every`` holds all periods: one of them may lack a value that the question names.
     """
     for cube in cubes:
         if cube.min_cell is not None:
@@ -213,12 +208,13 @@ def _of_periods(
         try:
             held = list(_rule_counts(stack, spec, rates))
         except SpecError as error:
-            if blank is None:
+            if not every:
                 named = names[positions[0]]
                 raise DataError(f"the period {named}: {error}" if named else str(error)) from None
+            blank = sum_cubes([without_rows(cube) for cube in every])
             wider = [sum_cubes([cubes[position], blank]) for position in positions]
             some = [names[position] for position in positions]
-            for within, each in _of_periods(wider, some, spec, rates, blank=None):
+            for within, each in _of_periods(wider, some, spec, rates, every=()):
                 yield [positions[i] for i in within], each
         else:
             yield from ((positions, each) for each in held)

@@ -18,7 +18,7 @@ from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
-from fairgauge.monitoring.periods import Period, parse_period
+from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.monitoring.store import open_store
 from fairgauge.report.monitor_results import ImportedValue
 
@@ -35,6 +35,7 @@ _IMPORTED = "_imported.json"
 _FOLD = "_fold.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
+_ARTICLES = {length: f"{'an' if length is Length.HOUR else 'a'} {length}" for length in Length}
 
 
 class History:
@@ -170,8 +171,8 @@ class History:
         periods = self.periods
         if periods and periods[0].length is not period.length:
             raise DataError(
-                f"{period} is a {period.length}, and the history {quote(self.name)} holds periods "
-                f"of a {periods[0].length}; keep a history for each"
+                f"{period} is {_ARTICLES[period.length]}, and the history {quote(self.name)} "
+                f"holds periods of {_ARTICLES[periods[0].length]}; keep a history for each"
             )
         others = [each for each in periods if each != period]
         if others:

@@ -24,6 +24,8 @@ from fairgauge.monitoring.comparison_counts import (
     counts_in,
     exact_rates,
     sides_by_class,
+    sum_cubes,
+    without_rows,
 )
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
@@ -229,15 +231,19 @@ def _unmatched(
     asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
 ) -> tuple[Unmatched, ...]:
     """Return the groups that rules name and no period has: nothing passes by absence."""
-    if not cubes:
-        return ()
-    groups = [name for each in count_groups(cubes[-1], asked.question) for name in each.groups]
     followed = {(each.rule, each.group) for each in comparisons}
-    return tuple(
-        Unmatched(rule=str(rule), group=name, nearest=closest(name, groups))
+    absent = [
+        (str(rule), name)
         for rule in asked.rules
         for name in rule.groups
         if (str(rule), name) not in followed
+    ]
+    if not absent or not cubes:
+        return ()
+    every = sum_cubes([without_rows(cube) for cube in cubes])
+    groups = [name for each in count_groups(every, asked.question) for name in each.groups]
+    return tuple(
+        Unmatched(rule=rule, group=name, nearest=closest(name, groups)) for rule, name in absent
     )
 
 

@@ -295,7 +295,7 @@ def three_classes(day):
 @pytest.fixture(scope="module")
 def classes():
     question = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
-    names = day_names(20)
+    names = day_names(16)
     return question, {n: fg.count(three_classes(i), **question) for i, n in enumerate(names)}
 
 
