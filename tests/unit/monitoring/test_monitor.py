@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
@@ -277,6 +279,28 @@ def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monk
     )
     with pytest.raises(fg.SpecError, match="by its import path"):
         history.keep_spec(read_monitor_spec(asked({"metric": OWN, "at_least": 0.1})))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_every_period_has_the_estimates_of_its_own_audit(data):
+    """Periods are resolved together, whatever groups and values each of them has."""
+    cells = st.fixed_dictionaries({c: st.integers(0, 30) for c in ("tp", "fp", "fn", "tn")})
+    days = data.draw(st.lists(st.dictionaries(st.sampled_from("FMX"), cells, min_size=1),
+                              min_size=1, max_size=5))  # fmt: skip
+    held = {n: fg.confusion("sex", day) for n, day in zip(day_names(5), days, strict=False)}
+    metrics = ("selection_rate.difference", "true_positive_rate.ratio")
+    rules = [{"metric": each, "at_least": 0.0} for each in metrics]
+    report = fg.monitor(held, asked(*rules))
+    for i, (name, counts) in enumerate(held.items()):
+        audited = {
+            (e.metric, e.group): e.value for e in fg.audit(counts, metrics=metrics).estimates
+        }
+        for each in report.comparisons:
+            expected = audited.get((each.metric, each.group))
+            found = each.points[i].value
+            assert each.points[i].period == name
+            assert found is None if expected is None else found == pytest.approx(expected)
 
 
 def three_classes(day):
