@@ -148,7 +148,16 @@ def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     text = fairgauge("monitor", "status", folder / "history", "--format", "openmetrics").output
     assert 'model="loans \\"2026\\""' in text
     assert re.search(r'fairgauge_alarm\{.*group="F".*\} 1\.0', text)
-    for name in ("metric", "ci_low", "ci_high", "evidence", "alarm_threshold", "alarm"):
+    for name in (
+        "metric",
+        "ci_low",
+        "ci_high",
+        "running",
+        "running_high",
+        "evidence",
+        "alarm_threshold",
+        "alarm",
+    ):
         assert f"# TYPE fairgauge_{name} gauge" in text
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed: apt-get install prometheus")
