@@ -308,6 +308,7 @@ def test_counts_are_added_as_rows_are(folder):
         (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
         (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
+        (("import", "history", "2026-01-01.json"), "Error: cannot read '2026-01-01.json'"),
     ],
 )
 def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
