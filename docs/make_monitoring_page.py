@@ -46,16 +46,16 @@ def tables(records: list[Record]) -> str:
         for each in betting
     ]  # fmt: skip
     parts = (
-        FALSE_ALARMS,
-        _table("stream", false, _share),
-        DELAYS,
-        _table("shift of the difference from 0", delay, _delay),
-        SEQUENCES,
-        _table("stream", sequence, _sequence),
-        BETTING,
-        _table("stream", betting, _pairs),
+        (FALSE_ALARMS, "stream", false, _share),
+        (DELAYS, "shift of the difference from 0", delay, _delay),
+        (SEQUENCES, "stream", sequence, _sequence),
+        (BETTING, "stream", betting, _pairs),
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(
+        f"{caption}\n\n{_table(first, measured, cell)}"
+        for caption, first, measured, cell in parts
+        if measured
+    )
 
 
 def page(text: str, made: str) -> str:

@@ -13,7 +13,7 @@ from fairgauge.catalogue.averages import agreement
 from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
 from fairgauge.enums import Missing, ReferenceRule, Role, Task
 from fairgauge.errors import CubeError, DataError, SpecError
-from fairgauge.monitoring.monitor_spec import MonitoredRate, monitored_rate
+from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
 from fairgauge.monitoring.period_stacks import PERIODS, levels_of, stacks
 from fairgauge.resolve.group_counts import count_groups, refuse_missing
 from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
@@ -96,7 +96,7 @@ class ComparisonCounts:
     arrivals : for each the number of its first period; -1 where a baseline has it.
     references : for each what it is compared with.
     counts : array of shape (periods, comparisons, 4): x_d, n_d, x_a, n_a.
-    incomplete : for every period, whether a row lacks its label.
+    incomplete : for every period, whether a row lacks its label, where labels come later.
     """
 
     ids: list[ComparisonId]
@@ -148,7 +148,8 @@ def collect_counts(
     if resumed is not None:
         counts[:before, : len(resumed.ids)] = resumed.counts
         incomplete[:before] = resumed.incomplete
-    incomplete[before:] = [lacks_labels(cube) for cube in new]
+    if spec.labels is Labels.LATER:
+        incomplete[before:] = [lacks_labels(cube) for cube in new]
     for positions, held in found:
         known = [i for i, each in enumerate(held.ids) if each in column]
         columns = np.array([column[held.ids[i]] for i in known], dtype=np.int64)
@@ -334,7 +335,7 @@ def lacks_labels(cube: Cube) -> bool:
 
 def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     """Return the counts of several periods as one; two may well hold the same counts."""
-    alike: dict[tuple[object, ...], list[Cube]] = {}
+    alike: dict[str, list[Cube]] = {}
     for cube in cubes:
         alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
     sums = map(_sum_alike, alike.values())  # at once: one after the other takes far longer

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.cube.levels import identity
 from fairgauge.cube.plan import Axis
 from fairgauge.enums import Role
 
@@ -32,7 +31,7 @@ def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:
 
     The cubes of a stack have the same levels, so that a group is in all of them or in none.
     """
-    alike: dict[tuple[object, ...], list[int]] = {}
+    alike: dict[str, list[int]] = {}
     for position, cube in enumerate(cubes):
         alike.setdefault(levels_of(cube, _axes(cube)), []).append(position)
     for positions in alike.values():
@@ -42,9 +41,9 @@ def stacks(cubes: Sequence[Cube]) -> Iterator[tuple[list[int], Cube]]:
             yield some, _stack([cubes[position] for position in some])
 
 
-def levels_of(cube: Cube, axes: Sequence[Axis]) -> tuple[object, ...]:
+def levels_of(cube: Cube, axes: Sequence[Axis]) -> str:
     """Return what distinguishes the levels of some axes of a cube from others, as a key."""
-    return tuple(identity(level) for axis in axes for level in (None, *cube.levels[axis]))
+    return repr([cube.levels[axis] for axis in axes])  # True and 1 are equal in Python
 
 
 def _axes(cube: Cube) -> tuple[Axis, ...]:
