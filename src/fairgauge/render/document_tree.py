@@ -196,6 +196,7 @@ class TimeChart:
     caption : what it shows.
     times, marks : the periods, and the number in each; a mark without a value is a gap.
     unit : what the numbers are.
+    running : the running number of all periods so far, with its confidence sequence, in each.
     allowed : the range that a rule tolerates, open ends as infinities.
     threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
     since, alarm : the positions of the periods with which a change began and that raised an alarm.
@@ -206,6 +207,7 @@ class TimeChart:
     times: tuple[str, ...]
     marks: tuple[Mark, ...]
     unit: Unit
+    running: tuple[Mark, ...] = ()
     allowed: tuple[float, float] | None = None
     threshold: float | None = None
     since: int | None = None
