@@ -127,8 +127,7 @@ class Table:
     totals : rows below a rule: all rows together.
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
-    id : the anchor, of a table that can be searched.
-    lazy : whether it is so long that a page writes it only where it is opened.
+    id : the anchor, of a table that can be searched and may be long.
     """
 
     caption: str
@@ -138,7 +137,6 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
-    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

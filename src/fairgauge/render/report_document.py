@@ -134,7 +134,7 @@ _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_PAIRS = 30
 _MOST_STRATA = 30
 _MOST_ADJUSTED_SENTENCES = 2
-_MOST_LISTED, _MOST_WRITTEN = 3_000, 400
+_MOST_LISTED = 3_000
 _FEWEST_IN_OVERVIEW = 5
 _MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
 _MOST_NAMED = 3
@@ -738,7 +738,6 @@ class _Full(_Summary):
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
             notes=interval_note(listed),
-            lazy=len(listed) > _MOST_WRITTEN,
         )
         title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
         yield Section("numbers", title, (table,), folded=True)
