@@ -158,9 +158,10 @@ def _few_rows(reason: Reason) -> str:
 
 
 def _few_expected(reason: Reason) -> str:
+    rows = "effective rows" if reason.get("effective") else "rows"
     return (
-        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
-        f"under no difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} {rows} expected in the rarest "
+        f"cell under no difference, below {reason['minimum']:g}"
     )
 
 
