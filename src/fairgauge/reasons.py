@@ -96,7 +96,7 @@ class ReasonCode(StrEnum):
     BELOW = "below"  # limit
     ABOVE = "above"  # limit
     CROSSES = "crosses"
-    # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
+    # limit, second, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
     BOUNDS_CROSS = "bounds_cross"  # low, high

@@ -39,10 +39,18 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    text, tone : what it states, and how it is meant.
+    spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
+        no room.
+    """
 
     text: str
     tone: Tone = Tone.PLAIN
+    spare: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
@@ -75,6 +74,7 @@ from fairgauge.render.metric_blocks import (
 )
 from fairgauge.render.metric_words import (
     CENTRAL,
+    abbreviations,
     compared_rate,
     holds_with_others,
     is_ratio,
@@ -95,6 +95,7 @@ from fairgauge.render.outline import (
     findings,
     gravest,
     insignificant,
+    on_one_screen,
     reverses,
     sections_of,
     singled_out,
@@ -102,7 +103,7 @@ from fairgauge.render.outline import (
     verdicts_by_rule,
 )
 from fairgauge.render.preset_blocks import preset_blocks
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.rule_blocks import (
     TONES,
     outcome_word,
@@ -252,8 +253,7 @@ class _Summary:
             yield Section("rules", "Rules", blocks, short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
-        having = [each for each in self.results if each.groups]
-        shown = [each for each in having if _in_summary(each.class_scope)][:_MOST_SECTIONS]
+        shown = on_one_screen(self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
             blocks = tuple(self._tables(each, _MOST_GROUPS, _MOST_RATES))
             cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
@@ -261,15 +261,16 @@ class _Summary:
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
-        yield Section("notes", "Notes", tuple(self._closing(cells)))
+        yield Section("notes", "Notes", tuple(self._closing(cells, shown)))
 
     def not_shown(self) -> Iterator[str]:
         """Yield what the whole record has besides, in few words."""
-        having = [each for each in self.results if each.groups]
-        shown = sum(_in_summary(each.class_scope) for each in having)
+        having = sum(1 for each in self.results if each.groups)
+        listed = on_one_screen(self.results)[:_MOST_SECTIONS]
+        shown = sum(2 if each.averaged else 1 for each in listed)
         for count, noun in (
             (self.more_findings, "finding"),
-            (len(having) - min(shown, _MOST_SECTIONS), "table"),
+            (having - shown, "table"),
             (len(_notes(self.report)), "note"),
         ):
             if count > 0:
@@ -286,7 +287,7 @@ class _Summary:
         if self.report.verdict is Outcome.FAIL:
             for each in self.report.diagnostics:
                 if each.code is DiagnosticCode.FALSE_FAIL:
-                    yield Paragraph(false_fail_sentence(each))
+                    yield Paragraph(false_fail_sentence(each), spare=2)
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
@@ -295,20 +296,19 @@ class _Summary:
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
         by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
-        rest = [
-            no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
-            for of, rates in insignificant(self.results)
-        ]
-        if self.unconfirmed and (self.whole or not self.findings):
-            rest.append(unconfirmed_sentence(self.unconfirmed))
-        rest += self._adjustment_sentences()
+        equal = insignificant(self.results)
+        rest = [Paragraph(no_finding_sentence(equal, by_class), spare=1)] if equal else []
+        if self.unconfirmed:
+            rest.append(Paragraph(unconfirmed_sentence(self.unconfirmed), spare=3))
+        rest += map(Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
         if not self.findings and not rest:
-            rest = list(other_results_sentences(self.results, self.column))
+            rest = [*map(Paragraph, other_results_sentences(self.results, self.column))]
         if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)
-            rest = [_NONE_TESTED if valued else "No difference could be computed."]
-        yield from map(Paragraph, [*rest[: _MOST_NAMED - len(small)], *small])
+            rest = [Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
+        yield from rest[: _MOST_NAMED - len(small)]
+        yield from map(Paragraph, small)
 
     def _more_findings(self) -> str:
         """Return how many statistically significant disparities are not among the findings."""
@@ -331,7 +331,8 @@ class _Summary:
     def _insufficient(self) -> Iterator[str]:
         """Yield the groups about which the data are insufficient, and those too small as asked."""
         sparse: dict[str, str] = {}
-        below: dict[str, str] = {}
+        minimums: set[float | None] = set()
+        below: dict[str, dict[str, None]] = {}
         for section in self.results:
             if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
                 for group in section.groups:
@@ -344,12 +345,18 @@ class _Summary:
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
                             sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                            minimums.add(_least_rows(own, group.n))
                         else:
-                            below[name] = f"{name}, {describe_reason(replace(small, side=None))}"
-        if below:
-            yield f"Too small for a conclusion: {'; '.join(list(below.values())[:8])}."
+                            least = insufficiency([small])
+                            size = f"{name}, n = {numbers.count(small['n'])}"
+                            below.setdefault(least, {})[size] = None
+        for least, names in below.items():
+            yield f"{capitalised(least)}: {'; '.join(list(names)[:8])}."
         if sparse:
-            yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
+            least = minimums.pop() if len(minimums) == 1 else None
+            few = f" (fewer than {least:g} rows)" if least else ""
+            names_of_sparse = "; ".join(list(sparse.values())[:8])
+            yield (f"Insufficient data for any conclusion{few}: {names_of_sparse}.")
 
     def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
         for i, several in enumerate(self._beside(section, rates)):
@@ -391,24 +398,34 @@ class _Summary:
             columns += own
         yield found
 
-    def _closing(self, cells: list[str]) -> Iterator[Block]:
+    def _closing(self, cells: list[str], shown_sections: Sequence[Results]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
         compared = [e.metric for section in self.results for e in section.estimates]
         compared = [metric for metric in compared if compared_rate(metric)]
         differences = not all(map(is_ratio, compared))
-        marks = "; ".join(
-            legend(cells, shares=shares, differences=differences or not compared, brief=True)
-        )
+        shown = [e for section in shown_sections for e in section.estimates]
+        marks = [*legend(cells, shown, shares=False)]
         if compared:
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
             words = "others" if words == OTHERS else words
-            marks += f"; {DIFFERENCE} vs {words}" if differences else f"; ratio to {words}"
+            against = f"{DIFFERENCE} vs {words}" if differences else f"ratio to {words}"
+            in_pp = " in pp" if shares and differences else ""
+            marks += [f"{'rates in %, ' if shares else ''}{against}{in_pp}"]
+        elif shares:
+            marks += ["rates in %"]
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
-        if marks:
-            yield Paragraph(f"{marks}.", Tone.SOFT)
+        rates = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
+        averaged = dict.fromkeys(rate for each in shown_sections for rate in each.averaged)
+        of_classes = (
+            f"{numbers.listing([rate_heading(rate) for rate in averaged])} are macro averages over "
+            "classes"
+        )
+        for words in ("; ".join(marks), abbreviations(rates), of_classes if averaged else ""):
+            if words:
+                yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
             yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
@@ -494,11 +511,18 @@ class _Full(_Summary):
             Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
             *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
         ]  # fmt: skip
+        marks = "; ".join(
+            legend(
+                [cell.below for row in rows for cell in row],
+                [each for section in self.results for each in section.estimates],
+                shares=False,
+            )
+        )
         notes = [
             "Rates in %, differences in percentage points (pp) with confidence intervals."
             if any(map(is_share, rates))
             else "Differences with confidence intervals.",
-            "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
+            *([f"{marks}."] if marks else []),
             *interval_note(each for section in self.results for each in section.estimates),
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
@@ -777,6 +801,12 @@ class _Full(_Summary):
         code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
         yield Section("specification", "The specification, defaults included", (code,), folded=True)
         yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
+
+
+def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
+    """Return the number of rows that a group has not, None where it is something else."""
+    few = (e.reason["minimum"] for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    return next((float(least) for least in few if n < least), None)
 
 
 def _in_summary(scope: ClassScope) -> bool:

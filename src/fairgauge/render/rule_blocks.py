@@ -27,6 +27,7 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.reason_sentences import insufficiency
 from fairgauge.render.verdict_sentences import describe_evidence
 from fairgauge.spec.rules import Rule
 
@@ -89,13 +90,15 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
         if row is not None and row.scope == "feature":
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         return f"PASS for {_groups(len(deciding))}"
-    named = [_verdict_group(each, report) for each in deciding[:_MOST_DECIDING]]
-    without = " (insufficient data)" if _insufficient(verdicts[0]) else ""
+    most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
+    named = [_verdict_group(each, report) for each in deciding[:most]]
+    undecided = [each.reason for each in deciding if _insufficient(each)]
+    without = f" ({insufficiency(undecided)})" if undecided else ""
     text = f"{word}{without} for {', '.join(named)}"
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     words = [
-        "insufficient data" if _insufficient(each) else outcome_word(each.outcome)
+        insufficiency([each.reason]) if _insufficient(each) else outcome_word(each.outcome)
         for each in verdicts
         if each.outcome is not worst
     ]
