@@ -65,7 +65,8 @@ def _also(each: Estimate) -> str:
     rate = compared_rate(each.metric) or each.metric
     sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
     level = "lower" if gap(each) < 0 else "higher"
-    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(singled_out(each), brief=True)})"
+    difference = uncertainty(singled_out(each), brief=True)
+    return f", and a {level} {rate_words(rate)}: {sides} ({difference})"
 
 
 def group_words(each: Estimate, section: Results) -> str:
@@ -258,18 +259,11 @@ def _not_differing(sections: Sequence[Results], rates: Sequence[str], *, classes
         features = of_reference.setdefault(_sides(section), [])
         if called(section.feature) not in features:
             features.append(called(section.feature))
-    groups = "; ".join(
-        " ".join(
-            filter(
-                None,
-                [
-                    sides,
-                    listing([_at_thresholds(name, thresholds[name]) for name in features], "or"),
-                ],
-            )
-        )
+    named = {
+        sides: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
         for sides, features in of_reference.items()
-    )
+    }
+    groups = "; ".join(f"{sides} {features}".strip() for sides, features in named.items())
     over = " over all classes" if classes else ""
     reach = _reach([each for _, each in contrasts])
     return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
@@ -301,7 +295,9 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
             furthest[of] = max([furthest.get(of, 0.0), *ends])
     if furthest:
         sizes = [
-            f"{shown(size, Unit.NUMBER)} in {of}" if of else f"{100 * size:.1f} pp"
+            f"{shown(size, Unit.NUMBER)}{f' in {of}' if len(furthest) > 1 else ''}"
+            if of
+            else f"{100 * size:.1f} pp"
             for of, size in furthest.items()
         ]
         return f"CIs include differences of up to {listing(sizes)}"

@@ -267,7 +267,7 @@ def group_table(
     cells = [cell.text for row in rows for cell in row]
     shares = any(map(is_share, rates))
     differences = any(has for _, has, _ in compared)
-    notes = []
+    notes: list[str] = []
     if ratios:
         notes += legend(cells, section.estimates, shares=shares, differences=differences)
         notes += [abbreviations(rates)] if abbreviations(rates) else []

@@ -38,6 +38,7 @@ _SHORT = {
     "root_mean_squared_error": "RMSE",
     "expected_calibration_error": "ECE",
 }
+_LONG = {"roc_auc": "area under the ROC curve"}
 CRITERIA = {
     "selection_rate": "demographic parity",
     "true_positive_rate": "equalized odds, equal opportunity",
@@ -78,7 +79,7 @@ def abbreviations(rates: Iterable[str]) -> str:
     'TPR: true positive rate; acc.: accuracy'
     """
     return "; ".join(
-        f"{_SHORT[rate]}: {rate_words(rate)}"
+        f"{_SHORT[rate]}: {_LONG.get(rate) or rate_words(rate)}"
         for rate in rates
         if rate in _SHORT and rate != "selection_rate"
     )

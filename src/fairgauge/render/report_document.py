@@ -347,16 +347,16 @@ class _Summary:
                             sparse[name] = f"{name}, n = {numbers.count(group.n)}"
                             minimums.add(_least_rows(own, group.n))
                         else:
-                            least = insufficiency([small])
+                            minimum = insufficiency([small])
                             size = f"{name}, n = {numbers.count(small['n'])}"
-                            below.setdefault(least, {})[size] = None
-        for least, names in below.items():
-            yield f"{capitalised(least)}: {'; '.join(list(names)[:8])}."
+                            below.setdefault(minimum, {})[size] = None
+        for minimum, names in below.items():
+            yield f"{capitalised(minimum)}: {'; '.join(list(names)[:8])}."
         if sparse:
             least = minimums.pop() if len(minimums) == 1 else None
             few = f" (fewer than {least:g} rows)" if least else ""
-            names_of_sparse = "; ".join(list(sparse.values())[:8])
-            yield (f"Insufficient data for any conclusion{few}: {names_of_sparse}.")
+            listed = "; ".join(list(sparse.values())[:8])
+            yield f"Insufficient data for any conclusion{few}: {listed}."
 
     def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
         for i, several in enumerate(self._beside(section, rates)):

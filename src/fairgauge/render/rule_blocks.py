@@ -28,7 +28,7 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.reason_sentences import insufficiency
-from fairgauge.render.verdict_sentences import describe_evidence
+from fairgauge.render.verdict_sentences import describe_evidence, rows_needed
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def _groups(count: int) -> str:
 def _verdict_group(verdict: Verdict, report: Report) -> str:
     name, which = _compared_groups(verdict, report), _which(verdict, report)
     held = _held(verdict) if verdict.value is not None else ""
-    details = "; ".join(filter(None, [which, held, _unknown(verdict)]))
+    needed = rows_needed(verdict.reason)
+    details = "; ".join(filter(None, [which, held, needed, _unknown(verdict)]))
     return f"{name} ({details})" if details else name
 
 

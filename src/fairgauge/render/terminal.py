@@ -138,7 +138,8 @@ class _Text:
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
-        yield from self.wrapped(" ".join(document.lead))
+        for text in document.lead if self.full else (" ".join(document.lead),):
+            yield from self.wrapped(text)
         if document.cover and self.full:
             yield from self.show(Facts(document.cover))
         if document.verdict:

@@ -149,6 +149,14 @@ def _crosses(verdict: Verdict) -> str:
     return "; ".join([text, *_needed(reason), *_detectable(reason)])
 
 
+def rows_needed(reason: Reason) -> str:
+    """Return in few words how many rows would decide a rule, where that is known and practical."""
+    needed = reason.get("needed")
+    if needed is None or needed > _MOST_ROWS or reason.get("on_limit"):
+        return ""
+    return f"needs about {_rounded(needed):,} rows, has {count(reason['rows'])}"
+
+
 def _needed(reason: Reason) -> list[str]:
     if reason.get("on_limit"):
         return ["the value is at the limit, so that no number of rows would decide the rule"]
