@@ -75,7 +75,7 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
         step = _step(axis.low, axis.high)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)
         places = [i * step for i in range(first, last + 1)]
-        if len(places) > _MOST_TICKS:
+        if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
     return [
         Tick(axis.at(v), _label(v, percent=percent, points=points), _anchor(axis.at(v)))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 
+_TOOLS = {"clarify": "Clarify", "vertex": "Vertex", "fairlearn": "fairlearn"}
+
+
 def anchor(kind: str, name: str) -> str:
     """Return the place of a name in the glossary: ``metric-DPL``."""
     return f"{kind}-{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
@@ -50,11 +53,17 @@ def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]
         ("reading", _sentence(found.reading)),
         ("edge cases", _sentence(found.edges)),
         more,
-        ("also called", ", ".join(found.synonyms)),
-        ("source", ", ".join(row.cite)),
+        ("also called", ", ".join(n for n in found.synonyms if n.casefold() != title.casefold())),
+        ("source", ", ".join(map(_cited, row.cite))),
     )
     kept = tuple((word, text) for word, text in facts if text)
     return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)
+
+
+def _cited(source: str) -> str:
+    """Return a source with the name of its tool: ``clarify:DPL`` as “Clarify DPL”."""
+    tool, colon, what = source.partition(":")
+    return f"{_TOOLS[tool]} {what}" if colon and tool in _TOOLS else source
 
 
 def _range(ends: tuple[float, float]) -> str:

@@ -130,6 +130,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
     """Return what groups are compared with; the best and the largest are chosen of large ones."""
     asked = spec.get("reference", "others")
     words = reference_words(asked)
+    if isinstance(asked, Mapping) and set(asked) == set(_features(spec)):
+        return listing([_text(value) for value in asked.values()])
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
     rows, share = spec.get("min_n"), spec.get("min_share")

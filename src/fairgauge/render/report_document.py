@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
@@ -540,12 +542,13 @@ class _Full(_Summary):
         blocks: list[Block] = []
         if section.groups:
             blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
-        charts = list(self._charts(section, room))
+        charts, common = _common_notes(list(self._charts(section, room)))
         if charts:
             ratios = all(chart.unit is Unit.RATIO for chart in charts)
             what = "ratios to" if ratios else "differences from"
             title = f"Charts of {what} {reference_of(section)}, metric by metric"
-            blocks.append(Section(f"charts-{i}", title, tuple(charts), folded=True))
+            notes = [Paragraph(note, Tone.SOFT) for note in common]
+            blocks.append(Section(f"charts-{i}", title, (*notes, *charts), folded=True))
         blocks += self._strata(section, i)
         if section.pairs:
             blocks.append(pairs_section(section, i, max(3, room // 10), self.report))
@@ -753,7 +756,7 @@ class _Full(_Summary):
             Column("group", numeric=False), Column("compared with", numeric=False),
             *([Column("stratum", numeric=False)] if strata else []),
             Column("value"), Column("low"), Column("high"), Column("p (adjusted)"),
-            Column("n"), Column("status", numeric=False),
+            Column("n (group / reference)"), Column("status", numeric=False),
         ]  # fmt: skip
         more = len(estimates) - len(listed)
         table = Table(
@@ -783,18 +786,20 @@ class _Full(_Summary):
             (
                 ("source", called(report.data.source)),
                 ("digest of the counts", report.data.fingerprint),
-                ("made by", f"fairgauge {report.version}"),
+                ("made with", f"fairgauge {report.version}"),
                 ("made at", report.created),
             )
         )
         repeat = command(report)
         if repeat:
-            yield Heading("The command that repeats this audit")
+            yield Heading("To repeat this audit, run")
             yield Code(printable(repeat))
         else:
-            yield Paragraph(
-                "To repeat this audit, save the specification as audit.json and run "
-                "fairgauge audit DATA -c audit.json."
+            yield Heading(
+                "To repeat this audit, save the specification below as audit.json and run"
+            )
+            yield Code(
+                f"fairgauge audit {shlex.quote(printable(question.source(report)))} -c audit.json"
             )
         text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         lines = "\n".join(printable(line) for line in text.split("\n"))
@@ -812,6 +817,17 @@ def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
 def _in_summary(scope: ClassScope) -> bool:
     """Return whether a section is of all classes at once: those of single ones are many."""
     return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
+
+
+def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:
+    """Return charts without the notes that all of them have, and these."""
+    if len(charts) < _TWO:
+        return charts, []
+    common = [note for note in charts[0].notes if all(note in each.notes for each in charts)]
+    return [
+        replace(each, notes=tuple(note for note in each.notes if note not in common))
+        for each in charts
+    ], common
 
 
 def _missing(estimates: Iterable[Estimate]) -> list[str]:
