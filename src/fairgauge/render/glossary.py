@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
 
 
-_TOOLS = {"clarify": "Clarify", "vertex": "Vertex", "fairlearn": "fairlearn"}
-
-
 def anchor(kind: str, name: str) -> str:
     """Return the place of a name in the glossary: ``metric-DPL``."""
     return f"{kind}-{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
@@ -54,16 +51,10 @@ def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]
         ("edge cases", _sentence(found.edges)),
         more,
         ("also called", ", ".join(n for n in found.synonyms if n.casefold() != title.casefold())),
-        ("source", ", ".join(map(_cited, row.cite))),
+        ("source", ", ".join(found.sources)),
     )
     kept = tuple((word, text) for word, text in facts if text)
     return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)
-
-
-def _cited(source: str) -> str:
-    """Return a source with the name of its tool: ``clarify:DPL`` as “Clarify DPL”."""
-    tool, colon, what = source.partition(":")
-    return f"{_TOOLS[tool]} {what}" if colon and tool in _TOOLS else source
 
 
 def _range(ends: tuple[float, float]) -> str:

@@ -795,12 +795,9 @@ class _Full(_Summary):
             yield Heading("To repeat this audit, run")
             yield Code(printable(repeat))
         else:
-            yield Heading(
-                "To repeat this audit, save the specification below as audit.json and run"
-            )
-            yield Code(
-                f"fairgauge audit {shlex.quote(printable(question.source(report)))} -c audit.json"
-            )
+            yield Heading("To repeat this audit, save the specification as audit.json and run")
+            source = shlex.quote(printable(question.source(report)))
+            yield Code(f"fairgauge audit {source} -c audit.json")
         text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         lines = "\n".join(printable(line) for line in text.split("\n"))
         code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
