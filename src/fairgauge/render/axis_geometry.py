@@ -51,7 +51,7 @@ class Scale:
 
 
 def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
-    """Return an axis with round ends that holds the finite values and those to include."""
+    """Return an axis that reaches as far as the finite values and those to include."""
     found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
     if log:
         found = [v for v in found if v > 0]
@@ -60,8 +60,7 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     low, high = min(found), max(found)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    step = _step(low, high)
-    return Scale(math.floor(low / step + _CLOSE) * step, math.ceil(high / step - _CLOSE) * step)
+    return Scale(low, high)
 
 
 def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
@@ -85,7 +84,7 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
 
 def _step(low: float, high: float) -> float:
     """Return a round step that divides a range into a few parts."""
-    rough = (high - low) / _MOST_TICKS
+    rough = (high - low) / (_MOST_TICKS + 1)
     size = 10.0 ** math.floor(math.log10(rough))
     return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 
