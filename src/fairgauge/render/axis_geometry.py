@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
 _MOST_TICKS = 5
+_CLOSEST_TICKS = 9.0
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
@@ -66,10 +68,12 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
 def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
-        places: list[float] = [v for v in _LADDER if axis.holds(v)]
-        for fewer in (_ONE_TWO_FIVE, _DECADES):
-            if len(places) > _MOST_TICKS + 2:
-                places = [v for v in places if v in fewer]
+        places: list[float] = []
+        for ladder in (_LADDER, _ONE_TWO_FIVE, _DECADES):
+            places = [v for v in ladder if axis.holds(v)]
+            gaps = [axis.at(after) - axis.at(before) for before, after in pairwise(places)]
+            if min(gaps, default=_CLOSEST_TICKS) >= _CLOSEST_TICKS:
+                break
     else:
         step = _step(axis.low, axis.high)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)

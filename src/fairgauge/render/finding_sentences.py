@@ -158,7 +158,7 @@ def _not_significant(each: Estimate) -> str:
     if each.interval is None or neutral(each.metric) in each.interval:
         return text
     p_value = probability(each.p_adjusted)
-    return f"{text} in view of all groups compared{f' ({p_value})' if p_value else ''}"
+    return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
 
 
 def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:

@@ -69,10 +69,10 @@ _OVERALL = "overall"
 SIGNIFICANT = "* statistically significant (adjusted p)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
-TOGETHER = "The confidence intervals hold for all groups together (simultaneous)."
+TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."
 BY_ITSELF = (
-    "Each confidence interval is of one comparison by itself; statistical significance goes by "
-    "the adjusted p, so an interval can exclude “no difference” without it."
+    "Each confidence interval is for a single comparison; statistical significance is based on the "
+    "adjusted p-value, so an interval can exclude “no difference” without being significant."
 )
 
 
@@ -118,7 +118,7 @@ def _meaning(rate: str) -> tuple[str, ...]:
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
     count = comparisons(section, metric)
-    return (f"p adjusted for {count:,} comparisons.",) if count > 1 else ()
+    return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
 
 
 def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
@@ -462,8 +462,8 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
         blocks.append(Items(tuple(notes)))
     blocks.append(
         Paragraph(
-            f"The group with the lower rate stands first. All confidence intervals of a rate hold "
-            f"simultaneously at {level:.4g}%, and the p-values are adjusted for all pairs."
+            "The group with the lower rate is listed first. The confidence intervals of a rate are "
+            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs."
         )
     )
     for rate, pairs in by_rate.items():
@@ -476,7 +476,7 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
                 Unit.POINTS,
                 0.0,
                 link=anchor("rate", rate),
-                notes=(f"{more:,} more pairs, which differ less.",) if more > 0 else (),
+                notes=(f"{more:,} more pairs with smaller differences.",) if more > 0 else (),
             )
         )
     return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)

@@ -154,7 +154,7 @@ _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
 )
-CAVEAT = "A disparity is a measured fact; whether it is unfair depends on what no table holds."
+CAVEAT = "A disparity is a measured fact; whether it is unfair depends on its context."
 """What one screen has of the limits."""
 LIMITS = (
     (
@@ -640,7 +640,7 @@ class _Full(_Summary):
                     if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                     else []
                 ),
-                "p of single strata is not adjusted for multiple comparisons.",
+                "p-values of single strata are not adjusted for multiple comparisons.",
             ),
         )
         by_key = {(g.stratum, g.group): g for g in section.groups_inside}
@@ -715,13 +715,13 @@ class _Full(_Summary):
             return
         yield Paragraph(
             "Confidence intervals state which values are compatible with these rows. They do not "
-            "cover errors in labels or groups, nor who is missing from the data. p-values are of "
-            f"“no difference”, adjusted for {self._families()}. "
+            "cover errors in labels or groups, nor who is missing from the data. p-values test "
+            f"“no difference” and are adjusted for {self._families()}. "
             f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
             "where random numbers are drawn."
         )
         yield Table(
-            "How the confidence intervals were made",
+            "Methods of the confidence intervals",
             (
                 Column("method", numeric=False),
                 Column("what it is", numeric=False),
@@ -875,8 +875,8 @@ def _notes(report: Report) -> list[str]:
             for rates, names in by_rates.items()
         )
         text = (
-            f"{called(feature)}: the difference disappears when adjusted for {column} (is not "
-            f"statistically significant any more) for {listed}"
+            f"{called(feature)}: the difference disappears when adjusted for {column} (is no "
+            f"longer statistically significant) for {listed}"
         )
         found.append(f"{capitalised(text)}.")
     for each in kept:

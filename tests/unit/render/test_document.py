@@ -332,7 +332,7 @@ def test_groups_whose_names_need_their_feature_have_it():
 
 def test_the_comparisons_that_p_values_are_adjusted_for_are_counted():
     report = audit({"a": (50, 100), "b": (60, 100), "c": (80, 100)})
-    assert "p adjusted for 3 comparisons." in render(report, "html")
+    assert "p-values adjusted for 3 comparisons." in render(report, "html")
     two = audit({"a": (50, 100), "b": (80, 100)})
     assert "p adjusted for" not in render(two, "html")  # both tests are one
 

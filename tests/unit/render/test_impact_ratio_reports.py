@@ -169,8 +169,8 @@ def test_p_values_are_called_adjusted_where_they_are():
 
 def test_charts_state_which_intervals_they_have():
     """One number has one interval, or the report states what distinguishes the two."""
-    together = "The confidence intervals hold for all groups together (simultaneous)."
-    alone = "Each confidence interval is of one comparison by itself"
+    together = "The confidence intervals are simultaneous: they hold for all groups together."
+    alone = "Each confidence interval is for a single comparison"
     best = shown(format_="html")
     assert together in best
     assert "simultaneous 95% CI 0.62 to 0.81" in best

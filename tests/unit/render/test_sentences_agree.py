@@ -198,7 +198,7 @@ def test_not_significant_although_the_interval_excludes_no_difference_is_explain
         p_adjusted=0.12,
     )
     sentence = adjusted_sentence(overall, adjusted, "region")
-    assert "not statistically significant in view of all groups compared" in sentence
+    assert "not statistically significant after adjustment for all groups compared" in sentence
     assert "0.120" in sentence
 
 
@@ -236,7 +236,7 @@ def test_one_test_of_all_groups_states_what_it_does_not_show(loans):
     """It is neither adjusted nor about single groups."""
     report = _audit(loans, metrics="selection_rate")
     (note,) = [d.message for d in report.diagnostics if d.code == "homogeneity"]
-    assert "one test of all of them" in note
+    assert "one test of all groups" in note
     assert "not adjusted for other tests" in note
     assert note.endswith("It does not show which groups differ")
 
