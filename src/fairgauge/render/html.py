@@ -123,14 +123,19 @@ def _short_rows(table: Table) -> Markup:
     """Return the rows of a table that may be long, with as few tags as HTML asks for.
 
     End tags of rows and cells are optional; the style sheet aligns the numbers and isolates names.
+    Of rows with the same link, the first has it.
     """
-    return Markup("\n").join(_short_row(row) for row in table.rows)
+    links = ["", *(row[0].link for row in table.rows)]
+    return Markup("\n").join(
+        _short_row(row, link if link != above else "")
+        for row, above, link in zip(table.rows, links, links[1:], strict=False)
+    )
 
 
-def _short_row(row: Sequence[Cell]) -> Markup:
+def _short_row(row: Sequence[Cell], link: str) -> Markup:
     first, *others = row
     name = escape(printable(first.text))
-    head = Markup("<a href=#{}>{}</a>").format(first.link, name) if first.link else name
+    head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
     cells = Markup("").join(Markup("<td>") + printable(cell.text) for cell in others)
     return Markup("<tr><th scope=row>{}{}").format(head, cells)
 
