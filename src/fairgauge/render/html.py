@@ -122,7 +122,8 @@ def _printable_lines(text: str) -> str:
 def _short_rows(table: Table) -> Markup:
     """Return the rows of a table that may be long, with as few tags as HTML asks for.
 
-    End tags of rows and cells are optional; the style sheet aligns the numbers and isolates names.
+    End tags of rows and cells are optional, as is the scope of headings that fill a column; the
+    style sheet aligns the numbers and isolates names.
     Of rows with the same link, the first has it.
     """
     links = ["", *(row[0].link for row in table.rows)]
@@ -137,7 +138,7 @@ def _short_row(row: Sequence[Cell], link: str) -> Markup:
     name = escape(printable(first.text))
     head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
     cells = Markup("").join(Markup("<td>") + printable(cell.text) for cell in others)
-    return Markup("<tr><th scope=row>{}{}").format(head, cells)
+    return Markup("<tr><th>{}{}").format(head, cells)
 
 
 def _asset(name: str) -> str:
