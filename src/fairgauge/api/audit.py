@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @with_options
 def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
-    """Audit a model, or the data it learns from, for how it treats groups of people.
+    """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
     the report comes from the counts.

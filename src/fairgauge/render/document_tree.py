@@ -39,10 +39,18 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    text, tone : what it states, and how it is meant.
+    spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
+        no room.
+    """
 
     text: str
     tone: Tone = Tone.PLAIN
+    spare: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +135,7 @@ class Table:
     totals : rows below a rule: all rows together.
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
-    id : the anchor, of a table that can be searched.
-    lazy : whether it is so long that a page writes it only where it is opened.
+    id : the anchor, of a table that can be searched and may be long.
     """
 
     caption: str
@@ -138,7 +145,6 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
-    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
