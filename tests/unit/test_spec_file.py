@@ -279,7 +279,7 @@ UNREADABLE = [
     (f'{{"seed": {"9" * 5_000}}}', ".json", "audit.json: is not valid JSON: "),
     ("[" * 100_000, ".yaml", "audit.yaml: is nested too deeply"),
     ("{a: " * 50_000, ".yaml", "audit.yaml: is nested too deeply"),
-    ('{"a":' * 50_000, ".json", "audit.json: is nested too deeply"),
+    ('{"a":' * 30_000 + "1" + "}" * 30_000, ".json", "audit.json: is nested too deeply"),
     ("a = " + "[" * 100_000, ".toml", "audit.toml: is nested too deeply"),
     (LAUGHS, ".yaml", "audit.yaml: is not valid YAML: aliases (*name) are not supported, line 2"),
     ("- a", ".yaml", 'audit.yaml: must be a table of keys such as label and sensitive, not ["a"]'),

@@ -127,7 +127,7 @@ def e_value(
     References
     ----------
     Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
-    (2024), Statistics and Computing 34, 132.
+    (2024), Journal of Statistical Planning and Inference 230, 106116.
 
     Examples
     --------
