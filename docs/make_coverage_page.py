@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
@@ -16,6 +17,7 @@ ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
+_WIDE = 98.5
 _FEWEST = 100
 """The fewest adequate data sets of which a coverage is shown."""
 
@@ -38,17 +40,60 @@ def tables(records: list[Record]) -> str:
     return "\n\n".join(parts)
 
 
+class Cell(NamedTuple):
+    """What was counted of a metric's intervals of one group, class or average in one design.
+
+    ``independent`` is how many of the adequate ones are of different data sets.
+    """
+
+    metric: str
+    of: str
+    held: int
+    adequate: int
+    independent: int
+
+    @property
+    def coverage(self) -> float:
+        """In per cent."""
+        return 100 * self.held / self.adequate
+
+    def error(self, coverage: float) -> float:
+        """Return the standard error of a coverage of so many per cent."""
+        return math.sqrt(coverage * (100 - coverage) / self.independent)
+
+
+def cells(record: Record) -> list[Cell]:
+    """Return what was counted in a design where enough intervals are adequate to show."""
+    found = [
+        Cell(metric, of, held, adequate, min(adequate, record["data_sets"]))
+        for metric, counts in record["intervals"].items()
+        for of, (held, adequate) in counts.items()
+    ]
+    return [each for each in found if each.independent >= _FEWEST]
+
+
 def by_design(records: list[Record]) -> str:
-    """Return one row for each design: how many metrics were measured, and which cover least."""
+    """Return one row for each design: how many metrics were measured, and which cover least.
+
+    Of the groups and classes of a metric, the one of the lowest coverage is shown.
+    """
     rows = []
     for each in records:
-        covered = sorted((found["coverage"], name) for name, found in each["metrics"].items())
-        lowest = ", ".join(f"{name} {coverage:.1f}" for coverage, name in covered[:_SHOWN])
-        middle = covered[len(covered) // 2][0]
-        rows.append(
-            (each["design"], str(each["data_sets"]), str(len(covered)), f"{middle:.1f}", lowest)
+        lowest_of: dict[str, Cell] = {}
+        for cell in sorted(cells(each), key=lambda cell: cell.coverage):
+            lowest_of.setdefault(cell.metric, cell)
+        lowest = list(lowest_of.values())
+        shown = ", ".join(
+            f"{cell.metric} {cell.coverage:.1f} (± {2 * cell.error(95):.1f})"
+            for cell in lowest[:_SHOWN]
         )
-    return _markdown(("design", "data sets", "numbers", "median", "lowest"), rows)
+        middle = lowest[len(lowest) // 2].coverage
+        wide = sum(cell.coverage > _WIDE for cell in lowest)
+        rows.append(
+            (each["design"], f"{each['data_sets']:,}", str(len(lowest)), f"{middle:.1f}",
+             str(wide), shown)
+        )  # fmt: skip
+    return _markdown(("design", "data sets", "numbers", "median", "above 98.5", "lowest"), rows)
 
 
 def page(text: str, made: dict[str, str]) -> str:
