@@ -77,18 +77,18 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)
     occupied = bins.rows > 0
     smoothed = bins.squares + np.where(occupied, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
-    variance = np.maximum(smoothed - quotient(gap**2, n[..., None]), 0.0)
-    deviation = quotient(np.sqrt(variance), n[..., None])
-    value = quotient(np.abs(gap).sum(-1), n)
-    far = quotient(np.abs(gap), n[..., None]) > _FAR * deviation
-    near = np.where(far, 0.0, deviation)
+    size, every = np.abs(gap), n[..., None]
+    of_bin = _standard_error(smoothed, size, every)
+    far = quotient(size, every) > _FAR * of_bin
+    near = np.where(far, 0.0, of_bin)
     of_far, of_all = (
-        np.asarray(z) * np.sqrt((each**2).sum(-1))
-        for each in (np.where(far, deviation, 0.0), deviation)
+        np.asarray(z) * _standard_error((smoothed * some).sum(-1), (size * some).sum(-1), n)
+        for some in (far, np.ones_like(size))
     )
     bias, of_near = np.sqrt(2 / np.pi) * near.sum(-1), _absolute_sum_quantile(near, z)
     joined = np.where(of_near > bias, bias + np.hypot(of_near - bias, of_far), of_near + of_far)
     below = np.where((near > 0).any(-1), joined, of_far)
+    value = quotient(size.sum(-1), n)
     return np.maximum(value - below, 0.0), value + of_all
 
 
@@ -182,6 +182,11 @@ def recalibration_variances(
     of_intercept = (h2 * h2 * m0 - 2 * h2 * h1 * m1 + h1 * h1 * m2) / determinant
     of_slope = (h1 * h1 * m0 - 2 * h1 * h0 * m1 + h0 * h0 * m2) / determinant
     return np.maximum(of_intercept, h2) * small, np.maximum(of_slope, h0) * small
+
+
+def _standard_error(squares: Array, total: Array, n: Array) -> Array:
+    """Return the standard error of ``total / n``; ``squares`` are those of the rows' parts of it."""
+    return quotient(np.sqrt(np.maximum(squares - quotient(total**2, n), 0.0)), n)
 
 
 @quiet
