@@ -185,7 +185,7 @@ def recalibration_variances(
 
 
 def _standard_error(squares: Array, total: Array, n: Array) -> Array:
-    """Return the standard error of ``total / n``; ``squares`` are those of the rows' parts of it."""
+    """Return the standard error of ``total / n``, ``squares`` those of what the rows add."""
     return quotient(np.sqrt(np.maximum(squares - quotient(total**2, n), 0.0)), n)
 
 
