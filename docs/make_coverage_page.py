@@ -83,6 +83,9 @@ def by_design(records: list[Record]) -> str:
         for cell in sorted(cells(each), key=lambda cell: cell.coverage):
             lowest_of.setdefault(cell.metric, cell)
         lowest = list(lowest_of.values())
+        if not lowest:  # too few data sets so far
+            rows.append((each["design"], f"{each['data_sets']:,}", "0", "-", "-", "-"))
+            continue
         shown = ", ".join(
             f"{cell.metric} {cell.coverage:.1f} (± {2 * cell.error(95):.1f})"
             for cell in lowest[:_SHOWN]

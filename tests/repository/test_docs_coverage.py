@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -60,9 +62,14 @@ def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -
     assert not low
 
 
+def _tiny(rng: np.random.Generator, data_sets: int) -> all_metrics.Drawn:
+    drawn = all_metrics.counted((25, 40), _SHARES, rng, data_sets)
+    return replace(drawn, options={**drawn.options, "metrics": ["DPL"]})
+
+
 def test_counts_of_chunks_add_up_and_a_stopped_measurement_goes_on(tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"
-    design = all_metrics.Design("tiny", partial(all_metrics.counted, (25, 40), _SHARES), chunk=3)
+    design = all_metrics.Design("tiny", _tiny, chunk=3)
     whole = all_metrics.Measurement(design, all_metrics.Counted())
     for _ in range(2):
         whole.count_chunk()
