@@ -1,7 +1,8 @@
 """Write the tables of docs/coverage.md that come from measurements.
 
 ``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
-``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``.
+``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
+docs/coverage_of_audits.json by ``bench.reviewed_audits``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
 ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
+AUDITS = DOCS / "coverage_of_audits.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
@@ -99,6 +101,26 @@ def by_design(records: list[Record]) -> str:
     return _markdown(("design", "data sets", "numbers", "median", "above 98.5", "lowest"), rows)
 
 
+def of_audits(records: list[Record]) -> str:
+    """Return one row for each reviewed design: what was wanted, and how often each thing happened.
+
+    What fewer audits could show than there were, such as coverage of adequate intervals, has the
+    number of these.
+    """
+    rows = []
+    for each in records:
+        measured = [
+            f"{name} {100 * happened / possible:.1f}"
+            + (f" (of {possible:,})" if possible < each["audits"] else "")
+            for name, (happened, possible) in each["counts"].items()
+            if possible >= _FEWEST
+        ]
+        none = "no adequate interval" if each["audits"] >= _FEWEST else "too few audits so far"
+        shown = "; ".join(measured) or none
+        rows.append((each["of"], each["setting"], f"{each['audits']:,}", shown, each["wanted"]))
+    return _markdown(("row", "design", "audits", "measured, in per cent", "wanted"), rows)
+
+
 def page(text: str, made: dict[str, str]) -> str:
     """Return the page with what stands between its marks replaced, by the name of the marks."""
     for name, tables_of in made.items():
@@ -116,7 +138,11 @@ def read(path: Path = MEASURED) -> list[Record]:
 
 def made() -> dict[str, str]:
     """Return what is written between the marks of the page."""
-    return {MEASURED.name: tables(read()), ALL_METRICS.name: by_design(read(ALL_METRICS))}
+    return {
+        MEASURED.name: tables(read()),
+        ALL_METRICS.name: by_design(read(ALL_METRICS)),
+        AUDITS.name: of_audits(read(AUDITS)),
+    }
 
 
 def _is_adequate(record: Record) -> bool:

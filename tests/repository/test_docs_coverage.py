@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics  # noqa: E402
+from bench import all_metrics, reviewed_audits  # noqa: E402
 from bench.coverage import DESIGNS, misses  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
+    AUDITS,
     MEASURED,
     PAGE,
     cells,
@@ -62,6 +63,11 @@ def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -
         if cell.coverage < 92.5 - 3 * cell.error(92.5)
     }
     assert not low
+
+
+def test_the_reviewed_designs_are_measured() -> None:
+    found = [(each["of"], each["setting"], each["wanted"]) for each in read(AUDITS)]
+    assert found == [(each.of, each.setting, each.wanted) for each in reviewed_audits.DESIGNS]
 
 
 def _tiny(rng: np.random.Generator, data_sets: int) -> all_metrics.Drawn:
