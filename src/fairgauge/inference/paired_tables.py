@@ -8,7 +8,7 @@ counts. The covariance of two statistics is the sum over rows of the products of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,6 +68,17 @@ class PairedTable:
     classes: bool = False
     clusters: Sequence[ClusterCounts] | None = None
     cluster_count: int = 0
+
+    def part(self, at: slice) -> PairedTable:
+        """Return some of the sides."""
+        clusters = None if self.clusters is None else self.clusters[at]
+        return replace(
+            self,
+            weights=self.weights[at],
+            squares=self.squares[at],
+            cases=self.cases[at],
+            clusters=clusters,
+        )
 
     @property
     def margins(self) -> tuple[Array, Array]:
@@ -166,13 +177,15 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
         return statistic.value(confusion(at, classes=classes), Profile.DOCUMENTED)
 
     base = value(margin)
+    decisions = margin.shape[2]
+    moves = np.eye(decisions)[:, None, :]  # a row more in the cell of each decision
     found = np.zeros_like(margin)
-    for cell in np.ndindex(*margin.shape[1:]):
-        moved = margin.copy()
-        moved[(slice(None), *cell)] += step
+    for label in range(margin.shape[1]):
+        moved = np.repeat(margin[None], decisions, axis=0)
+        moved[:, :, label] += step[:, None] * moves
         with np.errstate(invalid="ignore"):
-            slope = (value(moved) - base) / step
-        found[(slice(None), *cell)] = np.where(np.isfinite(slope), slope, 0.0)
+            slopes = (value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base) / step
+        found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
     return found
 
 

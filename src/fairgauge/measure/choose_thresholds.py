@@ -237,9 +237,9 @@ class _Chooser:
         whole = np.array([len(names) + 1])
         performance = _change(self.kept, sides[whole])
         groups, references = self._compared()
-        ours, theirs = (_change(self.metric.of, sides[which]) for which in (groups, references))
+        compared = _change(self.metric.of, sides[np.concatenate([groups, references])])
         inside = self.spec.reference is ReferenceRule.OVERALL
-        made = disparity_changes(self.metric, ours, theirs, inside=inside)
+        made = disparity_changes(self.metric, compared, inside=inside)
         level = self.spec.confidence
         base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
@@ -254,7 +254,7 @@ class _Chooser:
             )
             for g in groups.tolist()
         ]
-        disparities = tuple(contrast_records(self.metric, made, (ours, theirs), bases, level))
+        disparities = tuple(contrast_records(self.metric, made, compared, bases, level))
         values = [each.new for each in disparities]
         meets = all(v is not None and self.goal.low <= v <= self.goal.high for v in values)
         cells = with_others(_margin_cells(table.sum(axis=2)))

@@ -405,17 +405,14 @@ class _Measured:
     ) -> Iterator[DisparityChange]:
         """Yield a contrast of every group, over all rows and in every stratum."""
         compared = self._compared(sliced, metric, scope)
+        which = np.concatenate([compared.groups, compared.references])
         try:
-            ours, theirs = (
-                self._change(sliced, metric.of, side, compared.slots)
-                for side in (compared.groups, compared.references)
-            )
-            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+            sides = self._change(sliced, metric.of, which, np.tile(compared.slots, 2))
+            made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
             yield from compared.refused(refused.reason)
             return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), compared.bases, level)
+        yield from contrast_records(metric, made, sides, compared.bases, self.spec.confidence)
 
     def _pooled_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
@@ -426,22 +423,22 @@ class _Measured:
             return
         compared = self._compared(sliced, metric, scope, overall=True)
         bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-        slots = np.tile(np.arange(strata) + 1, len(bases))
+        which = np.repeat(np.concatenate([compared.groups, compared.references]), strata)
+        slots = np.tile(np.arange(strata) + 1, 2 * len(bases))
         try:
-            ours, theirs = (
-                self._change(sliced, metric.of, np.repeat(side, strata), slots)
-                for side in (compared.groups, compared.references)
+            by_stratum = self._change(sliced, metric.of, which, slots)
+            value, rows = (
+                of.reshape(2, len(bases), strata)
+                for of in (by_stratum.difference.value, by_stratum.rows)
             )
-            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
-            weights = np.where(known, quotient(ours.rows * theirs.rows, ours.rows + theirs.rows), 0)
-            weights = weights.reshape(len(bases), strata)
-            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
-            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+            known = np.isfinite(value).all(axis=0)
+            weights = np.where(known, quotient(rows[0] * rows[1], rows[0] + rows[1]), 0.0)
+            sides = pooled_change(by_stratum, np.tile(weights, (2, 1)))
+            made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
             yield from replace(compared, bases=bases).refused(refused.reason)
             return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), bases, level)
+        yield from contrast_records(metric, made, sides, bases, self.spec.confidence)
 
     def _compared(
         self,
