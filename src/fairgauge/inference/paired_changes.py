@@ -87,6 +87,12 @@ class Quantity:
         return Quantity(-self.value, at, influence)
 
 
+def constant(value: float, size: int = 1) -> Quantity:
+    """Return a number without sampling variation; infinite where it lies on one side alone."""
+    every = np.full(size, value)
+    return Quantity(every, lambda _: (every, every))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticChange:
     """What becomes of a statistic of every side, from the model in use to the candidate.
@@ -184,8 +190,8 @@ def statistic_change(
     return StatisticChange(
         table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
         methods, ratio_methods, difference.p_value() if p is None else p,
-        (Quantity(old.estimate, lambda z: old.at(_z(z))),
-         Quantity(new.estimate, lambda z: new.at(_z(z)))),
+        (Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
+         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new)),
     )  # fmt: skip
 
 
@@ -366,7 +372,7 @@ def disparity_changes(
     by_ratio = metric.by == "ratio"
     made = []
     for of in (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total):
-        quantity = of.between_halves(_correlation_of_halves(sides.table, of, inside=inside))
+        quantity = of.between_halves(correlation_of_halves(sides.table, of, inside=inside))
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
     methods = sides.ratio_methods if by_ratio else sides.methods
     pairs = len(sides.rows) // 2
@@ -374,7 +380,7 @@ def disparity_changes(
     return DisparityChanges(made[0], made[1], rows, (IntervalMethod.MOVER, *methods))
 
 
-def _correlation_of_halves(table: PairedTable | None, of: Quantity, *, inside: bool) -> Array:
+def correlation_of_halves(table: PairedTable | None, of: Quantity, *, inside: bool) -> Array:
     """Return the correlation of a number of two sides, in halves: 0 where they share no rows."""
     pairs = len(of.value) // 2
     if not inside and (table is None or table.clusters is None):

@@ -123,6 +123,17 @@ class PairedTable:
             total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
         return np.asarray(total)
 
+    def correlations(self, influence: Array) -> Array:
+        """Return the correlations of a number between all sides that share clusters; (n, n)."""
+        assert self.clusters is not None
+        totals = np.stack([
+            each.totals(one, self.cluster_count)
+            for each, one in zip(self.clusters, influence, strict=True)
+        ])  # fmt: skip
+        products = totals @ totals.T
+        variances = np.diagonal(products)
+        return correlation(products, variances[:, None], variances)
+
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""
         assert self.clusters is not None
@@ -136,9 +147,10 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
     >>> confusion(counts, classes=False).counts(BOTH).tolist()
     [[5.0, 1.0, 2.0, 4.0]]
     """
-    if not classes:
-        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin))
     known = margin[:, :-1]
+    of_classes: dict[Need, Array] = {"label": known.sum(axis=2), "prediction": margin.sum(axis=1)}
+    if not classes:
+        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin), of_classes)
     each = []
     for c in range(margin.shape[2]):
         rest = np.arange(margin.shape[2]) != c
@@ -148,7 +160,9 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
     of_no_class = np.zeros((len(margin), 4))
     of_no_class[:, -1] = known.sum(axis=(1, 2))
     cells = {BOTH: of_no_class}
-    return ConfusionCounts(margin.sum(axis=(1, 2)), cells, per_class=tuple(each), joint=known)
+    return ConfusionCounts(
+        margin.sum(axis=(1, 2)), cells, of_classes, per_class=tuple(each), joint=known
+    )
 
 
 def _cells(margin: Array) -> dict[frozenset[Need], Array]:
@@ -184,7 +198,9 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
         moved = np.repeat(margin[None], decisions, axis=0)
         moved[:, :, label] += step[:, None] * moves
         with np.errstate(invalid="ignore"):
-            slopes = (value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base) / step
+            slopes = (
+                value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base
+            ) / step
         found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
     return found
 
