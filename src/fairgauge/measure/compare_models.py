@@ -157,6 +157,7 @@ class _Measured:
         self.name = axis.column
         self._scores = scores
         self._made: dict[int | None, tuple[_Sliced, ...]] = {}
+        self._changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = {}
         self.cubes = pair(cube, axis)
         asked = _with_disparities(spec)
         in_use = replace(asked, candidate=(), margins=())
@@ -248,7 +249,15 @@ class _Measured:
     def _change(
         self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
     ) -> StatisticChange:
-        """Return what becomes of a statistic of some sides, of decisions or of scores."""
+        """Return what becomes of a statistic of some sides, of decisions or of scores; made once."""
+        key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
+        if key not in self._changes:
+            self._changes[key] = self._changed(sliced, statistic, which, slots)
+        return self._changes[key]
+
+    def _changed(
+        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    ) -> StatisticChange:
         if is_resampled(statistic):
             return drawn_change(statistic, sliced.of.table(which, slots), self.spec)
         if not isinstance(statistic, ScoreStatistic):
@@ -308,11 +317,9 @@ class _Measured:
 
     def _disparities(self) -> Iterator[DisparityChange]:
         """Yield the contrasts of every feature, overall and in every stratum."""
-        for feature in (None, *range(len(self.resolution.features))):
+        for feature in range(len(self.resolution.features)):
             for sliced in self._slices(feature):
                 yield from self._other_changes(sliced)
-                if feature is None:
-                    continue
                 for metric, obstacle in self._contrasts:
                     if not self._measured_at(sliced, metric.of):
                         continue
@@ -323,6 +330,9 @@ class _Measured:
                         of = replace(metric, of=statistic)
                         yield from self._disparity_changes(sliced, of, scope)
                         yield from self._pooled_changes(sliced, of, scope)
+        if any(metric.scope == "table" for metric, _ in self._others):
+            for sliced in self._slices(None):
+                yield from self._other_changes(sliced)
 
     def _other_changes(self, sliced: _Sliced) -> Iterator[DisparityChange]:
         """Yield the metrics that are no contrast of one rate."""
