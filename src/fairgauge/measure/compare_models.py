@@ -249,7 +249,7 @@ class _Measured:
     def _change(
         self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
     ) -> StatisticChange:
-        """Return what becomes of a statistic of some sides, of decisions or of scores; made once."""
+        """Return what becomes of a statistic of some sides, of decisions or of scores."""
         key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
         if key not in self._changes:
             self._changes[key] = self._changed(sliced, statistic, which, slots)
