@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Outcome
+from fairgauge.enums import Level, Outcome, RateTest
 from fairgauge.report.plain_values import plain, plain_interval
 from fairgauge.report.verdicts import overall
 
@@ -33,7 +33,7 @@ class CheckedGroup:
     is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
-    p_value : Fisher's exact test of equal selection rates; None of the reference.
+    p_value : of the test of equal selection rates; None of the reference.
     flips : whether one more selection here and one fewer in the reference would make this the
         higher rate; None where the ratio is 1 or more, or the counts are not known.
     possible : the smallest and the largest ratio to the highest rate over all categories that the
@@ -103,6 +103,8 @@ class Check:
     limit : the smallest ratio allowed, None where none was asked.
     level : the confidence level of intervals and verdicts.
     min_share : the share of people below which a category is never the reference.
+    references : the categories that were named to compare with, empty for the highest rates.
+    test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
     """
 
@@ -111,6 +113,8 @@ class Check:
     limit: float | None
     level: float
     min_share: float
+    references: tuple[str, ...]
+    test: RateTest
     tables: tuple[CheckedTable, ...]
 
     @property
@@ -146,6 +150,8 @@ class Check:
             "limit": self.limit,
             "confidence": self.level,
             "min_share": self.min_share,
+            "references": list(self.references),
+            "test": str(self.test),
             "errors": self.errors,
             "verdict": str(self.verdict),
             "tables": [_plain_table(table) for table in self.tables],

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -329,11 +331,22 @@ def test_an_unknown_command_names_the_nearest(fails):
 def test_no_command_shows_the_help():
     result = CliRunner().invoke(main, [])
     assert result.exit_code == 2
-    assert "Commands:" in result.stderr
+    assert "Start:" in result.stderr
+
+
+def test_the_help_lists_every_command_once(run):
+    listed = re.findall(r"^  ([a-z][a-z-]*) {2,}\S", run("--help").stdout, flags=re.MULTILINE)
+    assert sorted(listed) == main.list_commands(None)
 
 
 def test_the_version(run):
     assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"
+
+
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "fairgauge", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"fairgauge, version {fg.__version__}\n"
 
 
 def test_full_quiet_and_tables(run, fails, loans):

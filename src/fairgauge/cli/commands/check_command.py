@@ -38,6 +38,22 @@ from fairgauge.cli.streams import looks, say
     help="A category of a smaller share of the people is never the reference, and need not have a "
     "ratio.",
 )
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="CATEGORY",
+    help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
+    "of each table the first one that it has.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(["fisher", "pearson", "yates"]),
+    default="fisher",
+    show_default=True,
+    help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
+    "with continuity correction (yates).",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
 def command(
     tables: tuple[str, ...],
@@ -46,6 +62,8 @@ def command(
     limit: float | None,
     columns: tuple[str, ...],
     min_share: float,
+    references: tuple[str, ...],
+    test: str,
     confidence: float,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
@@ -70,6 +88,8 @@ def command(
         limit=limit,
         columns=_roles(columns),
         min_share=min_share,
+        reference=references,
+        test=test,
         confidence=confidence,
     )
     text = render(found, format_, **looks(format_))
