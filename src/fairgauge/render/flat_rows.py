@@ -162,15 +162,16 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
     return FlatTable(MODEL_CHANGES, tuple(rows))
 
 
-FRONTIER = ("threshold", "performance", "performance_low", "performance_high", "group",
+FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
             "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
 
 
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
-    """Return one row for every threshold."""
+    """Return one row for every feature and threshold."""
     rows = []
-    for each in choice.frontier:
-        row: Row = {"threshold": each.threshold, "group": each.group, "meets": each.meets}
+    for feature, each in ((f.feature, point) for f in choice.features for point in f.frontier):
+        row: Row = {"feature": feature, "threshold": each.threshold, "group": each.group}
+        row["meets"] = each.meets
         for name, value, interval in (
             ("performance", each.performance, each.performance_interval),
             ("disparity", each.disparity, each.disparity_interval),
