@@ -13,6 +13,7 @@ import numpy as np
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
+from fairgauge.stats.inverse_functions import noncentrality
 from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
 from fairgauge.stats.significance import newcombe_p
@@ -219,7 +220,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
 
     Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda.
     """
-    from scipy.special import chdtrc, chndtrinc
+    from scipy.special import chdtrc
 
     na, nd, k = a.sum(-1), d.sum(-1), a.shape[-1]
     p, q = _shares(a + 0.5, d + 0.5)
@@ -235,7 +236,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
     above = chdtrc(k - 1, statistic)
     significant = above < tail
     safe = np.where(significant, statistic, 1e3)
-    low = np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
+    low = np.where(significant, kappa * noncentrality(safe, k - 1, 1 - tail), 0.0)
     return low, np.minimum(2 * above, 1.0)
 
 
