@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.api.audit import audit
 from fairgauge.catalogue.catalogue import RATES
 from fairgauge.catalogue.derived import SPREAD_WORDS
 from fairgauge.catalogue.descriptions import MetricDescription, metrics
 from fairgauge.catalogue.synonyms import NAMES, TOOLS, Name
 from fairgauge.cube.confusion import confusion
 from fairgauge.enums import Status
-from fairgauge.pipeline import audit
 from fairgauge.render.reason_sentences import describe_reason
 
 if TYPE_CHECKING:

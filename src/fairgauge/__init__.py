@@ -15,11 +15,14 @@ from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     import fairgauge.integrations.mlflow as mlflow  # noqa: F401 - used as fg.mlflow
+    from fairgauge.api.audit import audit, count
+    from fairgauge.api.checking import check
+    from fairgauge.api.comparing import compare
+    from fairgauge.api.planning import plan
+    from fairgauge.api.thresholding import thresholds
     from fairgauge.catalogue.cells import FN, FP, TN, TP
     from fairgauge.catalogue.descriptions import metric, metrics
     from fairgauge.catalogue.own import quotient, rate, statistic
-    from fairgauge.checking import check
-    from fairgauge.comparing import compare
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
     from fairgauge.integrations.scikit_learn import scorer
     from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
-    from fairgauge.pipeline import audit, count
-    from fairgauge.planning import plan
     from fairgauge.report.estimates import Estimate
     from fairgauge.report.loading import load
     from fairgauge.report.monitor_results import MonitorReport
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from fairgauge.spec.features import above, cut
     from fairgauge.spec.rules import Rule, rule
     from fairgauge.spec.specification import Spec
-    from fairgauge.thresholding import thresholds
 
 _HOME = {
     "Comparison": "comparison.comparison",
@@ -74,17 +74,17 @@ _HOME = {
     "TP": "catalogue.cells",
     "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
-    "audit": "pipeline",
-    "check": "checking",
-    "compare": "comparing",
+    "audit": "api.audit",
+    "check": "api.checking",
+    "compare": "api.comparing",
     "confusion": "cube.confusion",
-    "count": "pipeline",
+    "count": "api.audit",
     "cut": "spec.features",
     "load": "report.loading",
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
-    "plan": "planning",
+    "plan": "api.planning",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
     "rate": "catalogue.own",
@@ -93,7 +93,7 @@ _HOME = {
     "seal": "evidence.sealing",
     "sql": "scan.sql_query",
     "statistic": "catalogue.own",
-    "thresholds": "thresholding",
+    "thresholds": "api.thresholding",
     "verify": "evidence.sealing",
 }
 

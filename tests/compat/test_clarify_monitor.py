@@ -12,8 +12,8 @@ from clarify_cases import MONITORED, cases
 from hypothesis import given
 
 from fairgauge.compat.clarify.analysis_files import MetricValue, values_of
+from fairgauge.compat.clarify.bias_drift import DriftCheck, compare, drifted
 from fairgauge.compat.clarify.metric_export import cloudwatch_value, to_openmetrics
-from fairgauge.compat.clarify.monitor import Check, compare, drifted
 from fairgauge.compat.clarify.monitor_config import attributes, config_uri
 from fairgauge.compat.service_texts import read
 
@@ -79,7 +79,7 @@ def test_infinity_is_a_drift_once() -> None:
 )
 def test_interval_check_alerts_when_disjoint(interval: tuple[float, float], expected: bool) -> None:
     now = value("DPPL", 0.3, interval)
-    assert drifted(now, value("DPPL", 0.2), Check.INTERVAL) is expected
+    assert drifted(now, value("DPPL", 0.2), DriftCheck.INTERVAL) is expected
 
 
 def test_what_cannot_be_compared_is_said() -> None:
@@ -94,7 +94,7 @@ def test_what_cannot_be_compared_is_said() -> None:
         "TE of facet d: not in the baseline",
     )
     same = {v.key: v for v in (value("AD", 0.1),)}
-    assert "there is no interval" in compare(same, same, Check.INTERVAL).not_evaluated[0]
+    assert "there is no interval" in compare(same, same, DriftCheck.INTERVAL).not_evaluated[0]
 
 
 def of_block(block: str, number: float, facet: str = "age") -> MetricValue:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgauge.compat.columns import CodedColumn, Kind, from_values
+from fairgauge.compat.coded_column import CodedColumn, Kind, from_values
 from fairgauge.compat.flip_test import Features
 from fairgauge.enums import Profile
 

@@ -9,11 +9,16 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import fairgauge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fairgauge"
@@ -110,6 +115,42 @@ def test_no_module_is_named_for_everything() -> None:
         parts = {*path.relative_to(ROOT).parts[:-1], path.stem}
         assert not parts & banned, path
         assert not re.fullmatch(r"v[0-9]+", path.parent.name), path
+
+
+OURS = [path for path in FILES if not path.is_relative_to(SOURCE / "compat" / "smclarify")]
+"""All but the stand-in for smclarify, which bears the names of what it stands in for."""
+
+
+def shared(names: Iterable[tuple[str, Path]]) -> dict[str, list[str]]:
+    """Return the names that several files have, each with these files."""
+    places = defaultdict(list)
+    for name, path in names:
+        places[name].append(name_of(path))
+    return {name: files for name, files in places.items() if len(files) > 1}
+
+
+def test_no_two_files_have_one_name() -> None:
+    named = ((path.name, path) for path in OURS if path.name != "__init__.py")
+    assert shared(named) == {}
+
+
+def test_no_two_classes_have_one_name() -> None:
+    nodes = ((ast.walk(ast.parse(path.read_text(encoding="utf-8"))), path) for path in OURS)
+    classes = (
+        (node.name, path) for each, path in nodes for node in each if isinstance(node, ast.ClassDef)
+    )
+    assert shared(classes) == {}
+
+
+def test_a_name_of_two_files_is_found() -> None:
+    one, other = SOURCE / "spec" / "rules.py", SOURCE / "stats" / "rules.py"
+    assert shared([("Rule", one), ("Rule", other), ("Spec", one)]) == {
+        "Rule": ["spec/rules.py", "stats/rules.py"]
+    }
+
+
+def test_few_modules_stand_outside_a_package() -> None:
+    assert len(list(SOURCE.glob("*.py"))) <= 10
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

@@ -67,17 +67,17 @@ MODULES = [
     "fairgauge",
     "fairgauge.monitoring.history",
     "fairgauge.monitoring.monitor",
-    "fairgauge.pipeline",
+    "fairgauge.api.audit",
     "fairgauge.catalogue.descriptions",
     "fairgauge.catalogue.own",
-    "fairgauge.comparing",
-    "fairgauge.checking",
+    "fairgauge.api.comparing",
+    "fairgauge.api.checking",
     "fairgauge.cube.confusion",
     "fairgauge.evidence.protection",
     "fairgauge.evidence.sealing",
     "fairgauge.integrations.scikit_learn",
-    "fairgauge.planning",
-    "fairgauge.thresholding",
+    "fairgauge.api.planning",
+    "fairgauge.api.thresholding",
     "fairgauge.report.loading",
     "fairgauge.scan.sql_query",
     "fairgauge.spec.features",
@@ -98,7 +98,7 @@ def test_names_are_no_modules() -> None:
     for name in fg.__all__:
         assert not isinstance(getattr(fg, name), ModuleType), name
     program = (
-        "import fairgauge.spec.rules, fairgauge.pipeline, fairgauge.catalogue.lookup\n"
+        "import fairgauge.spec.rules, fairgauge.api.audit, fairgauge.catalogue.lookup\n"
         "import fairgauge as fg\n"
         "assert all(callable(each) for each in (fg.rule, fg.audit, fg.confusion, fg.metrics))\n"
     )

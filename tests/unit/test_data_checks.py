@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairgauge as fg
+from fairgauge.api.audit import check_groups
 from fairgauge.enums import DiagnosticCode, Level, Task
 from fairgauge.errors import DataError
-from fairgauge.pipeline import check_groups
 from fairgauge.scan import open_source
 from fairgauge.spec.specification import ask
 

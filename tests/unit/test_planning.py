@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import fairgauge as fg
+from fairgauge.api.planning import Needed
 from fairgauge.cli.command_group import Commands
-from fairgauge.planning import Needed
 
 FOUR = {"female": {"tp": 20, "fn": 80}, "male": {"tp": 300, "fn": 700}}
 

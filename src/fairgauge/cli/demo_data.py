@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.api.audit import audit
 from fairgauge.atomic_files import write_whole
-from fairgauge.pipeline import audit
 from fairgauge.report.results import POOLED
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.compat.columns import CodedColumn, Kind, as_float, as_int
+from fairgauge.compat.coded_column import CodedColumn, Kind, as_float, as_int
 from fairgauge.enums import Profile
 
 if TYPE_CHECKING:

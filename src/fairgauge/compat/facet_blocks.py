@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.compat.coded_column import as_float, as_int
 from fairgauge.compat.column_reading import DataType, above, as_type, categories, interval
-from fairgauge.compat.columns import as_float, as_int
 from fairgauge.enums import Profile
 from fairgauge.values import canonical, matches
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.compat.columns import CodedColumn, Codes
+    from fairgauge.compat.coded_column import CodedColumn, Codes
 
 REST = -1
 

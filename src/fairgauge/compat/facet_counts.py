@@ -17,7 +17,7 @@ from fairgauge.values import Value, canonical, match, name_of, sort_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairgauge.compat.columns import CodedColumn, Codes
+    from fairgauge.compat.coded_column import CodedColumn, Codes
     from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
     from fairgauge.cube.plan import Axis
     from fairgauge.spec.specification import Spec
@@ -28,7 +28,7 @@ _MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class FacetQuestion:
     """What is counted: facets in blocks, a label, and what may go with it."""
 
     facets: tuple[Blocks, ...]
@@ -64,7 +64,7 @@ class _Coded:
     levels: Sequence[Value]
 
 
-def count_question(asked: Question, profile: Profile) -> Cube:
+def count_question(asked: FacetQuestion, profile: Profile) -> Cube:
     """Count every row once.
 
     Facets, labels, predictions and strata are combined to cells. Blocks and classes that no row
@@ -94,7 +94,7 @@ def _ordered(coded: _Coded) -> _Coded:
     return _Coded(place[coded.codes], [coded.levels[i] for i in order])
 
 
-def question_spec(asked: Question, profile: Profile, positive: tuple[Value, ...]) -> Spec:
+def question_spec(asked: FacetQuestion, profile: Profile, positive: tuple[Value, ...]) -> Spec:
     """Return a question as fairgauge's own specification."""
     options: dict[str, object] = {
         "sensitive": [_sensitive(asked, i) for i in range(len(asked.axes))]
@@ -108,13 +108,13 @@ def question_spec(asked: Question, profile: Profile, positive: tuple[Value, ...]
     return ask(None, None, **options, task="binary", profile=str(profile), max_groups=10**9)
 
 
-def _sensitive(asked: Question, facet: int) -> dict[str, object]:
+def _sensitive(asked: FacetQuestion, facet: int) -> dict[str, object]:
     """Ask for every block as a group, or for the one block as a value set."""
     name, blocks = asked.axes[facet], asked.block_names(facet)
     return {"column": name, "values": [blocks]} if len(blocks) == 1 else {"column": name}
 
 
-def _coded(axis: Axis, asked: Question, outcomes: dict[Role, _Coded]) -> _Coded:
+def _coded(axis: Axis, asked: FacetQuestion, outcomes: dict[Role, _Coded]) -> _Coded:
     if axis.role in outcomes:
         return outcomes[axis.role]
     if axis.role is Role.STRATUM:
@@ -128,7 +128,7 @@ def _coded(axis: Axis, asked: Question, outcomes: dict[Role, _Coded]) -> _Coded:
     return _Coded(np.select([codes == -2, codes < 0], [-1, 1], codes), [*names, OTHERS])
 
 
-def _outcomes(asked: Question) -> tuple[dict[Role, _Coded], tuple[Value, ...]]:
+def _outcomes(asked: FacetQuestion) -> tuple[dict[Role, _Coded], tuple[Value, ...]]:
     """Return label and prediction as codes of shared values, and which of these are positive."""
     every = [
         (role, each)

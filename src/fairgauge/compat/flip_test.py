@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.columns import CodedColumn, Kind
+from fairgauge.compat.coded_column import CodedColumn, Kind
 from fairgauge.compat.service_texts import NOT_NUMERIC, error_text
 from fairgauge.enums import Profile
 from fairgauge.scan.row_access import feature_matrix

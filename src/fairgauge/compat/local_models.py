@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, MissingExtra, quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.coded_column import CodedColumn
 
 
 class Model(Protocol):

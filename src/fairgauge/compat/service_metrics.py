@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
-    from fairgauge.compat.facet_counts import Question
+    from fairgauge.compat.facet_counts import FacetQuestion
     from fairgauge.compat.flip_test import Features
     from fairgauge.compat.service_texts import MetricEntry
     from fairgauge.cube.cube import Cube
@@ -36,7 +36,7 @@ class ServiceMetrics:
 
     def __init__(
         self,
-        asked: Question,
+        asked: FacetQuestion,
         cube: Cube,
         features: Sequence[Features] = (),
         strata_problem: str | None = None,

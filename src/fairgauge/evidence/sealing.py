@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fairgauge.api.audit import audit
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.evidence.bundle import COUNTS, REPORT, SCHEMA, SUFFIX, digest, manifest_bytes, pack
 from fairgauge.evidence.bundle import unpack as read_bundle
-from fairgauge.pipeline import audit
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report, read_report
 from fairgauge.report.verification import DifferentNumber, Verification

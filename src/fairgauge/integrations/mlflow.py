@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairgauge.api.audit import audit
 from fairgauge.enums import Outcome, ScopeKind
 from fairgauge.errors import MissingExtra, Problem, SpecError
-from fairgauge.pipeline import audit
 
 try:
     import mlflow

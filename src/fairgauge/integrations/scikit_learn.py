@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.enums import Better, ClassKind, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.pipeline import audit
 from fairgauge.spec.features import Above
 from fairgauge.spec.specification import ask
 from fairgauge.values import canonical, matches

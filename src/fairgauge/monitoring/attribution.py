@@ -9,7 +9,7 @@ import numpy as np
 
 from fairgauge.enums import ReferenceKind, Task
 from fairgauge.monitoring.comparison_counts import counts_of, sum_cubes, without_rows
-from fairgauge.report.monitor_results import Alarm, Decomposition, Pooled
+from fairgauge.report.monitor_results import Alarm, Decomposition, PooledPeriods
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.resolve.references import resolve_references
@@ -59,13 +59,15 @@ def estimates(counts: Array, by: Contrasted) -> tuple[Array, Array, Array]:
     return value, np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def pooled(counts: Array, rate: MonitoredRate, first: str | None, last: str | None) -> Pooled:
+def pooled(
+    counts: Array, rate: MonitoredRate, first: str | None, last: str | None
+) -> PooledPeriods:
     """Return a comparison over several periods, from their counts of shape (periods, 4)."""
     total = counts.sum(axis=0)
     value, low, high = (known(float(each)) for each in estimates(total, rate.by))
     group, reference = (known(float(each)) for each in rates_of(total, rate))
     n_group, n_reference = (int(each) for each in sizes_of(total, rate))
-    return Pooled(
+    return PooledPeriods(
         first=first,
         last=last,
         value=value,

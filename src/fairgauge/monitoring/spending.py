@@ -20,7 +20,7 @@ from fairgauge.report.monitor_results import (
     MonitoredComparison,
     MonitorState,
     Point,
-    Pooled,
+    PooledPeriods,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _of_estimates(
     alarm = None
     if first is not None:
         at = points[first]
-        after = Pooled(
+        after = PooledPeriods(
             first=at.period, last=at.period, value=at.value, low=at.low, high=at.high,
             rate_group=at.rate_group, rate_reference=at.rate_reference, n_group=at.n_group,
             n_reference=at.n_reference,

@@ -6,14 +6,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from fairgauge.published.faults import Fault, FaultCode
-from fairgauge.published.tables import Role, RowKind
+from fairgauge.published.published_table import ColumnRole, RowKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.published.tables import PublishedTable
+    from fairgauge.published.published_table import PublishedTable
 
-_COUNTS = (Role.N, Role.SELECTED)
+_COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
 def check_margins(tables: Sequence[PublishedTable]) -> list[Fault]:

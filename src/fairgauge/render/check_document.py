@@ -28,8 +28,8 @@ from fairgauge.render.numbers import listing, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
     from fairgauge.published.faults import Fault
-    from fairgauge.published.results import Check, CheckedGroup, CheckedTable
     from fairgauge.report.results import Interval
 
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.comparison.threshold_choice import ThresholdChoice
-from fairgauge.published.results import Check
+from fairgauge.published.check_results import Check
 from fairgauge.render.display_names import printable
 from fairgauge.render.flat_rows import (
     changes_of,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
-    from fairgauge.published.results import Check
+    from fairgauge.published.check_results import Check
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairgauge.comparison.comparison import Comparison
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
-    from fairgauge.published.results import Check
+    from fairgauge.published.check_results import Check
     from fairgauge.render.document_tree import DocumentTree
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
@@ -223,7 +223,7 @@ def _file_content(shown: Shown, path: str | Path, options: Mapping[str, Any]) ->
 def _subject(shown: Shown) -> Subject:
     from fairgauge.comparison.model_comparison import ModelComparison
     from fairgauge.comparison.threshold_choice import ThresholdChoice
-    from fairgauge.published.results import Check
+    from fairgauge.published.check_results import Check
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Decomposition,
         MonitoredComparison,
         MonitorReport,
-        Pooled,
+        PooledPeriods,
     )
 
 _SMALL = 0.0005
@@ -152,7 +152,7 @@ def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:
 def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
     kind, sign = unit(each.metric), signed(each.metric)
 
-    def value(held: Pooled) -> str:
+    def value(held: PooledPeriods) -> str:
         points = " pp" if kind is Unit.POINTS else ""
         return f"{shown(held.value, kind, sign=sign)}{points}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import called
-from fairgauge.report.verification import Finding
+from fairgauge.report.verification import VerificationResult
 
 if TYPE_CHECKING:
     from fairgauge.report.verification import Verification
@@ -36,9 +36,9 @@ def describe_verification(found: Verification) -> str:
 
 def _headline(found: Verification) -> str:
     name = called(found.name)
-    if found.finding is Finding.CHANGED:
+    if found.finding is VerificationResult.CHANGED:
         return f"CHANGED: {name} is not as it was sealed"
-    if found.finding is Finding.DIFFERENT:
+    if found.finding is VerificationResult.DIFFERENT:
         count = len(found.different)
         return f"DIFFERENT: {count:,} of {count + found.numbers:,} values do not follow from counts"
     exact = (

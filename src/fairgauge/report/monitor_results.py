@@ -87,7 +87,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pooled:
+class PooledPeriods:
     """A monitored comparison over several periods together.
 
     Attributes
@@ -144,8 +144,8 @@ class Alarm:
 
     period: str
     since: str
-    after: Pooled
-    before: Pooled | None
+    after: PooledPeriods
+    before: PooledPeriods | None
     change: float | None = None
     low: float | None = None
     high: float | None = None
@@ -361,7 +361,7 @@ def _fields(value: object) -> Plain:
 
 
 def _nested(value: object) -> object:
-    if isinstance(value, (Baseline, Point, Pooled, Decomposition, Alarm)):
+    if isinstance(value, (Baseline, Point, PooledPeriods, Decomposition, Alarm)):
         return _fields(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Point):
         return [_fields(each) for each in value]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Finding(StrEnum):
+class VerificationResult(StrEnum):
     """What a verification comes to."""
 
     REPRODUCED = "reproduced"
@@ -60,11 +60,11 @@ class Verification:
     signed_by: str | None
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> VerificationResult:
         """Return what it comes to."""
         if self.changed:
-            return Finding.CHANGED
-        return Finding.DIFFERENT if self.different else Finding.REPRODUCED
+            return VerificationResult.CHANGED
+        return VerificationResult.DIFFERENT if self.different else VerificationResult.REPRODUCED
 
     def __str__(self) -> str:
         from fairgauge.render.verification_text import describe_verification

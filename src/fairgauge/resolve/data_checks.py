@@ -174,7 +174,7 @@ def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
             sets = spec.feature(axis.column).values
             unknown = unknown_levels(axis, cube.levels[axis], spec)
             texts = [
-                _Text(axis.column, level, rows, _value_set(level, sets))
+                _TextValue(axis.column, level, rows, _value_set(level, sets))
                 for (level, rows), missing in zip(_levels(cube, axis), unknown, strict=True)
                 if isinstance(level, str) and not missing and level not in spec.exclude_groups
             ]
@@ -182,7 +182,7 @@ def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     outcomes = (cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION))
     yield from _alike(
         [
-            _Text(axis.column, level, rows, _outcome(level, spec))
+            _TextValue(axis.column, level, rows, _outcome(level, spec))
             for axis in dict.fromkeys(outcomes)
             if axis is not None and not axis.bins
             for level, rows in _levels(cube, axis)
@@ -191,7 +191,7 @@ def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
     )
 
 
-class _Text(NamedTuple):
+class _TextValue(NamedTuple):
     """A text of a column, in how many rows it is, and what it stands for."""
 
     column: str
@@ -223,9 +223,9 @@ def _outcome(level: str, spec: Spec) -> Hashable:
     return next((value for value in (0, 1) if matches(value, level)), level)  # "True", "true"
 
 
-def _alike(texts: Iterable[_Text], feature: str | None = None) -> Iterator[Diagnostic]:
+def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[Diagnostic]:
     """Warn once of all texts that are alike and do not mean the same."""
-    alike: dict[str, list[_Text]] = {}
+    alike: dict[str, list[_TextValue]] = {}
     for each in texts:
         alike.setdefault(" ".join(each.text.split()).casefold(), []).append(each)
     for several in alike.values():

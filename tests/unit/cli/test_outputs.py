@@ -17,7 +17,7 @@ import fairgauge
 from fairgauge.atomic_files import write_all, write_whole
 from fairgauge.errors import DataError
 
-LINE = import_module("fairgauge.pipeline")  # the package has a function of that name
+LINE = import_module("fairgauge.api.audit")  # the package has a function of that name
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.is_char_device(), reason="needs /dev/full")
 no_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -186,7 +186,7 @@ def audit(*_, **__):
     print(input_files.standard_input(), file=sys.stderr, flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes in a library that heeds no signal
 
-import_module("fairgauge.pipeline").audit = audit
+import_module("fairgauge.api.audit").audit = audit
 main()
 """
 

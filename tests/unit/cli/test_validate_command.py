@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loan_cases import SEX, table
 
 import fairgauge as fg
-from fairgauge.pipeline import check_groups
+from fairgauge.api.audit import check_groups
 from fairgauge.scan import open_source
 from fairgauge.spec.specification import ask
 

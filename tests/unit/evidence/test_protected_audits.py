@@ -16,7 +16,7 @@ from fairgauge.errors import CubeError
 from fairgauge.evidence.protection import protected
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
-from fairgauge.report.verification import Finding
+from fairgauge.report.verification import VerificationResult
 
 METRICS = ["standard", "true_positive_rate.ratio", "false_positive_rate.ratio", "DI", "DPPL"]
 ASKED = {"label": "y", "prediction": "p", "sensitive": "g", "positive": 1}
@@ -206,7 +206,7 @@ def test_a_report_of_protected_counts_is_saved_loaded_and_sealed(tmp_path):
     (tmp_path / "report.json").write_text(report.to_json(), encoding="utf-8")
     assert fg.load(tmp_path / "report.json").estimates == report.estimates
     found = fg.seal(report, safe, tmp_path / "audit.fairgauge")
-    assert found.finding is Finding.REPRODUCED
+    assert found.finding is VerificationResult.REPRODUCED
 
 
 def test_what_takes_exact_counts_refuses_protected_ones():

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import fairgauge as fg
 from fairgauge.cli import main
 from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, digest
-from fairgauge.report.verification import Finding
+from fairgauge.report.verification import VerificationResult
 
 ROWS = pl.DataFrame(
     {
@@ -47,7 +47,7 @@ def rewritten(path, change):
 
 def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     found = fg.verify(sealed)
-    assert found.finding is Finding.REPRODUCED
+    assert found.finding is VerificationResult.REPRODUCED
     assert found.largest_deviation == 0
     assert found.numbers > 100
     assert found.signed_by is None
@@ -67,7 +67,7 @@ def test_a_changed_part_is_named(sealed, name):
 
     rewritten(sealed, change)
     found = fg.verify(sealed)
-    assert found.finding is Finding.CHANGED
+    assert found.finding is VerificationResult.CHANGED
     assert found.changed == (name,)
 
 
@@ -90,7 +90,7 @@ def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed)
 
     rewritten(sealed, change)
     found = fg.verify(sealed)
-    assert found.finding is Finding.DIFFERENT
+    assert found.finding is VerificationResult.DIFFERENT
     paths = [each.path for each in found.different]
     assert paths[0] == "estimates[0].value"
     assert "verdicts[0].outcome" in paths
@@ -107,7 +107,7 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     cube = fg.count(ROWS, **ASKED)
     path = tmp_path / "audit.fairgauge"
     found = fg.seal(fg.audit(cube), cube, path, pem)
-    assert found.finding is Finding.REPRODUCED
+    assert found.finding is VerificationResult.REPRODUCED
     assert found.signed_by.startswith("ed25519:")
 
     def change(parts):
@@ -124,7 +124,7 @@ def test_metrics_of_rows_are_named_and_not_recomputed(tmp_path):
     report = fg.audit(ROWS, **asked)
     path = tmp_path / "audit.fairgauge"
     found = fg.seal(report, fg.count(ROWS, **asked), path)
-    assert found.finding is Finding.REPRODUCED
+    assert found.finding is VerificationResult.REPRODUCED
     assert found.from_rows == ("FT",)
     assert "need the rows: FT" in str(found)
 
@@ -206,5 +206,5 @@ STORED = sorted(Path(__file__).with_name("bundles").glob("*.fairgauge"))
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)
 def test_bundles_that_earlier_versions_sealed_are_reproduced(path):
     found = fg.verify(path)
-    assert found.finding is Finding.REPRODUCED, str(found)
+    assert found.finding is VerificationResult.REPRODUCED, str(found)
     assert found.numbers > 1_000

@@ -71,7 +71,7 @@ def command(
         what.check(open_data(data, at))
     rows = read_data(data, at)
 
-    from fairgauge.pipeline import audit
+    from fairgauge.api.audit import audit
     from fairgauge.render.formats import render, save_all
     from fairgauge.scan.scan_progress import progress
 

@@ -62,7 +62,7 @@ def command(
     """  # noqa: D205, D301 - the paragraph mark of click
     check_outputs(outputs, [table for table in tables if table != "-"])
 
-    from fairgauge.checking import check, exit_code
+    from fairgauge.api.checking import check, exit_code
     from fairgauge.render.formats import render, save_all
 
     found = check(

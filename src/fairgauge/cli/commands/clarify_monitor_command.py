@@ -15,7 +15,7 @@ from fairgauge.errors import DataError, quote
 
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.analysis_files import MetricValue
-    from fairgauge.compat.clarify.monitor import Drift
+    from fairgauge.compat.clarify.bias_drift import Drift
     from fairgauge.compat.uri_paths import Places
 
     Values = dict[tuple[str, str, str, str], MetricValue]
@@ -70,7 +70,7 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     fairgauge clarify-monitor today.json --baseline baseline.json --fail-on-violation
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.compat.clarify.analysis_files import read_additions, read_results, values_of
-    from fairgauge.compat.clarify.monitor import Check, compare
+    from fairgauge.compat.clarify.bias_drift import DriftCheck, compare
     from fairgauge.compat.uri_paths import made_folder
 
     place, folder = Path(baseline), made_folder(output)
@@ -86,7 +86,7 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
         found, additions = _run(config, Path(current), folder, flags)
     now = values_of(found, current, additions)
     before = now if first else values_of(read_results(place), baseline)
-    drift = compare(now, before, Check(flags["check"]), neutral=flags["neutral"])
+    drift = compare(now, before, DriftCheck(flags["check"]), neutral=flags["neutral"])
     write_whole(written[0], drift.to_json())
     write_whole(written[1], drift.additions_to_json())
     _export(now, metrics, flags)

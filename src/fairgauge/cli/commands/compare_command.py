@@ -89,7 +89,7 @@ def command(
 
 
 def _of_reports(data: Sequence[str], same_rows: bool | None) -> Comparison:
-    from fairgauge.comparing import compare
+    from fairgauge.api.comparing import compare
 
     old, new = data
     return compare(old, new, same_rows=same_rows)
@@ -100,7 +100,7 @@ def _of_models(data: Sequence[str], at: Where, given: Asked) -> ModelComparison:
         given.check(open_data(data, at))
     rows = read_data(data, at)
 
-    from fairgauge.comparing import compare
+    from fairgauge.api.comparing import compare
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):

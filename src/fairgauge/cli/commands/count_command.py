@@ -74,7 +74,7 @@ def command(
         return
     rows = read_data(data, at)
 
-    from fairgauge.pipeline import count
+    from fairgauge.api.audit import count
     from fairgauge.scan.scan_progress import progress
 
     with progress("Counting rows"):
@@ -93,9 +93,9 @@ def command(
 
 def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
     """Print the query that counts, or write it to a file, and note what its result shows."""
+    from fairgauge.api.audit import counting_query
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
-    from fairgauge.pipeline import counting_query
 
     query = counting_query(data, **what.options)
     if output is None:

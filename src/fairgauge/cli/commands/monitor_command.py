@@ -214,9 +214,9 @@ def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
 
 def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | None) -> Cube:
     """Count the rows, or take counts as they are."""
+    from fairgauge.api.audit import count
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import plan
-    from fairgauge.pipeline import count
     from fairgauge.scan.scan_progress import progress
 
     rows = read_data(data, at)

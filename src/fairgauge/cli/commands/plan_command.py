@@ -58,7 +58,7 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
         what.check(open_data(data) if data else None)
     rows = read_data(data) if data else None
 
-    from fairgauge.planning import plan
+    from fairgauge.api.planning import plan
 
     planned = plan(rows, **given, **what.options)
     say(json.dumps(planned.to_dict(), indent=2, allow_nan=False) if as_json else str(planned))

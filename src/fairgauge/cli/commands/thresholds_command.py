@@ -60,9 +60,9 @@ def command(
         given.check(open_data(data, at))
     rows = read_data(data, at)
 
+    from fairgauge.api.thresholding import thresholds
     from fairgauge.render.formats import render, save_all
     from fairgauge.scan.scan_progress import progress
-    from fairgauge.thresholding import thresholds
 
     with progress("Counting rows"):
         found = thresholds(rows, goal=goal, keep=keep, **given.options)

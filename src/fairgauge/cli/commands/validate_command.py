@@ -56,7 +56,7 @@ def command(
     lines += _summary(spec)
     lines += [f"  monitored  {printable(str(rule))}" for rule in monitored]
     if opened is not None:
-        from fairgauge.pipeline import check_groups
+        from fairgauge.api.audit import check_groups
         from fairgauge.scan.scan_progress import progress
 
         with progress("Reading groups"):

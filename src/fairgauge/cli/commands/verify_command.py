@@ -18,8 +18,8 @@ def command(bundle: str) -> int:
     fairgauge verify audit.fairgauge
     """  # noqa: D301 - the paragraph mark of click
     from fairgauge.evidence.sealing import verify
-    from fairgauge.report.verification import Finding
+    from fairgauge.report.verification import VerificationResult
 
     found = verify(bundle)
     say(str(found))
-    return 0 if found.finding is Finding.REPRODUCED else 1
+    return 0 if found.finding is VerificationResult.REPRODUCED else 1

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.clarify.dataset import PREDICTED, Dataset, shown
 from fairgauge.compat.clarify.predictor import JSON, LINES, Reading
-from fairgauge.compat.columns import from_values
+from fairgauge.compat.coded_column import from_values
+from fairgauge.compat.column_table import ColumnTable
 from fairgauge.compat.json_documents import json_lines, search
-from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, quote
 from fairgauge.scan.ordered_files import MISSING_TEXTS
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.compat.clarify.csv_inputs import WRONG_HEADERS, FirstRow, read_csv
-from fairgauge.compat.columns import CodedColumn, from_values
+from fairgauge.compat.coded_column import CodedColumn, from_values
+from fairgauge.compat.column_table import ColumnTable
 from fairgauge.compat.json_documents import json_document, json_lines, search
-from fairgauge.compat.tables import ColumnTable
 from fairgauge.compat.uri_paths import STANDARD_INPUT
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.ordered_files import local_copy, ordered_parquet

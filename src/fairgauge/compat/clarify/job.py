@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
+from fairgauge.api.audit import audit
 from fairgauge.compat.column_reading import DataType, looks_misread
 from fairgauge.compat.facet_blocks import (
     BinaryOutcome,
@@ -15,13 +16,12 @@ from fairgauge.compat.facet_blocks import (
     outcome,
     predicted,
 )
-from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.facet_counts import FacetQuestion, count_question
 from fairgauge.compat.flip_test import Features
 from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import result
 from fairgauge.enums import Profile
 from fairgauge.errors import DataError, listing, quote
-from fairgauge.pipeline import audit
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig, Facet
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.coded_column import CodedColumn
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.service_texts import BlockEntry, StageEntry
     from fairgauge.cube.cube import Cube
@@ -173,7 +173,7 @@ class Job:
             return None
         group = self.config.group_variable
         strata = None if group is None else self.made.column(self.made.find(group) or "")
-        asked = Question(blocks, self.label, self.prediction, strata)
+        asked = FacetQuestion(blocks, self.label, self.prediction, strata)
         metrics = [metric for every in self.config.stages.values() for metric in every]
         problem = None
         if strata is not None and self.profile is Profile.CLARIFY:

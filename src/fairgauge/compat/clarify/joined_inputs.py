@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.compat.clarify.clarify_config import AnalysisConfig
     from fairgauge.compat.clarify.csv_inputs import FirstRow
     from fairgauge.compat.clarify.dataset import Dataset
-    from fairgauge.compat.tables import ColumnTable
+    from fairgauge.compat.column_table import ColumnTable
     from fairgauge.compat.uri_paths import Places
 
 

@@ -7,7 +7,7 @@ and answers are read stands in the job definition, or in attributes of the same 
 from __future__ import annotations
 
 from fairgauge.compat.clarify.config_checks import CAPTURED
-from fairgauge.compat.columns import as_float
+from fairgauge.compat.coded_column import as_float
 
 ATTRIBUTES = (
     "FeaturesAttribute",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat.clarify.dataset import PREDICTED
-from fairgauge.compat.columns import CodedColumn, Kind, as_float, from_values
+from fairgauge.compat.coded_column import CodedColumn, Kind, as_float, from_values
 from fairgauge.compat.json_documents import search
 from fairgauge.errors import DataError, Problem, SpecError, listing, quote
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 from fairgauge.atomic_files import write_whole
 from fairgauge.compat.clarify.analysis import Analysis, analyse
 from fairgauge.compat.clarify.analysis_files import ANALYSIS, read_results, values_of
+from fairgauge.compat.clarify.bias_drift import Drift, compare
 from fairgauge.compat.clarify.clarify_config import load_config, read_config
 from fairgauge.compat.clarify.csv_inputs import FirstRow
-from fairgauge.compat.clarify.monitor import Drift, compare
 from fairgauge.compat.clarify.monitor_config import (
     ATTRIBUTES,
     as_analysis_config,

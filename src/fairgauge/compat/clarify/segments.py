@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgauge.compat.columns import as_float
+from fairgauge.compat.coded_column import as_float
 from fairgauge.errors import Problem, SpecError, quote
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairgauge.compat.clarify.clarify_config import Segments
     from fairgauge.compat.clarify.job import Job
-    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.coded_column import CodedColumn
 
 DEFAULT = "__default__"
 _INTERVAL = re.compile(r"\s*([\[(])\s*([^,]+?)\s*,\s*([^,]+?)\s*([\])])\s*")

@@ -9,8 +9,8 @@ from fairgauge.compat.column_reading import looks_misread, mistaken_conversion
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from fairgauge.compat.coded_column import CodedColumn
     from fairgauge.compat.column_reading import DataType
-    from fairgauge.compat.columns import CodedColumn
     from fairgauge.compat.facet_blocks import BinaryOutcome
 
 

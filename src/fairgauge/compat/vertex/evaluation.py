@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import numpy as np
 
+from fairgauge.api.audit import audit
 from fairgauge.catalogue.lookup import find_metric
+from fairgauge.compat.coded_column import CodedColumn, Kind
 from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.columns import CodedColumn, Kind
 from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks
-from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.facet_counts import FacetQuestion, count_question
 from fairgauge.compat.service_texts import spelled
 from fairgauge.compat.vertex.records import (
     ClassScores,
@@ -23,14 +24,13 @@ from fairgauge.compat.vertex.records import (
 from fairgauge.compat.vertex.vertex_config import ARGMAX
 from fairgauge.enums import Profile
 from fairgauge.errors import Problem, SpecError, listing, nearest
-from fairgauge.pipeline import audit
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.values import canonical, matches, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.compat.columns import Codes
+    from fairgauge.compat.coded_column import Codes
     from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
     from fairgauge.compat.vertex.vertex_config import VertexConfig
@@ -232,7 +232,7 @@ class _Evaluation:
         prediction: BinaryOutcome | None,
         metrics: Sequence[str],
     ) -> Report:
-        asked = Question((slices,), label, prediction)
+        asked = FacetQuestion((slices,), label, prediction)
         cube = count_question(asked, Profile.DOCUMENTED)
         reference = {"slice": SLICE_B}
         return audit(cube, metrics=list(metrics), reference=reference, **self._options)

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.compat.columns import CodedColumn, as_float, from_values
+from fairgauge.compat.coded_column import CodedColumn, as_float, from_values
+from fairgauge.compat.column_table import ColumnTable
 from fairgauge.compat.json_documents import json_lines
-from fairgauge.compat.tables import ColumnTable
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.scan.ordered_files import first_rows, local_copy, ordered_csv, ordered_parquet
 

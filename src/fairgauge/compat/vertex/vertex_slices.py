@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairgauge.compat.columns import CodedColumn
+    from fairgauge.compat.coded_column import CodedColumn
 
     Mask = NDArray[np.bool_]
 

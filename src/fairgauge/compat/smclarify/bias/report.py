@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.compat import service_texts
+from fairgauge.compat.coded_column import from_frame, from_series
 from fairgauge.compat.column_reading import NOT_A_THRESHOLD
-from fairgauge.compat.columns import from_frame, from_series
 from fairgauge.compat.facet_blocks import BinaryOutcome, Blocks, facet_blocks, outcome, predicted
-from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.facet_counts import FacetQuestion, count_question
 from fairgauge.compat.flip_test import Features
 from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import DESCRIPTIONS
@@ -255,12 +255,12 @@ class _ReportArguments:
         """Return the columns that the flip test compares rows by."""
         return Features(lambda: from_frame(self._others))
 
-    def question(self, group_variable: pd.Series | None) -> Question:
+    def question(self, group_variable: pd.Series | None) -> FacetQuestion:
         """Return what is counted."""
         strata = None
         if group_variable is not None and not group_variable.empty:
             strata = from_series(group_variable, "group_variable")
-        return Question((self.facet,), self.label, self.prediction, strata)
+        return FacetQuestion((self.facet,), self.label, self.prediction, strata)
 
     def called(
         self, metric: Callable[..., object], block: int, group_variable: pd.Series | None

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairgauge.compat.coded_column import CodedColumn, Kind, from_series
 from fairgauge.compat.column_reading import DataType
-from fairgauge.compat.columns import CodedColumn, Kind, from_series
 from fairgauge.compat.facet_blocks import REST, BinaryOutcome, Blocks
-from fairgauge.compat.facet_counts import Question, count_question
+from fairgauge.compat.facet_counts import FacetQuestion, count_question
 from fairgauge.compat.service_metrics import ServiceMetrics, unsortable
 from fairgauge.compat.service_texts import read
 from fairgauge.enums import Profile
@@ -62,7 +62,7 @@ def measure(
     ValueError
         A metric has no value; the message gives the reason.
     """
-    asked = Question((facet(sensitive_facet_index),), label, prediction, group(group_variable))
+    asked = FacetQuestion((facet(sensitive_facet_index),), label, prediction, group(group_variable))
     cube = count_question(asked, Profile.CLARIFY)
     problem = None if group_variable is None else unsortable(group_variable.unique().tolist())
     measured = ServiceMetrics(asked, cube, strata_problem=problem)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Unpack, overload
 
+from fairgauge.api.audit import counted
 from fairgauge.catalogue.facts import described
 from fairgauge.comparison.compare_reports import compare_reports
 from fairgauge.comparison.model_comparison import ModelComparison
 from fairgauge.errors import Problem, SpecError
 from fairgauge.measure.compare_models import compare_candidates
-from fairgauge.pipeline import counted
 from fairgauge.resolve.outcomes import decide_task
-from fairgauge.rowwise.paired_scores import read_paired_scores
+from fairgauge.rowwise.paired_score_rows import read_paired_scores
 from fairgauge.spec.option_docs import with_options
 from fairgauge.version import __version__
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairgauge.published.printed_numbers import Printed
 
 
-class Role(StrEnum):
+class ColumnRole(StrEnum):
     """What a column of a published table holds."""
 
     CATEGORY = "category"
@@ -85,7 +85,7 @@ class PublishedTable:
 
     name: str
     dimensions: tuple[str, ...]
-    columns: Mapping[Role, str]
+    columns: Mapping[ColumnRole, str]
     rows: tuple[PublishedRow, ...]
     ignored: tuple[str, ...] = ()
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairgauge.api.audit import audit
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.sample_size import POWER, detectable_disparity
-from fairgauge.pipeline import audit
 from fairgauge.spec.specification import ask
 from fairgauge.stats.power import design_effect, paired_power
 from fairgauge.stats.verdict_power import rows_for_verdict

@@ -8,18 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairgauge.api.audit import audit
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Outcome, ReferenceRule
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.pipeline import audit
-from fairgauge.published.arithmetic import MIN_SHARE, check_arithmetic, highest, printed_reference
-from fairgauge.published.columns import parts_of, table_of
+from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
+from fairgauge.published.column_roles import parts_of, table_of
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
-from fairgauge.published.results import Check, CheckedGroup, CheckedTable
+from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.table_arithmetic import (
+    MIN_SHARE,
+    check_arithmetic,
+    highest,
+    printed_reference,
+)
 from fairgauge.published.table_files import SUFFIXES, grids_of_text, read_grids
-from fairgauge.published.tables import Role, RowKind
 from fairgauge.spec.features import Feature
 from fairgauge.spec.specification import Spec
 from fairgauge.stats.fisher import fisher
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
 
     from fairgauge.cube.cube import Cube
     from fairgauge.published.faults import Fault
+    from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.published.table_files import Grid
-    from fairgauge.published.tables import PublishedRow, PublishedTable
     from fairgauge.report.report import Report
 
 _METRIC = "selection_rate.ratio"
@@ -119,8 +124,8 @@ def _check_options(
     if not 0 < confidence < 1:
         problems.append(Problem("confidence", f"must be in (0, 1), not {quote(confidence)}"))
     for role in columns:
-        if role not in list(Role):
-            allowed = ", ".join(Role)
+        if role not in list(ColumnRole):
+            allowed = ", ".join(ColumnRole)
             problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
     if problems:
         raise SpecError(problems)
@@ -148,12 +153,16 @@ def _grids(source: str | Path | Iterable[str | Path]) -> list[tuple[str, list[Gr
     return [(path.name, read_grids(path)) for path in files]
 
 
-def _roles(columns: Mapping[str, str], grid: Grid) -> dict[str, Role]:
+def _roles(columns: Mapping[str, str], grid: Grid) -> dict[str, ColumnRole]:
     """Return what the named columns of a grid hold; several categories stand between commas."""
-    found: dict[str, Role] = {}
+    found: dict[str, ColumnRole] = {}
     for role, names in columns.items():
-        split = names.split(",") if role == Role.CATEGORY and names not in grid.header else [names]
-        found |= {name.strip(): Role(role) for name in split}
+        split = (
+            names.split(",")
+            if role == ColumnRole.CATEGORY and names not in grid.header
+            else [names]
+        )
+        found |= {name.strip(): ColumnRole(role) for name in split}
     return found
 
 

@@ -28,7 +28,7 @@ _ROUNDING = 1e-12
 """Sums of logarithms differ in their last digits from one program to the next."""
 
 
-class Check(StrEnum):
+class DriftCheck(StrEnum):
     """What decides: the value alone, or its interval."""
 
     POINT = "point"
@@ -63,7 +63,7 @@ class Drift:
     violations: tuple[Violation, ...]
     not_evaluated: tuple[str, ...]
     evaluated: int
-    check: Check
+    check: DriftCheck
 
     @property
     def summary(self) -> str:
@@ -99,7 +99,11 @@ class Drift:
 
 
 def compare(
-    current: Values, baseline: Values, check: Check = Check.POINT, *, neutral: bool = False
+    current: Values,
+    baseline: Values,
+    check: DriftCheck = DriftCheck.POINT,
+    *,
+    neutral: bool = False,
 ) -> Drift:
     """Hold current values against a baseline's.
 
@@ -107,7 +111,7 @@ def compare(
     ----------
     current, baseline : mapping of MetricValue
         What `values_of` reads from ``analysis.json`` files.
-    check : Check
+    check : DriftCheck
     neutral : bool
         Measure ratios (DI) by their distance from 1, not from 0 as the service does: a DI that
         falls from 0.18 to 0.08 is then a violation.
@@ -165,13 +169,17 @@ def _threshold(block: str) -> float | None:
 
 
 def drifted(
-    now: MetricValue, before: MetricValue, check: Check = Check.POINT, *, neutral: bool = False
+    now: MetricValue,
+    before: MetricValue,
+    check: DriftCheck = DriftCheck.POINT,
+    *,
+    neutral: bool = False,
 ) -> bool:
     """Return whether one value is farther from "no bias" than its baseline allows."""
     assert before.value is not None
     as_ratio = neutral and now.metric in _RATIOS
     limit = _distance(before.value, as_ratio=as_ratio)
-    if check is Check.POINT:
+    if check is DriftCheck.POINT:
         assert now.value is not None
         distance = _distance(now.value, as_ratio=as_ratio)
         return distance > limit and not math.isclose(
@@ -192,7 +200,9 @@ def _from_neutral(value: float, *, as_ratio: bool) -> float:
     return -math.inf if value <= 0 else math.log(value)
 
 
-def _unanswerable(now: MetricValue | None, before: MetricValue | None, check: Check) -> str | None:
+def _unanswerable(
+    now: MetricValue | None, before: MetricValue | None, check: DriftCheck
+) -> str | None:
     if before is None:
         return "not in the baseline"
     if now is None:
@@ -201,13 +211,13 @@ def _unanswerable(now: MetricValue | None, before: MetricValue | None, check: Ch
         return f"the baseline has no value ({before.error or 'null'})"
     if now.value is None:
         return f"there is no value ({now.error or 'null'})"
-    if check is Check.INTERVAL and now.interval is None:
+    if check is DriftCheck.INTERVAL and now.interval is None:
         return "there is no interval"
     return None
 
 
-def _description(now: MetricValue, before: MetricValue, check: Check) -> str:
-    if check is Check.POINT:
+def _description(now: MetricValue, before: MetricValue, check: DriftCheck) -> str:
+    if check is DriftCheck.POINT:
         return (
             f"Metric value {spelled(now.value)} doesn't meet the baseline constraint requirement "
             f"{spelled(before.value)}"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.printed_numbers import is_whole
-from fairgauge.published.tables import Role, RowKind
+from fairgauge.published.published_table import ColumnRole, RowKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fairgauge.published.printed_numbers import Printed
-    from fairgauge.published.tables import PublishedRow, PublishedTable
+    from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.reasons import Parameter
 
 MIN_SHARE = 0.02
@@ -37,7 +37,7 @@ def check_arithmetic(table: PublishedTable, min_share: float = MIN_SHARE) -> lis
 
     Examples
     --------
-    >>> from fairgauge.published.columns import table_of
+    >>> from fairgauge.published.column_roles import table_of
     >>> from fairgauge.published.table_files import grids_of_text
     >>> text = "sex  n  hired  rate\nMale  80  48  60%\nFemale  40  12  33%"
     >>> [str(fault.code) for fault in check_arithmetic(table_of(grids_of_text(text)[0]))]
@@ -104,7 +104,7 @@ def _fault(
 
 
 def _counts(table: PublishedTable, row: PublishedRow) -> Iterator[Fault]:
-    for role, printed in ((Role.N, row.n), (Role.SELECTED, row.selected)):
+    for role, printed in ((ColumnRole.N, row.n), (ColumnRole.SELECTED, row.selected)):
         if printed is None:
             continue
         if printed.value < 0:
@@ -189,7 +189,7 @@ def _totals(table: PublishedTable) -> Iterator[Fault]:
     """Hold totals against the sum of the rows, with the people of unknown category or without."""
     totals = [row for row in table.of(RowKind.TOTAL) if _of_all(row)]
     for row in totals:
-        for role in (Role.N, Role.SELECTED):
+        for role in (ColumnRole.N, ColumnRole.SELECTED):
             printed: Printed | None = getattr(row, role)
             groups = [getattr(each, role) for each in table.groups]
             if printed is None or None in groups:
@@ -356,7 +356,7 @@ def _omitted(table: PublishedTable, min_share: float) -> Iterator[Fault]:
     for row in table.groups:
         missing = [
             str(role)
-            for role in (Role.N, Role.SELECTED, Role.RATE)
+            for role in (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
             if role in table.columns and getattr(row, role) is None
         ]
         derived = row.share is not None or (row.rate is not None and row.n is not None)

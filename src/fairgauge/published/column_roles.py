@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.published.printed_numbers import Printed, is_blank, read_number
+from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_files import Grid
-from fairgauge.published.tables import PublishedRow, PublishedTable, Role, RowKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_NUMBERS = (Role.N, Role.SELECTED, Role.RATE, Role.RATIO)
-_HEADERS: tuple[tuple[Role, re.Pattern[str]], ...] = (
-    (Role.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
-    (Role.RATE, re.compile(r"\brate\b|% ?(selected|hired|passed)|percent|proportion|\bshare\b")),
+_COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
+_NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
+_HEADERS: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
+    (ColumnRole.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
     (
-        Role.SELECTED,
+        ColumnRole.RATE,
+        re.compile(r"\brate\b|% ?(selected|hired|passed)|percent|proportion|\bshare\b"),
+    ),
+    (
+        ColumnRole.SELECTED,
         re.compile(
             r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
             r"|admitted|promoted|above|favou?rable|successes|positive"
         ),
     ),
     (
-        Role.N,
+        ColumnRole.N,
         re.compile(
             r"^n$|^no\.?$|^#|applica|candidat|number|count|total|people|pool|population|sample|size"
             r"|assessed|evaluated|considered"
@@ -43,7 +47,7 @@ _UNKNOWN = re.compile(
 )
 
 
-def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTable:
+def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> PublishedTable:
     r"""Make a published table of a grid.
 
     Parameters
@@ -70,7 +74,7 @@ def table_of(grid: Grid, roles: Mapping[str, Role] | None = None) -> PublishedTa
     """
     found = _roles(grid, roles or {})
     _check_found(grid, found)
-    category = [i for i, role in found.items() if role is Role.CATEGORY]
+    category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
     numbers = {role: i for i, role in found.items() if role in _NUMBERS}
     rows = _rows(grid, category, _numbers(grid, numbers))
     if not rows:
@@ -107,7 +111,7 @@ def parts_of(grid: Grid) -> list[Grid]:
 
 
 def _rows(
-    grid: Grid, category: Sequence[int], numbered: Mapping[Role, Sequence[Printed | None]]
+    grid: Grid, category: Sequence[int], numbered: Mapping[ColumnRole, Sequence[Printed | None]]
 ) -> tuple[PublishedRow, ...]:
     rows = []
     above = [""] * len(category)
@@ -137,7 +141,7 @@ def _kind(categories: Sequence[str]) -> RowKind:
     return RowKind.TOTAL if any(_TOTAL.match(value) for value in categories) else RowKind.GROUP
 
 
-def _roles(grid: Grid, given: Mapping[str, Role]) -> dict[int, Role]:
+def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]:
     """Return the role of every column that is read, by position."""
     problems = [
         Problem(str(role), f"no column {quote(name)} in the table; it has {listing(grid.header)}."
@@ -150,8 +154,8 @@ def _roles(grid: Grid, given: Mapping[str, Role]) -> dict[int, Role]:
     found = {grid.header.index(name): role for name, role in given.items()}
     free = [i for i in range(len(grid.header)) if i not in found]
     text = [i for i in free if not _is_numeric(grid, i) and not _is_empty(grid, i)]
-    if Role.CATEGORY not in found.values():
-        found |= dict.fromkeys(text, Role.CATEGORY)
+    if ColumnRole.CATEGORY not in found.values():
+        found |= dict.fromkeys(text, ColumnRole.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
     for i in left:
         header = grid.header[i].casefold()
@@ -166,7 +170,9 @@ def _roles(grid: Grid, given: Mapping[str, Role]) -> dict[int, Role]:
     return found
 
 
-def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role]) -> None:
+def _settle_doubles(
+    grid: Grid, found: dict[int, ColumnRole], given: Mapping[str, ColumnRole]
+) -> None:
     """Drop roles that more than one header could have, unless the cells decide."""
     for role in _NUMBERS:
         several = [i for i, each in found.items() if each is role]
@@ -174,7 +180,9 @@ def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role
             continue
         named = [i for i in several if grid.header[i] in given]
         whole = [i for i in several if _is_whole(grid, i)]
-        fits = named or ([i for i in several if i not in whole] if role is Role.RATE else whole)
+        fits = named or (
+            [i for i in several if i not in whole] if role is ColumnRole.RATE else whole
+        )
         if len(fits) != 1:
             names = listing(grid.header[i] for i in several)
             raise DataError(
@@ -187,8 +195,11 @@ def _settle_doubles(grid: Grid, found: dict[int, Role], given: Mapping[str, Role
 
 
 def _by_arithmetic(
-    grid: Grid, found: Mapping[int, Role], unnamed: Sequence[int], absent: Sequence[Role]
-) -> dict[int, Role]:
+    grid: Grid,
+    found: Mapping[int, ColumnRole],
+    unnamed: Sequence[int],
+    absent: Sequence[ColumnRole],
+) -> dict[int, ColumnRole]:
     """Return the roles of columns whose headers name nothing, where rates fit counts in one way."""
     fits = []
     for chosen in combinations(unnamed, min(len(unnamed), len(absent))):
@@ -199,14 +210,14 @@ def _by_arithmetic(
     return fits[0] if len(fits) == 1 else {}
 
 
-def _fits(grid: Grid, roles: Mapping[int, Role]) -> bool:
+def _fits(grid: Grid, roles: Mapping[int, ColumnRole]) -> bool:
     """Return whether most rates are those of the counts."""
     at = {role: i for i, role in roles.items()}
-    if not {Role.N, Role.SELECTED, Role.RATE} <= at.keys():
+    if not set(_COUNTS_AND_RATE) <= at.keys():
         return False
     agree = total = 0
     for cells in grid.rows:
-        n, selected, rate = (read_number(cells[at[r]]) for r in (Role.N, Role.SELECTED, Role.RATE))
+        n, selected, rate = (read_number(cells[at[r]]) for r in _COUNTS_AND_RATE)
         if n and selected and rate and n.value >= selected.value >= 0 and n.value > 0:
             total += 1
             share = selected.value / n.value
@@ -214,16 +225,16 @@ def _fits(grid: Grid, roles: Mapping[int, Role]) -> bool:
     return total > 0 and agree > total / 2
 
 
-def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
+def _check_found(grid: Grid, found: Mapping[int, ColumnRole]) -> None:
     roles = set(found.values())
     headers = listing(header or "(no header)" for header in grid.header)
-    if Role.CATEGORY not in roles:
+    if ColumnRole.CATEGORY not in roles:
         raise DataError(
             f"no column of {_called(grid)} names categories: it has {headers}; "
             "name it: --column category=NAME"
         )
-    if not ({Role.N, Role.SELECTED} <= roles or Role.RATE in roles):
-        missing = [role for role in (Role.N, Role.SELECTED, Role.RATE) if role not in roles]
+    if not ({ColumnRole.N, ColumnRole.SELECTED} <= roles or ColumnRole.RATE in roles):
+        missing = [role for role in _COUNTS_AND_RATE if role not in roles]
         flags = " ".join(f"--column {role}=NAME" for role in missing)
         raise DataError(
             f"{_called(grid)} needs the number of people and of selected people, or "
@@ -232,9 +243,11 @@ def _check_found(grid: Grid, found: Mapping[int, Role]) -> None:
         )
 
 
-def _numbers(grid: Grid, columns: Mapping[Role, int]) -> dict[Role, list[Printed | None]]:
+def _numbers(
+    grid: Grid, columns: Mapping[ColumnRole, int]
+) -> dict[ColumnRole, list[Printed | None]]:
     """Return the printed numbers of every number column."""
-    found: dict[Role, list[Printed | None]] = {}
+    found: dict[ColumnRole, list[Printed | None]] = {}
     for role, i in columns.items():
         cells = [row[i] for row in grid.rows]
         for at, text in enumerate(cells):
@@ -245,7 +258,7 @@ def _numbers(grid: Grid, columns: Mapping[Role, int]) -> dict[Role, list[Printed
                     "empty"
                 )
         found[role] = [None if is_blank(text) else read_number(text) for text in cells]
-        if role is Role.RATE:
+        if role is ColumnRole.RATE:
             found[role] = _as_shares(found[role])
     return found
 
@@ -280,11 +293,11 @@ def _called(grid: Grid) -> str:
     return f"the table {quote(grid.name)}" if grid.name else "the table"
 
 
-def _words(role: Role) -> str:
+def _words(role: ColumnRole) -> str:
     return {
-        Role.CATEGORY: "category",
-        Role.N: "number of people",
-        Role.SELECTED: "number selected",
-        Role.RATE: "selection rate",
-        Role.RATIO: "impact ratio",
+        ColumnRole.CATEGORY: "category",
+        ColumnRole.N: "number of people",
+        ColumnRole.SELECTED: "number selected",
+        ColumnRole.RATE: "selection rate",
+        ColumnRole.RATIO: "impact ratio",
     }[role]

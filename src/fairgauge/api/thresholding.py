@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
+from fairgauge.api.audit import counted
 from fairgauge.comparison.threshold_choice import ThresholdChoice
 from fairgauge.enums import Better, Threshold
 from fairgauge.errors import Problem, SpecError, quote
 from fairgauge.measure.choose_thresholds import choose_thresholds
-from fairgauge.pipeline import counted
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.rules import Rule, parse_rule
 from fairgauge.version import __version__

@@ -1,0 +1,1 @@
+"""The functions that people call: each resolves, counts, measures and decides one question."""
