@@ -116,8 +116,11 @@ def unpack(path: str | Path) -> Bundle:
         )
     try:
         tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
-        origin = {"tool": {"name": tool["name"], "version": tool["version"]}}
-        origin |= {"libraries": libraries, "created": str(manifest["created"])}
+        origin = {
+            "tool": {"name": tool["name"], "version": tool["version"]},
+            "libraries": libraries,
+            "created": str(manifest["created"]),
+        }
     except (KeyError, TypeError, AttributeError):
         raise DataError(
             f"{quote(path)} is no bundle of fairgauge: its manifest does not state when and with "
