@@ -262,7 +262,7 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
         return
     several = _not_one(table, reference)
     for row in table.groups:
-        if row.ratio is None or row is reference or row in several or _fits(row, reference):
+        if row.ratio is None or row in several or _fits(row, reference):
             continue
         bounds = _ratio(row, reference)
         if bounds is None:

@@ -204,3 +204,8 @@ def test_the_reference_is_described_with_both_minimums():
     found = fg.check("group,n,hired\nA,80,48\nB,40,12\nC,3,3\n")
     assert found.tables[0].reference == "A"
     assert "at least 2% of the people and at least 20 people" in " ".join(str(found).split())
+
+
+def test_the_highest_rate_is_the_reference_where_there_are_no_counts():
+    (table,) = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n").tables
+    assert [group.is_reference for group in table.groups] == [True, False]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -38,6 +39,13 @@ from fairgauge.cli.streams import looks, say
     help="A category of a smaller share of the people is never the reference, and need not have a "
     "ratio.",
 )
+@click.option("--full", is_flag=True, help="Print every table, not the summary of many.")
+@click.option(
+    "--table",
+    "csv_table",
+    type=click.Choice(["ratios", "tables", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
 def command(
     tables: tuple[str, ...],
@@ -46,6 +54,8 @@ def command(
     limit: float | None,
     columns: tuple[str, ...],
     min_share: float,
+    full: bool,
+    csv_table: str | None,
     confidence: float,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
@@ -53,7 +63,8 @@ def command(
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. Exit code 1: a
-    table has an error, or a ratio fails the limit; 3: the limit decides nothing.
+    table has an error, or a ratio fails the limit; 3: the limit decides nothing, or a table of a
+    folder cannot be read.
 
     \b
     fairgauge check audit.xlsx
@@ -61,6 +72,8 @@ def command(
     fairgauge check table.csv --column n=Screened --column selected=Invited
     """  # noqa: D205, D301 - the paragraph mark of click
     check_outputs(outputs, [table for table in tables if table != "-"])
+
+    shown = _shown(format_, full=full, table=csv_table)
 
     from fairgauge.api.checking import check, exit_code
     from fairgauge.render.formats import render, save_all
@@ -72,7 +85,7 @@ def command(
         min_share=min_share,
         confidence=confidence,
     )
-    text = render(found, format_, **looks(format_))
+    text = render(found, **shown)
     save_all(found, outputs)
     say(text)
     return exit_code(found)
@@ -90,6 +103,25 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
     if not text.strip():
         raise DataError("standard input holds no table")
     return f"{text}\n\n"
+
+
+def _shown(format_: str, *, full: bool, table: str | None) -> dict[str, Any]:
+    """Return the format of standard output and its options.
+
+    Raises
+    ------
+    DataError
+        Options that do not go together.
+    """
+    from fairgauge.errors import DataError
+
+    if table is not None:
+        if format_ not in ("text", "csv") or full:
+            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        return {"format": "csv", "table": table}
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    return {"format": format_, **looks(format_), **({"full": True} if full else {})}
 
 
 def _roles(columns: tuple[str, ...]) -> dict[str, str]:
