@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test check extras lowest branches dist bench bench-quick coverage docs site clean
+.PHONY: help demo test check prepare extras lowest branches dist bench bench-quick coverage docs site clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -22,9 +22,12 @@ $(BIN)/.dev: $(BIN)/.run pyproject.toml
 demo: $(BIN)/.run  ## audit Berkeley's admissions and a synthetic loan table
 	@$(BIN)/fairgauge demo --output demo
 
-test: check  ## run every test
-	tests/prepare
+test: $(BIN)/.dev  ## run every test
+	$(MAKE) --jobs=2 --output-sync=target check prepare
 	$(BIN)/python -m pytest -n auto -q --ignore tests/repository
+
+prepare:
+	tests/prepare
 
 docs: $(BIN)/.run  ## write the pages that are made from the catalogue
 	$(BIN)/python docs/make_metric_pages.py docs/metrics docs/peers.md

@@ -64,10 +64,23 @@ class Threshold(StrEnum):
 
 
 class Decide(StrEnum):
-    """What decides a rule: the whole confidence interval, or the value alone."""
+    """What decides a rule: the whole confidence interval, the value alone, or a significant value.
+
+    With SIGNIFICANT a value outside the limits fails where it differs statistically significantly
+    from "no difference".
+    """
 
     INTERVAL = "interval"
     POINT = "point"
+    SIGNIFICANT = "significant"
+
+
+class RateTest(StrEnum):
+    """A test of two equal rates: Fisher's exact one, or chi-square without and with correction."""
+
+    FISHER = "fisher"
+    PEARSON = "pearson"
+    YATES = "yates"
 
 
 class Insufficient(StrEnum):
@@ -216,6 +229,7 @@ class IntervalMethod(StrEnum):
     FOLDED = "folded"
     STRATIFIED = "stratified"
     STRATIFIED_SCORE = "stratified_score"
+    MANTEL_HAENSZEL = "mantel_haenszel"
     CLUSTER_ROBUST = "cluster_robust"
     CLUSTER_JACKKNIFE = "cluster_jackknife"
     ROW_JACKKNIFE = "row_jackknife"

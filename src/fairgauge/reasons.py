@@ -99,6 +99,9 @@ class ReasonCode(StrEnum):
     # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
+    SIGNIFICANT_OUTSIDE = "significant_outside"
+    NOT_SIGNIFICANT = "not_significant"
+    ALTERNATIVES = "alternatives"
     BOUNDS_CROSS = "bounds_cross"  # low, high
     MISSING_GROUPS = "missing_groups"  # rows, low, high, alone
     NO_ESTIMATE = "no_estimate"  # what, name, nearest

@@ -67,7 +67,7 @@ def test_a_rule_is_shown_as_it_is_written():
         ({"at_most": 10**400}, "rule: has a limit too large for a number"),
         (
             {"at_least": 1, "decide": "x"},
-            "rule.decide: 'x' is not allowed. Use interval or point",
+            "rule.decide: 'x' is not allowed. Use interval, point or significant",
         ),
     ],
 )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fairgauge.api.audit import audit
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
-from fairgauge.enums import Outcome, ReferenceRule
-from fairgauge.errors import Problem, SpecError, quote
+from fairgauge.enums import Outcome, RateTest, ReferenceRule
+from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
+from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
@@ -25,21 +26,33 @@ from fairgauge.published.table_arithmetic import (
     printed_reference,
 )
 from fairgauge.spec.features import Feature
+from fairgauge.spec.readers import read_word
 from fairgauge.spec.specification import Spec
 from fairgauge.stats.fisher import fisher
+from fairgauge.stats.significance import chi_square_p
 from fairgauge.stats.unknown_people import ratio_bounds
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from fairgauge.cube.cube import Cube
-    from fairgauge.published.faults import Fault
     from fairgauge.published.published_table import PublishedRow, PublishedTable
     from fairgauge.report.report import Report
 
 _METRIC = "selection_rate.ratio"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The options of a check; ``references`` are the categories to compare with, where named."""
+
+    limit: float | None
+    smallest: SmallestReference
+    confidence: float
+    references: tuple[str, ...]
+    test: RateTest
 
 
 def check(
@@ -48,6 +61,8 @@ def check(
     limit: float | None = None,
     columns: Mapping[str, str] | None = None,
     min_share: float = MIN_SHARE,
+    reference: str | Sequence[str] = (),
+    test: str = "fisher",
     confidence: float = 0.95,
 ) -> Check:
     r"""Check published tables of selection rates: what is wrong in them, and what they show.
@@ -68,6 +83,12 @@ def check(
     min_share : share in [0, 1), default 0.02
         A category of a smaller share of the people is never the reference that ratios are computed
         to, and need not have a ratio; nor is one of fewer than 20 people.
+    reference : name of a category, or several, optional
+        The category that ratios are computed to: of each table the first one that it has. Default:
+        the one with the highest selection rate.
+    test : {"fisher", "pearson", "yates"}
+        What p-values are of: Fisher's exact test, or the chi-square test without (Pearson) or with
+        continuity correction (Yates).
     confidence : share in (0, 1), default 0.95
 
     Returns
@@ -89,12 +110,13 @@ def check(
     >>> found.errors, round(found.tables[0].groups[1].ratio, 2)
     (1, 0.5)
     """
-    _check_options(limit, min_share, confidence, columns or {})
+    chosen = _check_options(limit, min_share, confidence, columns or {}, test)
+    references = (reference,) if isinstance(reference, str) else tuple(reference)
+    asked = _Asked(limit, SmallestReference(min_share), confidence, references, chosen)
     sources, unread = read_sources(source, columns or {})
-    smallest = SmallestReference(min_share)
-    ask = partial(_audit, limit=limit, smallest=smallest, confidence=confidence)
+    _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(
-        _checked(table, each.name, between, ask, smallest)
+        _checked(table, each.name, between, asked)
         for each in sources
         for table, between in zip(each.tables, check_margins(each.tables), strict=True)
     )
@@ -103,16 +125,19 @@ def check(
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         limit=limit,
         level=confidence,
-        smallest_reference=smallest,
+        smallest_reference=asked.smallest,
+        references=references,
+        test=chosen,
         tables=checked,
         unread=tuple(unread),
     )
 
 
 def _check_options(
-    limit: float | None, min_share: float, confidence: float, columns: Mapping[str, str]
-) -> None:
-    problems = []
+    limit: float | None, min_share: float, confidence: float, columns: Mapping[str, str], test: str
+) -> RateTest:
+    problems: list[Problem] = []
+    chosen = read_word(RateTest)(test, "test", problems)
     if limit is not None and not 0 < limit <= 1:
         problems.append(Problem("limit", f"must be above 0 and at most 1, not {quote(limit)}"))
     if not 0 <= min_share < 1:
@@ -125,30 +150,44 @@ def _check_options(
             problems.append(Problem(f"columns.{role}", f"unknown role; use {allowed}"))
     if problems:
         raise SpecError(problems)
+    return chosen
+
+
+def _check_references(references: tuple[str, ...], tables: list[PublishedTable]) -> None:
+    """Refuse a reference that no table has, or has without counts of people."""
+    known = list(dict.fromkeys(row.name for table in tables for row in _distinct(table)))
+    for name in references:
+        if name not in known:
+            message = f"no table has counts of a category {quote(name)}.{nearest(name, known)}"
+            raise SpecError(Problem("reference", message))
 
 
 def _checked(
     table: PublishedTable,
     source: str | None,
     between: list[Fault],
-    audited: Callable[[Cube, str], Report],
-    smallest: SmallestReference,
+    asked: _Asked,
 ) -> CheckedTable:
-    faults = (*check_arithmetic(table, smallest.share), *between)
+    faults = (*check_arithmetic(table, asked.smallest.share), *between)
     counted = _distinct(table)
     printed = printed_reference(table)
     unknown = _unknown(table)
     reference = intervals = verdicts = other = None
+    rows = {row.name: row for row in counted}
+    named = next((name for name in asked.references if name in rows), None)
+    if named is not None:
+        faults = tuple(fault for fault in faults if not _of_choice(fault, named, printed))
     if len(counted) > 1:
-        ask = partial(audited, _cube(table, counted))
-        verdicts = ask(ReferenceRule.BEST)
-        named = next((each.reference.group for each in verdicts.estimates if each.reference), None)
-        reference = next((row for row in counted if row.name == named), None)
+        ask = partial(_audit, _cube(table, counted), asked)
+        verdicts = ask(named or ReferenceRule.BEST)
+        compared = (each.reference.group for each in verdicts.estimates if each.reference)
+        reference = rows.get(next(compared, None) or "")
     if reference is not None and verdicts is not None:
-        intervals = ask(reference.name)
-        other = _other_reference(ask, intervals, counted, printed, reference)
-    best = highest(table, smallest.share)
-    possible = _possible(counted, table, smallest) if unknown else {}
+        intervals = verdicts if named else ask(reference.name)
+        if not named:
+            other = _other_reference(ask, intervals, counted, printed, reference)
+    best = highest(table, asked.smallest.share)
+    possible = _possible(counted, table, asked.smallest) if unknown and not named else {}
     return CheckedTable(
         source=source,
         name=table.name,
@@ -158,11 +197,17 @@ def _checked(
         other_reference=other,
         unknown=unknown,
         groups=tuple(
-            _group(row, intervals, verdicts, reference, possible, counted, best)
+            _group(row, intervals, verdicts, reference, possible, counted, best, asked.test)
             for row in table.groups
         ),
         faults=faults,
     )
+
+
+def _of_choice(fault: Fault, named: str, printed: PublishedRow | None) -> bool:
+    """Return whether a fault is the printed reference's not being the best, which was asked for."""
+    of_choice = (FaultCode.REFERENCE_NOT_HIGHEST, FaultCode.REFERENCE_IS_SMALL)
+    return fault.code in of_choice and printed is not None and printed.name == named
 
 
 def _distinct(table: PublishedTable) -> list[PublishedRow]:
@@ -202,24 +247,17 @@ def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
     )
 
 
-def _audit(
-    cube: Cube,
-    reference: str,
-    *,
-    limit: float | None,
-    smallest: SmallestReference,
-    confidence: float,
-) -> Report:
+def _audit(cube: Cube, asked: _Asked, reference: str) -> Report:
     """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
     feature = cube.plan.axes[0].column
     return audit(
         cube,
         metrics=[_METRIC],
         reference=reference if reference is ReferenceRule.BEST else {feature: reference},
-        min_share=smallest.share or None,
-        min_n=smallest.people,
-        rules=[] if limit is None else [f"{_METRIC} >= {limit!r}"],
-        confidence=confidence,
+        min_share=asked.smallest.share or None,
+        min_n=asked.smallest.people,
+        rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
+        confidence=asked.confidence,
     )
 
 
@@ -277,6 +315,7 @@ def _group(
     possible: Mapping[str, tuple[float, float]],
     counted: list[PublishedRow],
     highest_row: PublishedRow | None,
+    test: RateTest,
 ) -> CheckedGroup:
     range_ = row.rate_range
     plain = CheckedGroup(
@@ -310,10 +349,16 @@ def _group(
         plain,
         ratio=estimate.value,
         interval=estimate.interval,
-        p_value=float(fisher(selected, n, other_selected, other_n)),
+        p_value=_p_value(test, (selected, n, other_selected, other_n)),
         flips=flips,
         verdict=verdict,
     )
+
+
+def _p_value(test: RateTest, counts: tuple[int, int, int, int]) -> float:
+    if test is RateTest.FISHER:
+        return float(fisher(*counts))
+    return float(chi_square_p(*counts, continuity=test is RateTest.YATES))
 
 
 def _printed_ratio(row: PublishedRow, highest_row: PublishedRow | None) -> float | None:

@@ -75,6 +75,8 @@ def thresholds(
     (0.5, 0.45, True)
     """
     rule = parse_rule(goal) if isinstance(goal, str) else goal
+    if rule.alternatives:
+        raise SpecError(Problem("goal", "must be a single limit, without alternatives"))
     rate, margin = _kept(keep)
     cube, source, spec = counted(data, (), options)
     _check(spec, rate)

@@ -76,6 +76,7 @@ RATES: tuple[Statistic, ...] = (
     Rate(name="jaccard_index", of=TP, among=TP + FP + FN, better=HIGHER, aka=("jaccard", "jaccard score", "threat score", "critical success index", "intersection over union"), says="the share of true positives among all rows that are observed or predicted positive", cite=("sklearn:jaccard_score",)),
     Quotient(name="f1", over=2 * TP, under=2 * TP + FP + FN, bounded=True, better=HIGHER, aka=("f1 score", "f-score", "dice"), says="the harmonic mean of precision and recall", cite=("clarify:performance",)),
     Quotient(name="error_type_ratio", over=FN, under=FP, better=NEITHER, aka=("treatment ratio", "ratio of error types", "fn/fp"), says="the number of false negatives per false positive", cite=("clarify:TE", "vertex:model")),
+    Quotient(name="selection_odds", over=TP + FP, under=TN + FN, better=HIGHER, aka=("odds of selection",), says="the number of predicted positives per predicted negative", cite=("Fagerland & Newcombe 2013",)),
     Quotient(name="conditional_acceptance", over=TP + FN, under=TP + FP, better=NEITHER, aka=("Conditional Acceptance",), says="the number of observed positives per predicted positive", cite=("clarify:DCA",)),
     Quotient(name="conditional_rejection", over=TN + FP, under=TN + FN, better=NEITHER, aka=("Conditional Rejection",), says="the number of observed negatives per predicted negative", cite=("clarify:DCR",)),
 )
@@ -191,10 +192,16 @@ _TAKEN = frozenset(
 """What other tools call metrics, each with its sign."""
 
 
+_CONTRAST_NAMES = {"selection_odds.ratio": ("odds ratio",)}
+"""The names in use of contrasts that do not follow from those of their rates."""
+
+
 def _native(of: Statistic, by: Contrasts) -> Contrast:
+    contrast = contrast_of(of, by)
+    derived = (name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN)
     return replace(
-        contrast_of(of, by),
-        aka=tuple(name for each in of.aka if plain(name := f"{each} {by}") not in _TAKEN),
+        contrast,
+        aka=(*_CONTRAST_NAMES.get(contrast.name, ()), *derived),
         standard=by in _STANDARD.get(of.name, ()),
     )
 

@@ -74,7 +74,8 @@ def comparison_of(of: Statistic, by: str) -> Contrast | Spread:
 
 def contrast_of(of: Statistic, by: Contrasts) -> Contrast:
     """Return the difference (group - reference) or the ratio (group / reference) of a rate."""
-    higher = f"the group's {of.title} is higher than its reference's"
+    verb = "are" if of.title.endswith("odds") else "is"
+    higher = f"the group's {of.title} {verb} higher than its reference's"
     word = "minus" if by == "difference" else "divided by"
     return Contrast(
         name=f"{of.name}.{by}",

@@ -184,6 +184,11 @@ class Quotient(Statistic):
     """Whether ``over`` can never exceed ``under``."""
 
     @property
+    def is_odds(self) -> bool:
+        """Return whether it is of two kinds of rows, so that a ratio of two is an odds ratio."""
+        return self.over.disjoint(self.under)
+
+    @property
     def infinite(self) -> str:  # type: ignore[override]
         return f"infinite (no {self.under.described})"
 

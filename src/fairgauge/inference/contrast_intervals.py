@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.catalogue.averages import Averaged, Kappa
+from fairgauge.catalogue.pooling import is_odds_ratio
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.inference.evidence import Comparisons, Evidence
 from fairgauge.inference.group_intervals import denominator, statistic_interval
@@ -47,7 +48,12 @@ from fairgauge.stats.contrasts import (
 from fairgauge.stats.exact import boschloo
 from fairgauge.stats.intervals import critical, critical_t
 from fairgauge.stats.significance import invert, score_p, welch_p
-from fairgauge.stats.stratified import Stratified, stratified_difference, stratified_ratio
+from fairgauge.stats.stratified import (
+    Stratified,
+    mantel_haenszel_odds_ratio,
+    stratified_difference,
+    stratified_ratio,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -353,6 +359,8 @@ def pooled_interval(
     NoInterval
         No method gives a valid interval from what is counted.
     """
+    if is_odds_ratio(metric):
+        return _pooled_odds_ratio(metric, compared, weights, spec)
     share = quotient(weights, weights.sum(axis=1, keepdims=True))
     if compared.rest is not None:
         share = share * _distance_to_others(metric, compared, weights)
@@ -381,6 +389,26 @@ def pooled_interval(
         for thin, few_rows in zip(too_thin, intervals.too_few, strict=True)
     ]
     return Intervals(low, high, p, intervals.methods, insufficient, intervals.reason)
+
+
+def _pooled_odds_ratio(
+    metric: Contrast, compared: Comparisons, weights: Array, spec: Spec
+) -> Intervals:
+    if compared.rest is not None:
+        raise NoInterval(ReasonCode.POOLED_WITH_WHOLE)
+    shares = [statistic_interval(metric.of, e).share for e in (compared.group, compared.reference)]
+    first, second = shares if metric.order == "group - reference" else shares[::-1]
+    assert first is not None
+    assert second is not None
+    x, n = (
+        [np.where(weights > 0, each.reshape(weights.shape), 0.0) for each in pair]
+        for pair in ((first.x, second.x), (first.n, second.n))
+    )
+    low, high, p = mantel_haenszel_odds_ratio(x[0], n[0], x[1], n[1], critical(spec.confidence))
+    rows = n[0].sum(axis=1), n[1].sum(axis=1)
+    too_few = insufficient_rows(rows, _least_expected(x, n))
+    method = [(IntervalMethod.MANTEL_HAENSZEL,)] * len(low)
+    return Intervals(low, high, p, method, too_few, RATIO_MAY_BE_ZERO)
 
 
 def _pooled_score(

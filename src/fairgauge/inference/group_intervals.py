@@ -85,14 +85,14 @@ def is_resampled(statistic: Statistic) -> bool:
     if isinstance(statistic, Quotient):
         over, under = statistic.over, statistic.under
         plain = {*over.coefficients, *under.coefficients} <= {0, 1}
-        return not (plain or over.disjoint(under) or _as_part(over, under))
+        return not (plain or statistic.is_odds or _as_part(over, under))
     return isinstance(statistic, DrawnStatistic)
 
 
 @statistic_interval.register(Quotient)
 def _(statistic: Quotient, evidence: Evidence) -> StatisticInterval:
     over, under = statistic.over, statistic.under
-    if over.disjoint(under):
+    if statistic.is_odds:
         of, among = _counted(statistic.needs, over, over + under)
         return of_share(evidence, of, among, _odds, IntervalMethod.WILSON_ODDS)
     part = _as_part(over, under)

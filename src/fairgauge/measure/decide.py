@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _WORST_FIRST = (
     Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.PASS, Outcome.NONE,
 )  # fmt: skip
+_BEST_FIRST = (
+    Outcome.PASS, Outcome.NONE, Outcome.INCONCLUSIVE, Outcome.NOT_EVALUATED, Outcome.FAIL,
+)  # fmt: skip
+"""What the alternatives of a rule come to: a fail only where every limit fails."""
 _BY_INTERVAL = (ReasonCode.INSIDE, ReasonCode.BELOW, ReasonCode.ABOVE)
 _INSUFFICIENT = {
     Insufficient.REPORT: Outcome.NOT_EVALUATED,
@@ -68,20 +72,51 @@ def judge(
     Estimates within single strata never decide. Of several classes or thresholds the worst counts.
     With ``explain``, an inconclusive verdict states the rows that would decide it.
     """
-    return tuple(verdict for rule in rules for verdict in _verdicts(measured, rule, explain))
+    return tuple(verdict for rule in rules for verdict in _of_rule(measured, rule, explain))
+
+
+def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]:
+    """Return the verdicts of a rule; of one with alternatives, the best of its limits' verdicts."""
+    if not rule.alternatives:
+        yield from _verdicts(measured, rule, explain)
+        return
+    by_group: dict[tuple[str | None, str | None], list[Verdict]] = {}
+    for limit in rule.limits:
+        for each in _verdicts(measured, limit, explain):
+            by_group.setdefault((each.feature, each.group), []).append(each)
+    for several in by_group.values():
+        best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))
+        together = best.outcome is not Outcome.NOT_EVALUATED
+        reason = Reason.of(ReasonCode.ALTERNATIVES) if together else best.reason
+        yield replace(
+            several[0],
+            rule=str(rule),
+            outcome=best.outcome,
+            reason=reason,
+            alternatives=tuple(several),
+        )
 
 
 def interval_outcomes(measured: Measured, rules: Iterable[Rule]) -> list[Outcome]:
     """Return what each comparison comes to that a confidence interval decides.
 
-    A verdict is the worst of several where there are several classes or thresholds.
+    A verdict is the worst of several where there are several classes or thresholds. Alternatives
+    are decided together: a false fail takes a false fail of every limit.
     """
-    return [
-        _decided(each, rule, measured.worst_cases)[0]
-        for rule in rules
-        for each in _subjects(measured, rule)
-        if rule.decide is Decide.INTERVAL and each.status is Status.OK and each.interval
-    ]
+    return [outcome for rule in rules for outcome in _outcomes_by_interval(measured, rule)]
+
+
+def _outcomes_by_interval(measured: Measured, rule: Rule) -> Iterator[Outcome]:
+    by_comparison: dict[tuple[object, ...], list[Outcome]] = {}
+    for limit in rule.limits:
+        for each in _subjects(measured, limit):
+            if rule.decide is not Decide.POINT and each.status is Status.OK and each.interval:
+                key = each.feature, each.group, each.class_scope, each.threshold
+                outcome = _decided(each, limit, measured.worst_cases)[0]
+                by_comparison.setdefault(key, []).append(outcome)
+    for outcomes in by_comparison.values():
+        if len(outcomes) == len(rule.limits):
+            yield min(outcomes, key=_BEST_FIRST.index)
 
 
 def _subjects(measured: Measured, rule: Rule) -> Iterator[_Subject]:
@@ -305,17 +340,22 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
     if each.value is None or each.status is not Status.OK:
         reason = each.reason or Reason.of(ReasonCode.NO_VALUE)
         return _undecided(rule, reason), reason
-    if rule.decide is Decide.POINT and each.bounds is not None:
+    if rule.decide is not Decide.INTERVAL and each.bounds is not None:
         low, high = each.bounds
         if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
+    if rule.decide is not Decide.INTERVAL and rule.allows(each.value):
+        return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
     if rule.decide is Decide.POINT:
-        if rule.allows(each.value):
-            return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
         return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)
     if each.interval is None:
         return Outcome.NOT_EVALUATED, each.reason or Reason.of(ReasonCode.NO_INTERVAL)
     low, high = each.interval
+    if rule.decide is Decide.SIGNIFICANT:
+        assert rule.definition is not None
+        if low <= rule.definition.neutral <= high:
+            return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.NOT_SIGNIFICANT)
+        return Outcome.FAIL, Reason.of(ReasonCode.SIGNIFICANT_OUTSIDE)
     outcome = _outcome(low, high, rule)
     if outcome is Outcome.PASS:
         return outcome, Reason.of(ReasonCode.INSIDE)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from fairgauge.report.verdicts import Verdict
     from fairgauge.spec.specification import Spec
 
-_OUTSIDE = (ReasonCode.BELOW, ReasonCode.ABOVE)
+_OUTSIDE = (
+    ReasonCode.BELOW, ReasonCode.ABOVE, ReasonCode.SIGNIFICANT_OUTSIDE, ReasonCode.ALTERNATIVES,
+)  # fmt: skip
 
 
 def judge_familywise(

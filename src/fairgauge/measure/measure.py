@@ -159,7 +159,7 @@ class _MeasuredFeature:
         ]
         if counts.protected:
             self.diagnostics = list(missing_groups(counts))
-        ruled = {rule.metric for rule in spec.rules}
+        ruled = {limit.metric for _, limit in spec.limits}
         for each, asked in product(slices, resolution.metrics):
             if asked.metric.name in ruled and isinstance(asked.metric, Contrast):
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)

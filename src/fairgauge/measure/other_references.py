@@ -35,7 +35,7 @@ def with_other_references(
 ) -> Iterator[OtherReference]:
     """Measure what rules are on with each admissible group as the reference of a feature."""
     counts, spec = slices[0].counts, slices[0].spec
-    ruled = {rule.metric for rule in spec.rules}
+    ruled = {limit.metric for _, limit in spec.limits}
     asked = [
         each.metric
         for each in metrics

@@ -292,6 +292,10 @@ def _rule(
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
     if rule is None or _is_own(rule, path, problems):
         return None
+    if rule.alternatives:
+        message = "has alternatives, which a monitor does not follow; write a rule for each limit"
+        problems.append(Problem(path, message))
+        return None
     return MonitorRule(rule.metric, rule.low, rule.high, rule.features, rule.groups)
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Outcome
+from fairgauge.enums import Level, Outcome, RateTest
 from fairgauge.published.check_summary import decision_of, decisions, fault_kinds
 from fairgauge.report.plain_values import plain, plain_interval
 from fairgauge.report.verdicts import overall
@@ -38,7 +38,7 @@ class CheckedGroup:
     is_reference : whether ratios are computed to it.
     ratio, interval : the ratio to the reference, with its confidence interval as if the reference
         had been chosen before the data were seen.
-    p_value : Fisher's exact test of equal selection rates; None of the reference.
+    p_value : of the test of equal selection rates; None of the reference.
     flips : whether one more selection here and one fewer in the reference would make this the
         higher rate; None where the ratio is 1 or more, or the counts are not known.
     possible : the smallest and the largest ratio to the highest rate over all categories that the
@@ -118,6 +118,8 @@ class Check:
     limit : the smallest ratio allowed, None where none was asked.
     level : the confidence level of intervals and verdicts.
     smallest_reference : how many people a category must have to be the reference.
+    references : the categories that were named to compare with, empty for the highest rates.
+    test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
     unread : what could not be read in a folder.
     """
@@ -127,6 +129,8 @@ class Check:
     limit: float | None
     level: float
     smallest_reference: SmallestReference
+    references: tuple[str, ...]
+    test: RateTest
     tables: tuple[CheckedTable, ...]
     unread: tuple[UnreadTable, ...] = ()
 
@@ -174,6 +178,8 @@ class Check:
             "confidence": self.level,
             "min_share": self.smallest_reference.share,
             "min_n": self.smallest_reference.people,
+            "references": list(self.references),
+            "test": str(self.test),
             "errors": self.errors,
             "verdict": str(self.verdict),
             "summary": {

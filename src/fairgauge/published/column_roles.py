@@ -96,7 +96,7 @@ def _rows(
     rows = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
-        values = [cells[i] for i in category]
+        values = [cells[i].strip("-–—") and cells[i] for i in category]
         if not any(each[at] for each in numbered.values()):
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them

@@ -11,6 +11,8 @@ from fairgauge.published.printed_numbers import is_blank, read_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairgauge.published.published_table import ColumnRole
+
 _MOST_WORDS = 16
 _MOST_NUMBERS = 4
 
@@ -18,8 +20,8 @@ _MOST_NUMBERS = 4
 def single_spaced(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines: a name and the numbers behind it, below a header.
 
-    Nothing where the lines do not end in the same number of numbers, or where the words of the
-    header cannot be divided among them in one way.
+    Nothing where the lines do not end in the same number of numbers, or where it is not clear which
+    words of the header belong to which.
 
     Examples
     --------
@@ -49,10 +51,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _header(words: Sequence[str], numbers: int) -> list[str] | None:
-    """Divide the words of a header so that every number has another role, if there is one way."""
+    """Divide the words of a header most evenly so that every number has a role of its own.
+
+    A rate or a ratio is not parted from the word before it, where it can be avoided. None where two
+    such divisions give the numbers different roles.
+    """
     if not numbers < len(words) <= _MOST_WORDS:
         return None
-    found: dict[tuple[str, ...], list[list[str]]] = {}
+    divisions: list[tuple[tuple[int, int], list[str], list[ColumnRole | None]]] = []
     marked = {i for i, word in enumerate(words) if word.startswith("#")}  # "# of applicants"
     for starts in combinations(range(1, len(words)), numbers):
         if not marked.issubset(starts):
@@ -61,9 +67,11 @@ def _header(words: Sequence[str], numbers: int) -> list[str] | None:
         cells = [" ".join(words[a:b]) for a, b in zip(starts, ends, strict=True)]
         roles = [role_of(cell) for cell in cells]
         if None not in roles and len(set(roles)) == numbers:
+            longest = max(b - a for a, b in zip(starts, ends, strict=True))
+            parted = sum(cell.casefold().startswith(("rate", "ratio")) for cell in cells)
             header = [" ".join(words[: starts[0]]), *cells]
-            found.setdefault(tuple(map(str, roles)), []).append(header)
-    if len(found) != 1:
+            divisions.append(((parted, longest), header, roles))
+    even = [each for each in divisions if each[0] == min(rank for rank, _, _ in divisions)]
+    if not even or any(roles != even[0][2] for _, _, roles in even):
         return None
-    (divisions,) = found.values()
-    return min(divisions, key=lambda header: max(len(cell.split()) for cell in header[1:]))
+    return even[0][1]

@@ -66,8 +66,18 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
 
 def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
-    """Return the row of the highest selection rate among categories of a share of the people."""
-    admitted = [row for row in table.groups if row.rate_range and _large(table, row, min_share)]
+    """Return the row of the highest selection rate among categories of a share of the people.
+
+    Where the people are not printed, a category that alone has no ratio is taken for a small one.
+    """
+    rated = any(row.ratio is not None for row in table.groups)
+    admitted = [
+        row
+        for row in table.groups
+        if row.rate_range
+        and _large(table, row, min_share)
+        and (row.n is not None or row.ratio is not None or not rated)
+    ]
     return max(admitted, key=_rate_at_least, default=None)
 
 

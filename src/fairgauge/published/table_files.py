@@ -166,7 +166,7 @@ def _of_blocks(lines: Iterable[str]) -> list[Grid]:
     blocks: list[list[str]] = [[]]
     for line in lines:
         if line.strip():
-            blocks[-1].append(line.strip())
+            blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
         elif blocks[-1]:
             blocks.append([])
     return [

@@ -57,7 +57,7 @@ def regular(grid: Grid, named: Collection[str] = ()) -> Grid:
     grid = with_joined_header(grid)
     if any(name in grid.header for name in named):
         return grid
-    grid = _with_shares_apart(_without_dots(grid))
+    grid = _with_shares_apart(_with_points(grid))
     return _from_wide(_from_blocks(_from_columns(grid)))
 
 
@@ -75,17 +75,26 @@ def with_joined_header(grid: Grid) -> Grid:
     return replace(grid, header=tuple(joined), rows=grid.rows[1:], first=grid.first + 1)
 
 
-def _without_dots(grid: Grid) -> Grid:
-    """Remove the dots between thousands, where other numbers have decimal commas and no points."""
-    cells = [cell for row in grid.rows for cell in row]
-    comma = any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
-    if not comma:
+def _with_points(grid: Grid) -> Grid:
+    """Write decimal points and no dots between thousands, where a table has decimal commas.
+
+    "1,000" is 1 in a column that has "0,806", and else one thousand.
+    """
+    columns = list(zip(*grid.rows, strict=True))
+    commas = [any(map(_COMMA.fullmatch, cells)) for cells in columns]
+    if not any(commas) or any(_POINT.fullmatch(cell) for cells in columns for cell in cells):
         return grid
-    rows = (
-        tuple(cell.replace(".", "") if _DOTTED.fullmatch(cell) else cell for cell in row)
-        for row in grid.rows
-    )
-    return replace(grid, rows=tuple(rows))
+    written = [
+        [_pointed(cell, comma=comma) for cell in cells]
+        for cells, comma in zip(columns, commas, strict=True)
+    ]
+    return replace(grid, rows=tuple(zip(*written, strict=True)))
+
+
+def _pointed(cell: str, *, comma: bool) -> str:
+    if _DOTTED.fullmatch(cell):
+        return cell.replace(".", "")
+    return cell.replace(",", ".") if comma and _is_number(cell) else cell
 
 
 def _with_shares_apart(grid: Grid) -> Grid:
@@ -167,11 +176,15 @@ def _blocks(grid: Grid) -> tuple[list[int], list[int]]:
 
 def _from_wide(grid: Grid) -> Grid:
     """Give every group of columns rows of its own: ``men hired, women hired`` become ``hired``."""
-    numeric = [i for i in range(len(grid.header)) if _is_numeric(grid, i)]
+    numeric = [
+        i
+        for i, header in enumerate(grid.header)
+        if _is_numeric(grid, i) or (_is_empty(grid, i) and role_of(header))
+    ]
     groups = _groups_of_columns([grid.header[i] for i in numeric])
     if not groups:
         return grid
-    kept = [i for i in range(len(grid.header)) if i not in numeric]
+    kept = [i for i in range(len(grid.header)) if i not in numeric and not _is_empty(grid, i)]
     roles = [role for role in _WORDS if any(role in of for of in groups.values())]
     rows, numbers = [], []
     for name, of in groups.items():
@@ -202,8 +215,9 @@ def _groups_of_columns(headers: Sequence[str]) -> dict[str, dict[ColumnRole, int
         if columns is None or ColumnRole.N in columns:
             return {}
         columns[ColumnRole.N] = i
-    if "" in names or len({frozenset(of) for of in names.values()}) != 1:
-        return {}
+    whole = {frozenset(of) for name, of in names.items() if not is_unknown(name)}
+    if "" in names or len(whole) != 1:
+        return {}  # people of unknown category may have fewer columns
     return {_as_printed(name, headers): of for name, of in names.items()}
 
 
@@ -237,6 +251,10 @@ def _is_numeric(grid: Grid, i: int) -> bool:
     """Return whether the cells of a column that are not blank are mostly numbers."""
     cells = [row[i] for row in grid.rows if not is_blank(row[i])]
     return bool(cells) and sum(map(_is_number, cells)) * 2 > len(cells)
+
+
+def _is_empty(grid: Grid, i: int) -> bool:
+    return all(is_blank(row[i]) for row in grid.rows)
 
 
 def _is_number(cell: str) -> bool:

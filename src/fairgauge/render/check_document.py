@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import Level, Outcome
+from fairgauge.enums import Level, Outcome, RateTest
 from fairgauge.published.check_summary import Decision
 from fairgauge.render.display_names import called
 from fairgauge.render.document_tree import (
@@ -46,16 +46,22 @@ _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
     "Printed numbers are held against the numbers they are made of, to the precision of their last "
     "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
-    "category's selection rate with the highest one among categories that are large enough. Their "
-    "confidence intervals are MOVER's of Wilson's limits and take the reference as given; with a "
+    "category's selection rate with the highest one among categories that are large enough, or "
+    "with that of the category that was named. Their confidence intervals are MOVER's of "
+    "Wilson's limits and take the reference as given; with a "
     "limit they allow for the choice of the reference by the data (multiple comparisons with the "
-    "best). p-values are Fisher's exact test. "
+    "best); a reference that was named takes no such allowance. {test} "
     "The flip rule asks whether one more selection in the category and one fewer in the reference "
     "would make the category's rate the higher one. Possible ratios put people of unknown category "
     "wherever they move the ratio most, into the reference too, which may then be another of the "
     "categories that are large enough."
 )
 """How a published table is checked."""
+_TESTS = {
+    RateTest.FISHER: "p-values are of Fisher's exact test.",
+    RateTest.PEARSON: "p-values are of Pearson's chi-square test (the two-sample z-test).",
+    RateTest.YATES: "p-values are of the chi-square test with Yates's continuity correction.",
+}
 
 
 def check_document(check: Check, *, full: bool = True) -> DocumentTree:
@@ -77,7 +83,8 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         )
         if errors:
             sections.append(Section("errors", "Errors", (Items(errors),)))
-    method = Section("method", "Method", (Paragraph(METHOD),), short="Method")
+    described = METHOD.format(test=_TESTS[check.test])
+    method = Section("method", "Method", (Paragraph(described),), short="Method")
     return DocumentTree(
         title="Check of published tables",
         beside=f"{tables:,} {plural(tables, 'table', 'tables')}",
@@ -118,10 +125,11 @@ def _limit(check: Check) -> Iterator[str]:
     if not check.counted:
         yield "No ratio has an interval: it takes counts of people and of selected people, above 0."
         return
+    chosen = any(table.reference not in check.references for table in check.tables)
+    allow = " allow for the choice of the reference by the data" if chosen else " decide"
     yield (
         f"Ratios are held against {check.limit:g}. The {100 * check.level:.4g}% confidence "
-        "intervals allow for the choice of the reference by the data; verdicts are not adjusted "
-        "for the number of ratios."
+        f"intervals{allow}; verdicts are not adjusted for the number of ratios."
     )
 
 
@@ -260,7 +268,7 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
             neutral=1.0,
             allowed=None if check.limit is None else (check.limit, float("inf")),
         )
-    yield _groups(table, f"{100 * check.level:.4g}% CI")
+    yield _groups(table, f"{100 * check.level:.4g}% CI", f"p ({str(check.test).capitalize()})")
     if notes:
         yield Items(tuple(map(_fault, notes)))
 
@@ -268,7 +276,9 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
     if table.reference is not None:
-        yield "reference", f"{called(table.reference)}: {_highest_among(check.smallest_reference)}"
+        named = table.reference in check.references
+        words = "as named" if named else _highest_among(check.smallest_reference)
+        yield "reference", f"{called(table.reference)}: {words}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
     if table.other_reference is not None:
@@ -317,9 +327,9 @@ def _interval(group: CheckedGroup) -> Interval | None:
     return group.deciding or group.interval
 
 
-def _groups(table: CheckedTable, level: str) -> Table:
+def _groups(table: CheckedTable, level: str, test: str) -> Table:
     possible = any(group.possible for group in table.groups)
-    heads = ["Category", "n", "Selected", "Rate", "Printed ratio", "Ratio", level, "p", "Flips"]
+    heads = ["Category", "n", "Selected", "Rate", "Printed ratio", "Ratio", level, test, "Flips"]
     heads += ["Possible"] if possible else []
     columns = tuple(Column(each, numeric=i > 0) for i, each in enumerate(heads))
     rows = tuple(

@@ -563,15 +563,19 @@ def _setting(value: Any) -> str:
     return called(json.dumps(value, ensure_ascii=False))
 
 
+def _limit(value: Mapping[str, Any]) -> str:
+    low, high = value.get("at_least"), value.get("at_most")
+    ends = [
+        f">= {low:g}" if low is not None else "",
+        f"<= {high:g}" if high is not None else "",
+    ]
+    return f"{value['metric']} {' and '.join(filter(None, ends))}"
+
+
 def _item(value: Any) -> str:
     """Return one of several settings: a rule, a feature, the columns of an intersection, a name."""
     if isinstance(value, Mapping) and "metric" in value:
-        low, high = value.get("at_least"), value.get("at_most")
-        ends = [
-            f">= {low:g}" if low is not None else "",
-            f"<= {high:g}" if high is not None else "",
-        ]
-        return f"{value['metric']} {' and '.join(filter(None, ends))}"
+        return " or ".join(map(_limit, [value, *value.get("alternatives", ())]))
     if isinstance(value, Mapping) and "column" in value:
         parts = [each for key, each in value.items() if key != "column" and each]
         more = f" {json.dumps(parts[0], ensure_ascii=False)}" if parts else ""

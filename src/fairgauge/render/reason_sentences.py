@@ -86,6 +86,11 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.INSIDE: "the whole confidence interval is inside the limits",
     ReasonCode.POINT_INSIDE: "the value is inside the limits",
     ReasonCode.POINT_OUTSIDE: "the value is outside the limits",
+    ReasonCode.SIGNIFICANT_OUTSIDE: "the value is outside the limits, and differs statistically "
+    "significantly from no difference",
+    ReasonCode.NOT_SIGNIFICANT: "the value is outside the limits, but does not differ "
+    "statistically significantly from no difference",
+    ReasonCode.ALTERNATIVES: "the alternatives of the rule decide it together",
     ReasonCode.BOUNDS_CROSS: "the counts are protected (rounded): {low:.3g} to {high:.3g} agree "
     "with them, inside and outside the limits",
     ReasonCode.BELOW: "the whole confidence interval is below {limit:g}",

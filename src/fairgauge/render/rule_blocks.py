@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import ClassKind, Outcome
 from fairgauge.reasons import ReasonCode
@@ -31,7 +32,7 @@ from fairgauge.render.verdict_sentences import describe_evidence
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
@@ -52,17 +53,26 @@ _MOST_VERDICTS = 200
 def rules_of(report: Report) -> dict[str, Rule]:
     """Return the rules of a report by their text."""
     every = (
-        Rule(each["metric"], each.get("at_least", -math.inf), each.get("at_most", math.inf))
+        replace(_rule(each), alternatives=tuple(map(_rule, each.get("alternatives", ()))))
         for each in report.spec.get("rules", ())
     )
     return {str(rule): rule for rule in every}
 
 
+def _rule(keys: Mapping[str, Any]) -> Rule:
+    return Rule(keys["metric"], keys.get("at_least", -math.inf), keys.get("at_most", math.inf))
+
+
 def rule_words(rule: Rule | None, text: str, metric: str) -> str:
-    """Return a rule with its metric and limits in words: ``selection rate ratio >= 0.8``."""
-    words = metric_words(metric)
+    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``."""
     if rule is None:
         return called(text)
+    limits = (_limit_words(rule, metric), *(_limit_words(r, r.metric) for r in rule.alternatives))
+    return " or ".join(limits)
+
+
+def _limit_words(rule: Rule, metric: str) -> str:
+    words = metric_words(metric)
     low, high = (_limit(end, metric) for end in (rule.low, rule.high))
     if rule.low == -rule.high and math.isfinite(rule.high):
         return f"|{words}| <= {high}"

@@ -134,6 +134,21 @@ def _point(verdict: Verdict) -> str:
     return f"{_measured(verdict)} is {where} the limits; decided by the value alone"
 
 
+def _significance(verdict: Verdict) -> str:
+    """Return whether a value outside the limits is significantly away from no difference."""
+    no = "" if verdict.reason.code is ReasonCode.SIGNIFICANT_OUTSIDE else "not "
+    return (
+        f"{_measured(verdict)}, {_ends(verdict)}: outside the limits and {no}statistically "
+        "significant"
+    )
+
+
+def _alternatives(verdict: Verdict) -> str:
+    """Return the limits that decide: those that come to what the rule comes to."""
+    deciding = (each for each in verdict.alternatives if each.outcome is verdict.outcome)
+    return "; ".join(map(describe_verdict, deciding))
+
+
 def _crosses(verdict: Verdict) -> str:
     reason = verdict.reason
     text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_limit(verdict)}"
@@ -213,6 +228,9 @@ _DESCRIBED = {
     ReasonCode.ABOVE: _clear,
     ReasonCode.POINT_INSIDE: _point,
     ReasonCode.POINT_OUTSIDE: _point,
+    ReasonCode.SIGNIFICANT_OUTSIDE: _significance,
+    ReasonCode.NOT_SIGNIFICANT: _significance,
+    ReasonCode.ALTERNATIVES: _alternatives,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
     ReasonCode.COUNTED_AS: _counted_as,

@@ -253,7 +253,11 @@ def read_pair(fields: Saved) -> GroupPair:
 
 
 def plain_verdict(each: Verdict) -> Plain:
-    """Return a verdict in the order and names of the JSON format."""
+    """Return a verdict in the order and names of the JSON format.
+
+    Only that of a rule with alternatives has the key for them.
+    """
+    limits = [plain_verdict(limit) for limit in each.alternatives]
     return {
         "rule": each.rule,
         "metric": each.metric,
@@ -265,6 +269,7 @@ def plain_verdict(each: Verdict) -> Plain:
         "reason": plain_reason(each.reason, each.says),
         "value": plain(each.value),
         **plain_interval(each.interval),
+        **({"alternatives": limits} if limits else {}),
     }
 
 
@@ -283,6 +288,7 @@ def read_verdict(fields: Saved) -> Verdict:
         reason=reason,
         value=number(fields["value"]),
         interval=read_interval(fields),
+        alternatives=tuple(map(read_verdict, fields.get("alternatives", ()))),
     )
 
 

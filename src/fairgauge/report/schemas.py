@@ -59,11 +59,11 @@ def _map(schema: Schema) -> Schema:
     return {"type": "object", "additionalProperties": schema}
 
 
-def _object(properties: Schema) -> Schema:
-    """Return an object that has exactly these properties."""
+def _object(properties: Schema, optional: Schema | None = None) -> Schema:
+    """Return an object that has exactly these properties, and may have the optional ones."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": properties | (optional or {}),
         "required": list(properties),
         "additionalProperties": False,
     }
@@ -170,20 +170,19 @@ _PAIR = _object(
         "says": _STRING,
     }
 )
-_VERDICT = _object(
-    {
-        "rule": _STRING,
-        "metric": _STRING,
-        "feature": _null(_STRING),
-        "group": _null(_STRING),
-        **_CLASS,
-        "threshold": _null(_FINITE),
-        "outcome": _words(Outcome),
-        "reason": _REASON,
-        "value": _null(_NUMBER),
-        **_INTERVAL,
-    }
-)
+_VERDICT_KEYS: Schema = {
+    "rule": _STRING,
+    "metric": _STRING,
+    "feature": _null(_STRING),
+    "group": _null(_STRING),
+    **_CLASS,
+    "threshold": _null(_FINITE),
+    "outcome": _words(Outcome),
+    "reason": _REASON,
+    "value": _null(_NUMBER),
+    **_INTERVAL,
+}
+_VERDICT = _object(_VERDICT_KEYS, {"alternatives": _list(_object(_VERDICT_KEYS))})
 _DIAGNOSTIC = _object(
     {
         "level": _words(Level),

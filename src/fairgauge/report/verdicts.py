@@ -28,6 +28,8 @@ class Verdict:
     outcome : what it comes to.
     reason : why.
     value, interval : what was held against the rule, None where there is nothing.
+    alternatives : of a rule with alternatives, the verdict of each of its limits, the first one
+        included; the value and the interval are those of the first.
     """
 
     rule: str
@@ -40,6 +42,7 @@ class Verdict:
     threshold: float | None = None
     value: float | None = None
     interval: Interval | None = None
+    alternatives: tuple[Verdict, ...] = ()
 
     @property
     def says(self) -> str:

@@ -275,7 +275,7 @@ def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterat
 
 def limits_outside_range(spec: Spec) -> Iterator[Diagnostic]:
     """Warn of rules that every value, or no value, of the metric meets: 80 instead of 0.8."""
-    for i, rule in enumerate(spec.rules):
+    for i, rule in spec.limits:
         row = rule.own or rule.definition or spec.catalogue.rate(rule.metric)
         low, high = row.range
         none = rule.low > high or rule.high < low

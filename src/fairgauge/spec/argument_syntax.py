@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, quote
@@ -315,12 +315,12 @@ def parse_rules(texts: Texts, path: str, problems: list[Problem]) -> list[str]:
     return list(texts)
 
 
-def write_rules(rules: Iterable[Mapping[str, object]]) -> list[str]:
+def write_rules(rules: Iterable[Mapping[str, Any]]) -> list[str]:
     """Write the limits of rules; what else a rule holds has no text form."""
-    return [_rule(rule) for rule in rules]
+    return [" or ".join(map(_limit, [rule, *rule.get("alternatives", ())])) for rule in rules]
 
 
-def _rule(rule: Mapping[str, object]) -> str:
+def _limit(rule: Mapping[str, object]) -> str:
     metric, low, high = rule["metric"], rule.get("at_least"), rule.get("at_most")
     if low is not None and high is not None:
         return f"{_text(low)} <= {metric} <= {_text(high)}"

@@ -110,12 +110,16 @@ _VALUES_BY_COLUMN: Schema = {
     "propertyNames": {"not": {"enum": list(_FEATURE_KEYS)}},
     "additionalProperties": _VALUE_SETS,
 }
+_LIMIT_KEYS: dict[str, Schema] = {
+    "metric": {"$ref": "#/$defs/Metric"},
+    "at_least": _NUMBER,
+    "at_most": _NUMBER,
+    "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+}
 _RULE_TABLE = _table(
     {
-        "metric": {"$ref": "#/$defs/Metric"},
-        "at_least": _NUMBER,
-        "at_most": _NUMBER,
-        "between": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+        **_LIMIT_KEYS,
+        "alternatives": one_or_many({"anyOf": [_TEXT, _table(_LIMIT_KEYS, "metric")]}),
         "features": _NAMES,
         "groups": _NAMES,
         "insufficient": {"enum": list(Insufficient)},

@@ -240,7 +240,7 @@ class Spec:
         effect="the shares of the groups are compared with another population")
     rules: tuple[Rule, ...] = option(
         (), RULES, "Limits that metrics, or rates of groups, must keep to",
-        flag="--rule", syntax="'DI >= 0.8' or '-0.1 <= RD <= 0.1'. Repeatable.")
+        flag="--rule", syntax="'DI >= 0.8', '-0.1 <= RD <= 0.1', or several with 'or' between them. Repeatable.")
     max_groups: int = option(
         1_000, number(1, whole=True), "Largest number of values of a column")
     max_classes: int = option(
@@ -265,6 +265,11 @@ class Spec:
         return asked + [(f"features[{i}]", name) for i, name in enumerate(self.features)]
 
     @property
+    def limits(self) -> list[tuple[int, Rule]]:
+        """Return the limits of all rules, alternatives included, with the position of the rule."""
+        return [(i, limit) for i, rule in enumerate(self.rules) for limit in rule.limits]
+
+    @property
     def catalogue(self) -> Catalogue:
         """Return the rates and metrics that can be named: those of fairgauge, and the user's own.
 
@@ -275,7 +280,7 @@ class Spec:
         """
         from fairgauge.catalogue.own import catalogue_of  # not for --help
 
-        ruled = (rule.own for rule in self.rules if rule.own is not None)
+        ruled = (limit.own for _, limit in self.limits if limit.own is not None)
         return catalogue_of((*self.metrics, *ruled))
 
     def feature(self, column: str) -> Feature:

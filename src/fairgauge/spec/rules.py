@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Required, TypedDict, TypeGuard, TypeVar
 
 from fairgauge.enums import Decide, Insufficient
@@ -14,14 +14,18 @@ from fairgauge.spec.readers import items, read_names, read_word, unknown_keys
 from fairgauge.values import canonical, name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
 
 Read = TypeVar("Read")
 
-_KEYS = (
-    "metric", "at_least", "at_most", "between", "features", "groups", "insufficient", "decide",
-)  # fmt: skip
+_LIMIT_KEYS = ("metric", "at_least", "at_most", "between")
+_KEYS = (*_LIMIT_KEYS, "alternatives", "features", "groups", "insufficient", "decide")
+_OF_GROUPS = ("group", "pooled")
+"""The scopes of metrics that every group has a value of."""
+_OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
 _ONE_SIDED = re.compile(rf"(?P<metric>.+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
 _TWO_SIDED = re.compile(
@@ -29,12 +33,18 @@ _TWO_SIDED = re.compile(
 )
 
 
-class RuleKeys(TypedDict, total=False):
-    """The keys of a rule in a specification file."""
+class LimitKeys(TypedDict, total=False):
+    """The keys of a limit in a specification file."""
 
     metric: Required[str]
     at_least: float
     at_most: float
+
+
+class RuleKeys(LimitKeys, total=False):
+    """The keys of a rule in a specification file."""
+
+    alternatives: list[LimitKeys]
     features: list[str]
     groups: list[str]
     decide: str
@@ -43,14 +53,17 @@ class RuleKeys(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A metric, or the rate of a group, must lie in [low, high].
+    """A metric, or the rate of a group, must lie in [low, high], or meet an alternative.
 
     Attributes
     ----------
     metric : catalogue name of a metric, or of a rate (``accuracy``) of the groups themselves.
     low, high : the limits; -inf and inf where there is none.
+    alternatives : other limits, for the same groups: one that is met is enough. A disparity is
+        practically significant, for example, only where both a ratio and a difference are large.
     features, groups : the sensitive features and the groups that the rule is for; empty for all.
-    decide : whether the whole confidence interval decides, or the value alone.
+    decide : whether the whole confidence interval decides, the value alone, or a value that differs
+        statistically significantly from "no difference".
     insufficient : what the rule comes to where the data are insufficient to decide it.
     own : the metric or rate itself where it is a user's, which no catalogue has.
     """
@@ -63,6 +76,17 @@ class Rule:
     decide: Decide = Decide.INTERVAL
     insufficient: Insufficient = Insufficient.REPORT
     own: Statistic | Metric | None = None
+    alternatives: tuple[Rule, ...] = ()
+
+    @property
+    def limits(self) -> tuple[Rule, ...]:
+        """Return the limit of the rule and its alternatives, each as a rule for the same groups."""
+        first = replace(self, alternatives=())
+        others = (
+            replace(first, metric=each.metric, low=each.low, high=each.high, own=each.own)
+            for each in self.alternatives
+        )
+        return (first, *others)
 
     @property
     def definition(self) -> Metric | None:
@@ -78,7 +102,9 @@ class Rule:
             return None
 
     def __str__(self) -> str:
-        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``."""
+        """Return the text form of the rule: ``DI >= 0.8``, ``-0.1 <= RD <= 0.1 or DI >= 0.9``."""
+        if self.alternatives:
+            return " or ".join(map(str, self.limits))
         low, high = name_of(canonical(self.low)), name_of(canonical(self.high))
         if math.isinf(self.high):
             return f"{self.metric} >= {low}"
@@ -93,10 +119,11 @@ class Rule:
     def to_dict(self) -> RuleKeys:
         """Return the rule with the keys of a specification file."""
         keys: RuleKeys = {"metric": self.metric}
-        if not math.isinf(self.low):
-            keys["at_least"] = self.low
-        if not math.isinf(self.high):
-            keys["at_most"] = self.high
+        _set_limits(keys, self)
+        if self.alternatives:
+            keys["alternatives"] = [{"metric": each.metric} for each in self.alternatives]
+            for limit, each in zip(keys["alternatives"], self.alternatives, strict=True):
+                _set_limits(limit, each)
         if self.features:
             keys["features"] = list(self.features)
         if self.groups:
@@ -106,12 +133,20 @@ class Rule:
         return keys
 
 
+def _set_limits(keys: LimitKeys, rule: Rule) -> None:
+    if not math.isinf(rule.low):
+        keys["at_least"] = rule.low
+    if not math.isinf(rule.high):
+        keys["at_most"] = rule.high
+
+
 def rule(
     metric: str | Statistic | Metric,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
     between: tuple[float, float] | list[float] | None = None,
+    alternatives: str | Rule | Sequence[str | Rule] = (),
     features: str | list[str] | tuple[str, ...] = (),
     groups: str | list[str] | tuple[str, ...] = (),
     decide: str = "interval",
@@ -128,10 +163,13 @@ def rule(
         The smallest and the largest value allowed.
     between : pair of float, optional
         Both limits at once.
+    alternatives : str, Rule or list of them
+        Other limits, of which one that is met is enough: ``"selection_rate.difference >= -0.05"``.
     features, groups : str or list of str, optional
         Only these sensitive features or groups are held to the rule; default all.
-    decide : {"interval", "point"}
-        Whether the whole confidence interval decides, or the value alone.
+    decide : {"interval", "point", "significant"}
+        Whether the whole confidence interval decides, the value alone, or the value where it
+        differs statistically significantly from "no difference".
     insufficient : {"report", "pass", "fail", "ignore"}
         What the rule comes to where the data are insufficient to decide it: inconclusive
         ("report"), one of the two verdicts, or no verdict at all.
@@ -146,6 +184,8 @@ def rule(
     >>> import fairgauge as fg
     >>> print(fg.rule("RD", between=(-0.1, 0.1)))
     -0.1 <= RD <= 0.1
+    >>> print(fg.rule("DI", at_least=0.9, alternatives="DPPL <= 0.05", decide="significant"))
+    DI >= 0.9 or DPPL <= 0.05
     """
     made, problems = check_rule(
         {
@@ -153,6 +193,7 @@ def rule(
             "at_least": at_least,
             "at_most": at_most,
             "between": between,
+            "alternatives": alternatives,
             "features": features,
             "groups": groups,
             "decide": decide,
@@ -166,13 +207,23 @@ def rule(
 
 
 def parse_rule(text: str) -> Rule:
-    """Read ``DI >= 0.8``, ``RD <= 0.1`` or ``-0.1 <= RD <= 0.1``.
+    """Read ``DI >= 0.8``, ``-0.1 <= RD <= 0.1``, or several of them with ``or`` between them.
 
     Raises
     ------
     SpecError
         The text is not a rule, or the rule is impossible.
     """
+    first, *others = _OR.split(text)
+    if not others:
+        return _parse_limit(text)
+    made, problems = check_rule({**_parse_limit(first).to_dict(), "alternatives": others}, "rule")
+    if made is None:
+        raise SpecError(problems)
+    return made
+
+
+def _parse_limit(text: str) -> Rule:
     stripped = text.strip()
     two, one = _TWO_SIDED.fullmatch(stripped), _ONE_SIDED.fullmatch(stripped)
     if two:
@@ -244,10 +295,40 @@ def check_rule(keys: Mapping[str, object], path: str) -> tuple[Rule | None, list
         given("decide", read_word(Decide), Decide.INTERVAL),
         given("insufficient", read_word(Insufficient), Insufficient.REPORT),
         own,
+        _alternatives(keys.get("alternatives"), f"{path}.alternatives", problems),
     )
     if metric:
         problems += _too_narrow(rule, path)
+        problems += _undecidable(rule, path)
     return (None if problems else rule), problems
+
+
+def _alternatives(value: object, path: str, problems: list[Problem]) -> tuple[Rule, ...]:
+    """Read the alternatives of a rule: texts, or tables with a metric and its limits alone."""
+    found = []
+    for i, item in enumerate(items(value) if value is not None else []):
+        at = f"{path}[{i}]"
+        if isinstance(item, Mapping) and (unknown := unknown_keys(item, _LIMIT_KEYS, at)):
+            problems += unknown
+            continue
+        limit = _read_rule(item, at, problems)
+        if limit is not None and limit != Rule(limit.metric, limit.low, limit.high, own=limit.own):
+            problems.append(Problem(at, "takes a metric and its limits alone"))
+        elif limit is not None:
+            found.append(limit)
+    return tuple(found)
+
+
+def _undecidable(rule: Rule, path: str) -> Iterator[Problem]:
+    """Yield the limits that cannot be decided as the rule asks: by significance, or together."""
+    for each in rule.limits:
+        metric = each.definition
+        if rule.decide is Decide.SIGNIFICANT and (metric is None or math.isnan(metric.neutral)):
+            message = f"{each.metric} has no value of no difference to be significantly away from"
+            yield Problem(f"{path}.decide", message)
+        if rule.alternatives and metric is not None and metric.scope not in _OF_GROUPS:
+            message = f"{each.metric} is no number of a single group, and has no alternatives"
+            yield Problem(f"{path}.alternatives", message)
 
 
 def _too_narrow(rule: Rule, path: str) -> Iterator[Problem]:

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -334,6 +336,12 @@ def test_no_command_shows_the_help():
 
 def test_the_version(run):
     assert run("--version").stdout == f"fairgauge, version {fg.__version__}\n"
+
+
+def test_python_runs_the_package():
+    command = [sys.executable, "-m", "fairgauge", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"fairgauge, version {fg.__version__}\n"
 
 
 def test_full_quiet_and_tables(run, fails, loans):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.stats.fisher import fisher
+from fairgauge.stats.significance import chi_square_p
 from fairgauge.stats.unknown_people import ratio_bounds
 
 NEW_YORK = """sex,race,applicants,selected
@@ -209,3 +213,87 @@ def test_the_reference_is_described_with_both_minimums():
 def test_the_highest_rate_is_the_reference_where_there_are_no_counts():
     (table,) = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n").tables
     assert [group.is_reference for group in table.groups] == [True, False]
+
+
+LENDING = {
+    "race": """race,applicants,approved
+White,14461,13142
+Black,1337,1065
+Asian,1286,1224
+Native American,94,81
+""",
+    "ethnicity": "ethnicity,applicants,approved\nNon-Hispanic,15175,13943\nHispanic,2032,1593\n",
+    "sex": "sex,applicants,approved\nMale,6497,5806\nFemale,4222,3719\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "reference", "test", "ratio", "p"),
+    [
+        ("race", "Black", "White", "yates", ".876506", "1.2426e-38"),
+        ("race", "Asian", "White", "fisher", "1.047315", "2.3895e-08"),
+        ("race", "Native American", "White", "fisher", ".948187", ".146779"),
+        ("ethnicity", "Hispanic", "Non-Hispanic", "yates", ".853227", "1.7262e-82"),
+        ("sex", "Female", "Male", "yates", ".985698", ".0430065"),
+    ],
+)
+def test_lending_against_a_named_reference(table, name, reference, test, ratio, p):
+    """A sample of HMDA applications, to the printed digits: Yates, or Fisher of small cells."""
+    found = groups(LENDING[table], reference=reference, test=test)[name]
+    assert Decimal(f"{found.ratio:.6f}") == Decimal(ratio)
+    digits = len(Decimal(p).as_tuple().digits)
+    assert Decimal(f"{found.p_value:.{digits - 1}e}") == Decimal(p)
+
+
+def test_pearsons_test_is_the_chi_square_of_the_guidelines():
+    """Chi-square 9.60 of 48 of 80 against 12 of 40."""
+    found = groups("group,n,hired\nA,80,48\nB,40,12\n", test="pearson")["B"]
+    assert found.p_value == pytest.approx(stats.chi2.sf(9.60, 1))
+
+
+@given(st.lists(st.integers(0, 60), min_size=4, max_size=4))
+def test_chi_square_agrees_with_scipy(cells):
+    a, b, c, d = cells
+    ours = [chi_square_p(a, a + b, c, c + d, continuity=each) for each in (False, True)]
+    if min(a + b, c + d) == 0:
+        assert np.isnan(ours).all()
+    elif min(a + c, b + d) == 0:
+        assert ours == [1.0, 1.0]
+    else:
+        theirs = [stats.chi2_contingency([[a, b], [c, d]], correction=y)[1] for y in (False, True)]
+        assert ours == pytest.approx(theirs)
+
+
+def test_a_named_reference_is_compared_with_and_is_no_fault():
+    text = "race,n,hired,ratio\nWhite,400,200,1.000\nBlack,300,120,0.800\nAsian,300,180,1.200\n"
+    (unasked,) = fg.check(text).tables
+    assert "reference_not_highest" in [str(fault.code) for fault in unasked.faults]
+    found = fg.check(text, reference="White", limit=0.8)
+    (table,) = found.tables
+    assert (table.reference, table.other_reference) == ("White", None)
+    assert [str(fault.code) for fault in table.faults] == ["unknown_not_stated"]
+    assert [round(group.ratio, 3) for group in table.groups] == [1.0, 0.8, 1.2]
+    asian = table.groups[2]
+    assert asian.verdict.outcome is Outcome.PASS
+    assert tuple(asian.verdict.interval) == tuple(asian.interval)  # no choice to allow for
+    assert "White: as named" in str(found)
+
+
+def test_of_several_tables_each_takes_the_reference_that_it_has():
+    text = "\n".join(LENDING.values())
+    found = fg.check(text, reference=["White", "Male"], test="yates")
+    assert [table.reference for table in found.tables] == ["White", "Non-Hispanic", "Male"]
+    assert "continuity correction" in str(found)
+    assert found.to_dict()["test"] == "yates"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reference": "Whit"}, "reference: no table has counts of a category 'Whit'. Did you me"),
+        ({"test": "z"}, "test: 'z' is not allowed. Use fisher, pearson or yates"),
+    ],
+)
+def test_references_and_tests_that_are_not_there(options, message):
+    with pytest.raises(fg.SpecError, match=message):
+        fg.check(LENDING["race"], **options)

@@ -46,6 +46,22 @@ from fairgauge.cli.streams import looks, say
     type=click.Choice(["ratios", "tables", "faults"]),
     help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
 )
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="CATEGORY",
+    help="Category that ratios are computed to, instead of the highest selection rate. Repeatable: "
+    "of each table the first one that it has.",
+)
+@click.option(
+    "--test",
+    type=click.Choice(["fisher", "pearson", "yates"]),
+    default="fisher",
+    show_default=True,
+    help="Test of equal selection rates: Fisher's exact test, or chi-square without (pearson) or "
+    "with continuity correction (yates).",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Confidence level.")
 def command(
     tables: tuple[str, ...],
@@ -56,6 +72,8 @@ def command(
     min_share: float,
     full: bool,
     csv_table: str | None,
+    references: tuple[str, ...],
+    test: str,
     confidence: float,
 ) -> int:
     """Check TABLES: files or folders of CSV, TSV, XLSX, Markdown, HTML or text; - reads text from
@@ -83,6 +101,8 @@ def command(
         limit=limit,
         columns=_roles(columns),
         min_share=min_share,
+        reference=references,
+        test=test,
         confidence=confidence,
     )
     text = render(found, **shown)

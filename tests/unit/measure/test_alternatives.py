@@ -1,0 +1,158 @@
+"""Rules with alternatives, and rules that significance decides: practical significance."""
+
+from __future__ import annotations
+
+import itertools
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairgauge as fg
+from fairgauge.enums import Decide, Outcome
+from fairgauge.render import render
+from fairgauge.report.schemas import report_schema
+from fairgauge.spec.rules import Rule, parse_rule
+
+AIR, DIFFERENCE = "selection_rate.ratio", "selection_rate.difference"
+PRACTICAL = f"{AIR} >= 0.9 or {DIFFERENCE} >= -0.05"
+LENDING = {
+    "White": (13142, 14461),
+    "Black": (1065, 1337),
+    "Native": (81, 94),
+    "Asian": (1224, 1286),
+}
+
+
+def lend(rules, counts=LENDING, **options):
+    cells = {g: {"tp": x, "fp": 0, "fn": n - x, "tn": 0} for g, (x, n) in counts.items()}
+    return fg.audit(
+        fg.confusion("race", cells), metrics=[AIR, DIFFERENCE], rules=rules,
+        reference={"race": "White"}, **options,
+    )  # fmt: skip
+
+
+def outcomes(report):
+    return {each.group: str(each.outcome) for each in report.verdicts}
+
+
+def test_a_practically_significant_disparity_takes_a_ratio_and_a_difference():
+    report = lend([PRACTICAL])
+    assert outcomes(report) == {"Black": "fail", "Native": "inconclusive", "Asian": "pass"}
+    (black,) = (each for each in report.verdicts if each.group == "Black")
+    assert [each.metric for each in black.alternatives] == [AIR, DIFFERENCE]
+    assert black.says == (
+        "selection rate ratio 0.88: the whole 95% CI (0.85 to 0.90) is below 0.9; selection rate "
+        "difference −11.2 pp: the whole 95% CI (−13.5 to −9.1 pp) is below −5 pp"
+    )
+
+
+def test_by_practice_the_value_decides_and_significance_is_asked_besides():
+    rule = fg.rule(AIR, at_least=0.96, alternatives=f"{DIFFERENCE} >= -0.04", decide="significant")
+    report = lend([rule])
+    # Native American: 81 of 94, ratio .948 and -4.7 pp, p .147 by Fisher's test
+    assert outcomes(report) == {"Black": "fail", "Native": "inconclusive", "Asian": "pass"}
+    (native,) = (each for each in report.verdicts if each.group == "Native")
+    assert "outside the limits and not statistically significant" in native.says
+
+
+def test_the_draft_of_colorado_takes_five_points_and_significance():
+    counts = {"White": (900, 1000), "Small": (86, 100), "Large": (800, 1000), "Near": (860, 1000)}
+    cells = {g: {"tp": x, "fp": 0, "fn": n - x, "tn": 0} for g, (x, n) in counts.items()}
+    report = fg.audit(
+        fg.confusion("race", cells),
+        preset="colorado-insurance-draft-2023",
+        reference={"race": "White"},
+    )
+    # 4 points are below the limit, however significant; of 100 people neither is shown
+    assert outcomes(report) == {"Small": "pass", "Large": "fail", "Near": "pass"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.tuples(*(st.integers(0, 300) for _ in range(4))), st.sampled_from(list(Decide)))
+def test_the_verdict_is_the_best_of_its_limits(selected, decide):
+    counts = {name: (x, 300) for name, x in zip(LENDING, selected, strict=True)}
+    limits = [{"metric": AIR, "at_least": 0.9}, {"metric": DIFFERENCE, "at_least": -0.05}]
+    one, other = (outcomes(lend([{**each, "decide": decide}], counts)) for each in limits)
+    together = {**limits[0], "alternatives": [limits[1]], "decide": decide}
+    order = ["pass", "inconclusive", "not_evaluated", "fail"]
+    for group, outcome in outcomes(lend([together], counts)).items():
+        assert outcome == min(one[group], other[group], key=order.index)
+
+
+def test_the_order_of_alternatives_changes_no_verdict():
+    both = PRACTICAL.split(" or ")
+    made = [outcomes(lend([" or ".join(each)])) for each in itertools.permutations(both)]
+    assert made[0] == made[1]
+
+
+def test_text_table_and_keywords_are_one_rule():
+    table = {"metric": AIR, "at_least": 0.9, "alternatives": [f"{DIFFERENCE} >= -0.05"]}
+    made = fg.rule(AIR, at_least=0.9, alternatives=fg.rule(DIFFERENCE, at_least=-0.05))
+    assert parse_rule(PRACTICAL) == made
+    assert str(made) == PRACTICAL
+    assert (
+        lend([table]).spec["rules"] == lend([made]).spec["rules"] == lend([PRACTICAL]).spec["rules"]
+    )
+
+
+def test_rules_are_saved_and_read_again(tmp_path):
+    report = lend([PRACTICAL, f"{AIR} >= 0.8"])
+    jsonschema.validate(report.to_dict(), report_schema())
+    report.save(tmp_path / "report.json")
+    again = fg.load(tmp_path / "report.json")
+    assert again.verdicts == report.verdicts
+    words = "election rate ratio >= 0.9 or selection rate difference >= −5 pp"
+    for format_ in ("text", "html", "markdown"):
+        assert words in " ".join(render(again, format_).replace("&gt;", ">").split())
+
+
+def test_alternatives_are_one_comparison_of_the_family():
+    """A false fail takes both limits to fail, so that no level is spent on the second."""
+    limits = [f"{AIR} >= 0.95", f"{DIFFERENCE} >= -0.02"]
+    alone = lend(limits[:1], multiplicity="familywise")
+    both = lend([" or ".join(limits)], multiplicity="familywise")
+    family = [
+        next(each for each in report.diagnostics if str(each.code) == "false_fail")
+        for report in (alone, both)
+    ]
+    assert [dict(each.parameters)["comparisons"] for each in family] == [3, 3]
+    assert outcomes(both)["Black"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"metric": "accuracy", "at_least": 0.9, "decide": "significant"}, "no value of no differ"),
+        (f"{AIR} >= 0.9 or GE <= 0.2", "GE is no number of a single group"),
+        ({"metric": AIR, "at_least": 0.9, "alternatives": ["x"]}, "cannot read 'x'"),
+        ({"metric": AIR, "at_least": 0.9, "alternatives": [{"metric": "x", "at_least": 1}]}, "'x'"),
+        (
+            {"metric": AIR, "at_least": 0.9,
+             "alternatives": [{"metric": DIFFERENCE, "at_least": 0, "groups": ["Black"]}]},
+            r"alternatives\[0\].groups: unknown key",
+        ),
+        (
+            {"metric": AIR, "at_least": 0.9, "alternatives": [Rule(DIFFERENCE, 0, groups=("x",))]},
+            "takes a metric and its limits alone",
+        ),
+        (f"{AIR} >= 0.9 or ", "cannot read"),
+    ],
+)  # fmt: skip
+def test_rules_that_cannot_be_decided(rule, message):
+    with pytest.raises(fg.SpecError, match=message):
+        lend([rule])
+
+
+def test_a_limit_that_nothing_is_held_against_is_never_a_pass():
+    counts = {"White": (90, 100), "B": (50, 100)}
+    with pytest.raises(fg.SpecError, match=r"rules\[0\].metric: roc_auc.difference needs a score"):
+        lend([f"{AIR} >= 0.9 or roc_auc.difference >= 0"], counts)
+    report = lend([f"{AIR} >= 0.9 or false_positive_rate.ratio >= 0.1"], counts)
+    assert report.verdict is Outcome.INCONCLUSIVE
+
+
+def test_monitors_and_thresholds_take_single_limits():
+    with pytest.raises(fg.SpecError, match="goal: must be a single limit"):
+        fg.thresholds("demo.csv", goal=PRACTICAL)
