@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PublishedSource:
     """The tables of one file, or of pasted text, which are of the same people.
 
     Attributes
@@ -50,7 +50,7 @@ class UnreadTable:
 
 def read_sources(
     source: str | Path | Iterable[str | Path], columns: Mapping[str, str]
-) -> tuple[list[Source], list[UnreadTable]]:
+) -> tuple[list[PublishedSource], list[UnreadTable]]:
     """Read published tables.
 
     Parameters
@@ -61,7 +61,7 @@ def read_sources(
 
     Returns
     -------
-    sources : list of Source
+    sources : list of PublishedSource
     unread : list of UnreadTable
         What could not be read in a folder; of a file that is named itself that is an error.
 
@@ -87,7 +87,7 @@ def read_sources(
                     raise
                 unread.append(UnreadTable(str(name), str(error), is_table=True))
         if tables:
-            sources.append(Source(name, tuple(tables)))
+            sources.append(PublishedSource(name, tuple(tables)))
     if not sources:
         reasons = "; ".join(f"{each.source}: {each.reason}" for each in unread[:3])
         raise DataError(f"no table can be read: {reasons}")
