@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.catalogue.own import catalogue_of
+from fairgauge.catalogue.lookup import catalogue_of
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
