@@ -152,9 +152,18 @@ def test_unknown_options_name_the_nearest():
         ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
         ({"rules": "XDI >= 1"}, "rules[0].metric: no metric named 'XDI'. Did you mean 'DI'?"),
         ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
-        ({"positive": {"above": True}}, "positive: must be values or {above = NUMBER}"),
-        ({"positive": {"above": math.nan}}, "positive: must be values or {above = NUMBER}"),
-        ({"positive": {"above": 10**400}}, "positive: must be values or {above = NUMBER}"),
+        (
+            {"positive": {"above": True}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
+        (
+            {"positive": {"above": math.nan}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
+        (
+            {"positive": {"above": 10**400}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
         ({"positive": math.nan}, "positive: must not be missing"),
         ({"positive": np.array([1, 2])}, "positive: must be one value, not "),
         ({"threshold": []}, "threshold: must hold at least one number"),

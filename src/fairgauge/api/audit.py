@@ -34,6 +34,7 @@ from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.scan import open_rows
 from fairgauge.scan.source import at_hand, readable
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 @with_options
 def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
-    """Audit a model, or the data it learns from, for how it treats groups of people.
+    """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
     the report comes from the counts.
@@ -121,7 +122,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
-            *_notes(measured.task, excluded, stated=bool(options.get("task"))),
+            *_notes(measured.task, excluded, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
             *_likely_mistakes(cube, spec, measured.task),
             *_repeated(source, spec),
@@ -316,6 +317,11 @@ def _likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
     yield from limits_outside_range(spec)
     every = count_groups(cube, replace(spec, exclude_groups=()))
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
+
+
+def _task_is_stated(spec: Spec, options: Options) -> bool:
+    """Return whether the question states what label and prediction are."""
+    return bool(options.get("task")) or isinstance(spec.positive, Ordered)
 
 
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:

@@ -9,9 +9,8 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, ClassKind, ScopeKind
+from fairgauge.enums import Better, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.spec.features import Above
 from fairgauge.spec.specification import ask
 from fairgauge.values import canonical, matches
 
@@ -149,9 +148,9 @@ class Scorer:
                 f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
                 "metric of scores"
             )
-        positive = (1,) if isinstance(self.spec.positive, Above) else self.spec.positive or (1,)
+        positive = self.spec.positive if isinstance(self.spec.positive, tuple) else ()
         classes = [canonical(each) for each in estimator.classes_]
-        chosen = [any(matches(value, each) for value in positive) for each in classes]
+        chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         return np.asarray(probabilities[:, chosen].sum(axis=1))
 
@@ -165,7 +164,7 @@ class Scorer:
             return
         for each in report.estimates:
             wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
-            if wanted and each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS):
+            if wanted and each.class_scope.is_single:
                 yield f"{each.feature}: {each.group}", each.value
 
     def _score(self, group: str, value: float | None) -> float:

@@ -124,7 +124,7 @@ def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:
     scope, of_class = each.scope, each.class_scope
     of_rows = ("scope", str(scope.kind)) if scope.stratum is None else ("stratum", scope.stratum)
     of_classes: tuple[str, object] = ("class_scope", str(of_class.kind))
-    if of_class.kind is ClassKind.CLASS:
+    if of_class.kind in (ClassKind.CLASS, ClassKind.SELECTION):
         of_classes = ("class", of_class.name)
     elif of_class.average is not None:
         of_classes = ("average", str(of_class.average))

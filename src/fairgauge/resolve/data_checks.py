@@ -16,6 +16,7 @@ from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.spec.features import Ordered
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic
     """Warn of predicted values that no label has: they count as unfavourable."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    if isinstance(spec.positive, Ordered):  # which names every value of both
         return
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
     strange = [

@@ -90,6 +90,8 @@ LEAST_LOG = 2.0**-52
 
 
 _LARGEST_SQUARED = 1e140
+_WEIGHTS = (1e-50, 1e50)
+"""Between which the largest weight must lie, so that sums of cubes neither overflow nor vanish."""
 
 
 def not_numeric(column: str, kind: object) -> DataError:
@@ -193,6 +195,13 @@ def _check_factor(seen: Seen, what: str) -> None:
                 f"column {quote(seen.column)} is the {what}, but has the infinite value {value:g}; "
                 f"leave it empty where the {what} is not known"
             )
+    if what == "weight" and seen.high and not _WEIGHTS[0] <= seen.high <= _WEIGHTS[1]:
+        raise DataError(
+            f"column {quote(seen.column)} is the weight, but its largest value is {seen.high:g}, "
+            "whose cube cannot be computed; divide the column by a constant (only the proportions "
+            f"of weights matter) so that its largest value lies between {_WEIGHTS[0]:g} and "
+            f"{_WEIGHTS[1]:g}"
+        )
 
 
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:

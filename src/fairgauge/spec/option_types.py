@@ -12,7 +12,7 @@ from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Thresho
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, read_document
-from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.features import Above, Ordered, Positive, read_features, read_ordered
 from fairgauge.spec.presets import preset_names
 from fairgauge.spec.readers import (
     Problems,
@@ -156,18 +156,21 @@ def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> Json:
     return [each if isinstance(each, str) else each.name for each in value]
 
 
-def _read_positive(value: object, path: str, problems: Problems) -> tuple[Value, ...] | Above:
-    if isinstance(value, Above):
+def _read_positive(value: object, path: str, problems: Problems) -> Positive:
+    if isinstance(value, (Above, Ordered)):
         return value
     if not isinstance(value, Mapping):
         return read_values(value, path, problems)
     if set(value) == {"above"} and is_finite(value["above"]):
         return Above(float(value["above"]))
-    problems.append(Problem(path, f"must be values or {{above = NUMBER}}, not {shown(value)}"))
+    if set(value) == {"ordered"}:
+        return read_ordered(value["ordered"], f"{path}.ordered", problems)
+    allowed = "values, {above = NUMBER} or {ordered = [VALUE, ...]}"
+    problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
     return ()
 
 
-def _plain_positive(value: tuple[Value, ...] | Above) -> Json:
+def _plain_positive(value: Positive) -> Json:
     return plain(value) or None  # no values: they are not asked for
 
 
@@ -311,7 +314,11 @@ THRESHOLD = OptionType(
 )
 POSITIVE = OptionType(
     read=_read_positive,
-    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above")),
+    schema=one_or_many(
+        _SCALAR,
+        _table({"above": _NUMBER}, "above"),
+        _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
+    ),
     plain=_plain_positive,
     parse=syntax.parse_positive,
     write=syntax.write_positive,

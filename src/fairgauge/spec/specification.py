@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Better, Method, Threshold
+from fairgauge.enums import Better, Method, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.options import BY_NAME, Spec
 from fairgauge.spec.presets import preset, preset_names
 
@@ -153,6 +154,21 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
+    yield from _wrong_order(spec)
+
+
+def _wrong_order(spec: Spec) -> Iterator[Problem]:
+    """Yield what ordered levels cannot be combined with."""
+    if not isinstance(spec.positive, Ordered):
+        return
+    if spec.score is not None and spec.prediction is None:
+        message = "is ordered levels, of which a score predicts none; give a prediction"
+        yield Problem("positive", message)
+    if spec.candidate:
+        yield Problem("positive", "is ordered levels; compare candidates at one cut: give values")
+    if spec.task not in (None, Task.BINARY):
+        message = "is ordered levels, each cut of which is binary; remove task, or make it binary"
+        yield Problem("positive", message)
 
 
 def _unaudited(spec: Spec) -> Iterator[Problem]:

@@ -50,7 +50,7 @@ def command(
     inconclusive: str | None,
     **flags: Texts,
 ) -> int:
-    """Audit a model, or the data it learns from, for how it treats groups of people.
+    """Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
     them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts

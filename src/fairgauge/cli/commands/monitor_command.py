@@ -27,7 +27,7 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
 
 
-@click.group("monitor", short_help="Follow a model over time, with a stated false alarm rate.")
+@click.group("monitor", short_help="Monitor a model over time, with a controlled false alarm rate.")
 def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.
 

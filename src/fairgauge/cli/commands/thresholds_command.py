@@ -10,8 +10,8 @@ from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
 
-_EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
-_NONE_FOUND = 1
+_EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome.PASS, 0))
+"""By the least outcome of all features; None where no common threshold meets the goal."""
 
 
 @click.command("thresholds", short_help="Find the threshold of a score that meets a goal.")
@@ -65,4 +65,5 @@ def command(
     text = render(found, format_, **looks(format_))
     save_all(found, outputs)
     say(text)
-    return _NONE_FOUND if found.common is None else _EXIT_CODES[found.common.outcome]
+    outcomes = {each.common.outcome if each.common else None for each in found.features}
+    return next(code for outcome, code in _EXIT_CODES if outcome in outcomes)
