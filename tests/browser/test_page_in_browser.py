@@ -223,3 +223,13 @@ def test_the_notebook_fragment_is_seen_without_scripts(chromium, tmp_path):
     assert page.get_by_text("Fairness audit").first.is_visible()
     assert page.locator("tbody tr:visible").count() >= 4
     context.close()
+
+
+def test_the_notebook_fragment_fits_a_narrow_cell(chromium, tmp_path):
+    path = tmp_path / "notebook.html"
+    path.write_text(sample_reports.several()._repr_html_(), encoding="utf-8")
+    page = chromium.new_page(viewport={"width": 400, "height": 900})
+    page.goto(path.as_uri())
+    assert page.locator("dt:visible").count() > 0  # rules beside their verdicts
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.close()

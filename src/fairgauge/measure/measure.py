@@ -1,4 +1,4 @@
-"""Measure: every rate and metric that is asked for, computed from the resolved counts.
+"""Computing every rate and metric that is asked for from the resolved counts.
 
 Every metric is one vectorised call over all comparisons, so 2,000 strata cost little more than one.
 """
@@ -37,10 +37,11 @@ from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pai
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
-from fairgauge.resolve.asked_metrics import AskedMetric, applicable_rates
+from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
+from fairgauge.spec.features import Ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 _FULL_COVERAGE = 0.9
-_EVERY_RATE = "all"
 
 
 class ByRows(Protocol):
@@ -99,7 +99,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
         else:
             resolution = replace(resolution, features=exact)
-    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
+    rates = asked_rates(cube, spec, resolution.task, resolution.metrics)
     parts = [_MeasuredFeature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
@@ -161,7 +161,8 @@ class _MeasuredFeature:
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
         if counts.protected:  # tests and other references would need the exact counts
             return
-        self.other_references = tuple(with_other_references(slices, resolution.metrics))
+        if spec.rules:
+            self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
             self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
@@ -182,19 +183,6 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
         from fairgauge.inference.clusters import clusters_spanning_groups
 
         yield from clusters_spanning_groups(counts, spec.cluster)
-
-
-def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
-    """Return the rates to compute for every group: those that the asked metrics are made of."""
-    if _EVERY_RATE in resolution.spec.metrics:
-        return applicable
-    wanted = {rule.metric for rule in resolution.spec.rules} | {
-        statistic.name
-        for asked in resolution.metrics
-        if asked.obstacle is None
-        for statistic in asked.metric.statistics
-    }
-    return [rate for rate in applicable if rate.name in wanted]
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
@@ -259,10 +247,11 @@ def _subjects(
 def _thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
 ) -> tuple[list[Group], list[Group], list[Estimate]]:
-    """Measure at every threshold; what does not depend on the prediction, at the first alone.
+    """Measure at every threshold or cut; what does not depend on it, at the first alone.
 
     Returns the groups, all groups together, and the estimates.
     """
+    ordered = isinstance(slices[0].spec.positive, Ordered)
     groups: list[Group] = []
     totals: list[Group] = []
     estimates: list[Estimate] = []
@@ -273,12 +262,19 @@ def _thresholds(
             asked
             for asked in metrics
             if asked.metric.scope not in ("table", "rows")
-            and (i == 0 or "prediction" in asked.metric.needs)
+            and (i == 0 or _depends(asked.metric, ordered=ordered))
         ]
         each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
         for asked in here:
             estimates += _of_slice(each, asked)
     return groups, totals, estimates
+
+
+def _depends(metric: Metric, *, ordered: bool) -> bool:
+    """Return whether a metric depends on the threshold, or on the cut of ordered levels."""
+    if ordered:
+        return not isinstance(metric, (Distance, Imbalance, Representation))
+    return "prediction" in metric.needs
 
 
 def _multiclass(

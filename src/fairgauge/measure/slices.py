@@ -247,9 +247,7 @@ class Slice:
                 **certainty(intervals, slot, self.spec.confidence),
             )
 
-    def represented(
-        self, metric: Representation, obstacle: Reason | None = None
-    ) -> Iterator[Estimate]:
+    def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""
         shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.counts.feature, ())}
         names = [name for name in self.counts.groups if obstacle or name in shares]

@@ -73,8 +73,11 @@ def _repeated_id(d: Diagnostic) -> str:
 
 
 def _missing_groups(d: Diagnostic) -> str:
+    noun, number, total = "rows", d["rows"], d["total"]
+    if d.get("cases") is not None:
+        noun, number, total = "cases", d["cases"], d["total_cases"]
     return (
-        f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no "
         f"{d.feature} and are in no group; a rule on a difference or ratio of rates passes or "
         "fails only if it would whichever groups they are in"
     )

@@ -148,6 +148,8 @@ def _subject(estimate: Estimate) -> str:
         parts.append(f"in stratum {estimate.stratum}")
     if scope.kind is ClassKind.CLASS:
         parts.append(f"class {scope.name}")
+    if scope.kind is ClassKind.SELECTION:
+        parts.append(str(scope.name))
     if scope.kind is ClassKind.WORST:
         parts.append(f"class with the largest difference ({scope.name})")
     if scope.kind is ClassKind.AVERAGE:

@@ -76,6 +76,8 @@ def group_words(each: Estimate, section: Results) -> str:
         details.append(f"class {called(each.class_)}, where the difference is largest")
     elif section.class_scope.kind is ClassKind.CLASS:
         details.append(f"class {called(each.class_)}")
+    elif section.class_scope.kind is ClassKind.SELECTION:
+        details.append(called(each.class_))
     elif section.class_scope.kind is ClassKind.AVERAGE:
         details.append(f"{section.class_scope.average} average")
     if section.several_thresholds and section.threshold is not None:

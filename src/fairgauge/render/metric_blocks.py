@@ -508,7 +508,8 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
     at = f", threshold {each.threshold:g}" if each.threshold is not None else ""
-    of = f", class {called(each.class_)}" if each.class_ is not None else ""
+    prefix = "" if each.class_scope.kind is ClassKind.SELECTION else "class "
+    of = f", {prefix}{called(each.class_)}" if each.class_ is not None else ""
     of = of or (f", {each.class_scope.average} average" if each.class_scope.average else "")
     where = (
         called(each.stratum)

@@ -243,7 +243,9 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
 def _subject(one: DisparityChange) -> str:
     of = _scope_words(one.scope, one.class_scope, one.threshold)
     reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
-    who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
+    who = f"overall{of}"
+    if one.feature is not None:
+        who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
     return f"{capitalised(metric_words(one.metric))}, {who}"
 
 
@@ -296,7 +298,7 @@ def _disparity_table(each: Candidate) -> list[Block]:
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
         of = _scope_words(one.scope, one.class_scope, one.threshold)
-        by_row.setdefault(f"{called(one.group)} ({called(one.feature)}){of}", {})[one.metric] = one
+        by_row.setdefault(f"{_who(one)}{of}", {})[one.metric] = one
     columns = (Column("disparity", numeric=False), *(Column(_heading(m)) for m in metrics))
     rows = [
         (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
@@ -312,6 +314,11 @@ def _disparity_table(each: Candidate) -> list[Block]:
         *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
           if len(rows) > _MOST_ROWS else []),
     ]  # fmt: skip
+
+
+def _who(one: DisparityChange | RateChange | Reclassified) -> str:
+    """Return a group with its feature; "overall" of all rows."""
+    return "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
 
 
 def _heading(metric: str) -> str:
@@ -344,8 +351,7 @@ def _reclassified_table(each: Candidate) -> list[Block]:
     groups: dict[str, dict[str, Reclassified]] = {}
     for one in found:
         at = "" if one.threshold is None else f", threshold {one.threshold:g}"
-        who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
-        groups.setdefault(f"{who}{at}", {})[one.among] = one
+        groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
     words = {"all": "", "positive": "of observed positives: "}
     columns = [Column("who changes", numeric=False), Column("n")]
@@ -405,7 +411,7 @@ def _change_row(one: DisparityChange) -> ChartRow:
     change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
     ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
     return ChartRow(
-        f"{called(one.group)} ({called(one.feature)}){of}",
+        f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{change}{'' if by_ratio else _unit_name(kind)}",
         below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),
@@ -415,13 +421,12 @@ def _change_row(one: DisparityChange) -> ChartRow:
 def _rate_row(one: RateChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
-    who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
     kind = _rate_unit(one.rate)
     old, new = (_rate(one.rate, value) for value in (one.old, one.new))
     ends = _interval(one.interval, kind, sign=True).strip(", ")
     p_value = numbers.probability(one.p_value)
     return ChartRow(
-        f"{who}{of}",
+        f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
         below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", p_value, _few(one)])),

@@ -41,7 +41,9 @@ _ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "ne
 """Rates whose mean over all classes is the same in every group."""
 _EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
 """Averages that give every class, or every decision, the same weight."""
-_CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
+_CLASSES_FIRST = (
+    ClassKind.NONE, ClassKind.SELECTION, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -84,6 +86,8 @@ class Results:
         scope = self.class_scope
         if scope.kind is ClassKind.CLASS:
             parts.append(f"class {scope.name}")
+        elif scope.kind is ClassKind.SELECTION:
+            parts.append(str(scope.name))
         elif scope.kind is ClassKind.AVERAGE:
             parts.append(f"{scope.average} average over classes")
         elif scope.kind is ClassKind.WORST:

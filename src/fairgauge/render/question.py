@@ -57,7 +57,7 @@ def lead(report: Report) -> tuple[str, ...]:
         else ""
     )
     asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
-    unknown = _unknown_sentence(report) if spec.get("preset") else ""
+    unknown = unknown_sentence(report) if spec.get("preset") else ""
     return (
         f"{asked}{_positive_sentence(report)}",
         (
@@ -142,6 +142,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
 
 def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
+    if isinstance(asked, Mapping) and "ordered" in asked:
+        return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
     if isinstance(asked, Mapping):
         return f"above {_text(asked.get('above'))}"
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
@@ -191,11 +193,16 @@ def _unknown(report: Report) -> dict[str, int]:
     }
 
 
-def _unknown_sentence(report: Report) -> str:
-    listed = [
-        f"{rows:,} {plural(rows, 'row', 'rows')} in {called(feature)}"
-        for feature, rows in _unknown(report).items()
-    ]
+def unknown_sentence(report: Report) -> str:
+    """Return how many rows, and cases, are in no group of each feature."""
+    listed = []
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
+            rows, cases = each["rows"], each.get("cases")
+            number = f"{rows:,} {plural(rows, 'row', 'rows')}"
+            if cases is not None:
+                number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
+            listed.append(f"{number} in {called(each.feature)}")
     return f"Of unknown category: {', '.join(listed) or 'no rows'}."
 
 

@@ -297,7 +297,8 @@ class _Summary:
             yield Items(sentences, numbered=True)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
-        by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
+        one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
+        by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
         equal = insignificant(self.results)
         rest = [Paragraph(no_finding_sentence(equal, by_class), spare=1)] if equal else []
         if self.unconfirmed:
@@ -336,7 +337,7 @@ class _Summary:
         minimums: set[float | None] = set()
         below: dict[str, dict[str, None]] = {}
         for section in self.results:
-            if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
+            if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.WORST):
                 for group in section.groups:
                     compared = [*section.estimates, *section.adjusted]
                     own = [e for e in compared if e.group == group.group]
@@ -471,7 +472,8 @@ class _Full(_Summary):
         if report.scores:
             yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
-            yield Section("preset", "Preset", tuple(preset_blocks(name)), short="Preset")
+            blocks = preset_blocks(name, self.report, self.results)
+            yield Section("preset", "Preset", tuple(blocks), short="Preset")
         yield Section("data", "Data", tuple(self._data()), short="Data")
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
@@ -496,11 +498,10 @@ class _Full(_Summary):
             for rate in CENTRAL
             if any(rate in section.rates and section.differences(rate) for section in self.results)
         ]
-        kinds = (ClassKind.NONE, ClassKind.CLASS)
         rows = [
             overview_row(section, group, rates, i)
             for i, section in enumerate(self.results)
-            if section.class_scope.kind in kinds
+            if section.class_scope.is_single
             and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
             for group in section.groups
             if group.reference_kind is None
@@ -813,7 +814,7 @@ def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
 
 def _in_summary(scope: ClassScope) -> bool:
     """Return whether a section is of all classes at once: those of single ones are many."""
-    return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
+    return scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
 
 
 def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:

@@ -171,6 +171,8 @@ def _which(verdict: Verdict, report: Report) -> str:
     scope = verdict.class_scope
     if scope.kind in (ClassKind.CLASS, ClassKind.WORST) and scope.name is not None:
         return f"class {called(scope.name)}"
+    if scope.kind is ClassKind.SELECTION:
+        return called(scope.name)
     thresholds = {each.threshold for each in report.estimates} - {None}
     several = verdict.threshold is not None and len(thresholds) > 1
     return f"threshold {verdict.threshold:g}" if several else ""

@@ -24,6 +24,7 @@ from fairgauge.render.document_tree import (
     Paragraph,
     ScoreCharts,
     Section,
+    ShareChart,
     SignOff,
     Table,
     TimeChart,
@@ -40,6 +41,8 @@ NARROWEST, WIDEST = 80, 120
 ONE_SCREEN = 40
 """The lines that a report has by default, if its tables leave room for them."""
 _USUAL = 100
+_BAR = 40
+"""Letters of a bar of shares."""
 _MORE = "Charts: -o report.html. Data: -o report.json."
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
@@ -90,7 +93,10 @@ def write(
         lines = _one_screen(document, writer)
     else:
         lines = [*writer.document(document)]
-        lines += [] if full else writer.wrapped(_MORE, 2, Tone.SOFT)
+        if not full:
+            parts = ", ".join(document.not_shown)
+            listed = f"Not shown (--full): {parts}. " if parts else ""
+            lines += writer.wrapped(f"{listed}{_MORE}", 2, Tone.SOFT)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -262,6 +268,23 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
+    @show.register(ShareChart)
+    def _(self, block: ShareChart) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        labels = [wrap(printable(bar.label), _CHART_NAME) for bar in block.bars]
+        longest = max((width(part) for parts in labels for part in parts), default=0)
+        for label, bar in zip(labels, block.bars, strict=True):
+            drawn = "".join(
+                self.paint(part.letter * length, part.tone)
+                for part, length in zip(block.parts, _lengths(bar.counts), strict=True)
+            )
+            space = " " * (longest - width(label[0]))
+            yield f"  {label[0]}{space}  {drawn}  {numbers.count(bar.total)}"
+            yield from (f"  {more}" for more in label[1:])
+        legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
+        yield from self.wrapped(legend, 2, Tone.SOFT)
+
     @show.register(Glossary)
     @show.register(SignOff)
     @show.register(TimeChart)
@@ -271,6 +294,20 @@ class _Text:
     @show.register(ScoreCharts)
     def _(self, _: ScoreCharts) -> Iterator[str]:
         yield "  Curves and the threshold explorer are in the HTML report."
+
+
+def _lengths(counts: Sequence[int]) -> list[int]:
+    """Return how many letters of a bar each count has: at least one, unless it is 0."""
+    total = sum(counts)
+    if not total:
+        return [0] * len(counts)
+    shares = [_BAR * count / total for count in counts]
+    lengths = [max(int(share), int(share > 0)) for share in shares]
+    while (left := _BAR - sum(lengths)) != 0:
+        gaps = [share - length for share, length in zip(shares, lengths, strict=True)]
+        at = gaps.index(max(gaps)) if left > 0 else gaps.index(min(gaps))
+        lengths[at] += 1 if left > 0 else -1
+    return lengths
 
 
 def _cell(cell: Cell) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, Document
-from fairgauge.spec.features import Above, Feature
+from fairgauge.spec.features import Above, Feature, Ordered, Positive
 from fairgauge.spec.option_types import (
     COLUMN,
     COLUMNS,
@@ -161,9 +161,9 @@ class Spec:
         (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given",
         syntax="Several: 0.3,0.5. The median of all rows: median.",
         counted=True, effect="scores decide differently")
-    positive: tuple[Value, ...] | Above = option(
-        (), POSITIVE, "Favourable label values (default 1 and true), or the number above which a label is favourable",
-        syntax="A cut of numbers: '>50000'.",
+    positive: Positive = option(
+        (), POSITIVE, "Favourable label values (default 1 and true), the number above which a label is favourable, or all values in order",
+        syntax="A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
         counted=True)
     sensitive: tuple[Feature, ...] = option(
         (), FEATURES, "Columns whose values define groups",
@@ -278,7 +278,7 @@ class Spec:
         LookupError
             Two different metrics of the user's own have one name.
         """
-        from fairgauge.catalogue.own import catalogue_of  # not for --help
+        from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
         ruled = (limit.own for _, limit in self.limits if limit.own is not None)
         return catalogue_of((*self.metrics, *ruled))
@@ -313,7 +313,7 @@ class Options(TypedDict, total=False):
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
-    positive: Value | Sequence[Value] | Above | Mapping[str, float]
+    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | Array | None

@@ -36,14 +36,11 @@ def command() -> None:
     """
 
 
-def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
+def _shown(to: Callable[..., object]) -> Callable[..., object]:
     """Give a command the options of its output."""
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    shown: Callable[..., Any] = format_option("monitor")(
-        output_option("monitor")(mlflow(quiet(to)))
-    )
-    return shown
+    return format_option("monitor")(output_option("monitor")(mlflow(quiet(to))))
 
 
 @command.command("run", short_help="Add a period, and decide.")
