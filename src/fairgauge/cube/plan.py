@@ -332,7 +332,7 @@ def _decision_axis(spec: Spec, score: str, median: float | None) -> Axis:
 
 
 def _regression_moments(label: str, prediction: str) -> tuple[Moment, ...]:
-    """Return powers up to the fourth: how sure a mean square is depends on the fourth powers."""
+    """Return powers up to the fourth: the precision of a mean square depends on the fourth."""
     both = (label, prediction)
     return (
         Moment("y", (label,), ("x",)),
