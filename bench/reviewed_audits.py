@@ -495,7 +495,7 @@ def add_chunk(design: Design, record: Record) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Count chunks of the designs in turn, the cheapest first, until all have enough audits."""
+    """Count chunks of the designs, those that are finished soonest first, until all have enough."""
     parser = argparse.ArgumentParser(prog="python -m bench.reviewed_audits", description=__doc__)
     parser.add_argument("--audits", type=int, default=2000, help="audits wanted of each design")
     parser.add_argument("--anew", action="store_true", help="forget what was counted")
@@ -505,16 +505,20 @@ def main(arguments: list[str] | None = None) -> None:
     known = json.loads(options.output.read_text(encoding="utf-8")) if read else []
     before = {(each["of"], each["setting"]): each for each in known}
     records = [before.get((each.of, each.setting), new_record(each)) for each in DESIGNS]
-    spent = [0.0] * len(DESIGNS)
+    cost = [0.0] * len(DESIGNS)  # of a data set; unknown at first
+
+    def left(i: int) -> float:
+        return cost[i] * (options.audits - records[i]["audits"])
+
     while unfinished := [i for i, each in enumerate(records) if each["audits"] < options.audits]:
-        i = min(unfinished, key=lambda i: spent[i])
+        i = min(unfinished, key=left)
         started = time.process_time()
         add_chunk(DESIGNS[i], records[i])
-        spent[i] += time.process_time() - started
+        cost[i] = (time.process_time() - started) / DESIGNS[i].chunk
         scratch = options.output.with_suffix(".part")
         scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
         scratch.replace(options.output)
-        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {spent[i]:.1f} s", flush=True)
+        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {cost[i]:.3f} s each", flush=True)
 
 
 if __name__ == "__main__":
