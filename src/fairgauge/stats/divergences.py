@@ -13,6 +13,7 @@ import numpy as np
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
+from fairgauge.stats.inverse_functions import noncentrality
 from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
 from fairgauge.stats.significance import newcombe_p
@@ -224,7 +225,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
     one tail, and of a ball around the root that holds 0 at both (no root is further from that of
     lambda than a central chi, by the triangle inequality).
     """
-    from scipy.special import chdtrc, chdtri, chndtrinc
+    from scipy.special import chdtrc, chdtri
 
     degrees = a.shape[-1] - 1
     value, statistic = _scaled_divergence(a, d, kind)
@@ -233,7 +234,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
     p = chdtrc(degrees, statistic)
     significant = p < tail
     safe = np.where(significant, statistic, 1e3)
-    at_tail = np.where(significant, chndtrinc(safe, degrees, 1 - tail), 0.0)
+    at_tail = np.where(significant, noncentrality(safe, degrees, 1 - tail), 0.0)
     of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
     return quotient(value, statistic) * np.fmax(at_tail, of_ball), p
 
