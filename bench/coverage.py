@@ -808,7 +808,7 @@ def _tails():
             "tail borrowed from all rows",
             "80 to 83 (lognormal, 40 rows); 52 to 78 (outliers)",
             partial(mean_error, kind, rows, groups, rate),
-            {"one group": 91.0 if kind == "outliers 1%" else 92.5},
+            {"one group": 92.5},
             {},
             2000,
         )
