@@ -113,7 +113,7 @@ def _means(
     difference = Quantity(new - old, around(new - old, paired))
     return StatisticChange(
         None, old, new, rows, difference, made.ratio, made.total, made.log_total, methods,
-        made.ratio_methods, difference.p_value(), made.models,
+        made.ratio_methods, None, made.models,
     )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _correlated(
         log_total = Quantity(log_new + log_old, joined(1, logs=True))
     return StatisticChange(
         None, old, new, rows, difference, ratio, total, log_total, methods, methods,
-        difference.p_value(), (Quantity(old, old_at), Quantity(new, new_at)),
+        None, (Quantity(old, old_at), Quantity(new, new_at)),
     )  # fmt: skip
 
 

@@ -353,7 +353,7 @@ def _reclassified_table(each: Candidate) -> list[Block]:
         at = "" if one.threshold is None else f", threshold {one.threshold:g}"
         groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
-    words = {"all": "", "positive": "of observed positives: "}
+    words = {"all": "", "positive": "positives "}
     columns = [Column("who changes", numeric=False), Column("n")]
     for label in among:
         columns.append(Column(f"{words[label]}newly accepted"))
