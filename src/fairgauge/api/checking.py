@@ -45,7 +45,7 @@ _METRIC = "selection_rate.ratio"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckOptions:
     """The options of a check; ``references`` are the categories to compare with, where named."""
 
     limit: float | None
@@ -112,7 +112,7 @@ def check(
     """
     chosen = _check_options(limit, min_share, confidence, columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    asked = _Asked(limit, SmallestReference(min_share), confidence, references, chosen)
+    asked = _CheckOptions(limit, SmallestReference(min_share), confidence, references, chosen)
     sources, unread = read_sources(source, columns or {})
     _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(
@@ -166,7 +166,7 @@ def _checked(
     table: PublishedTable,
     source: str | None,
     between: list[Fault],
-    asked: _Asked,
+    asked: _CheckOptions,
 ) -> CheckedTable:
     faults = (*check_arithmetic(table, asked.smallest.share), *between)
     counted = _distinct(table)
@@ -247,7 +247,7 @@ def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
     )
 
 
-def _audit(cube: Cube, asked: _Asked, reference: str) -> Report:
+def _audit(cube: Cube, asked: _CheckOptions, reference: str) -> Report:
     """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
     feature = cube.plan.axes[0].column
     return audit(

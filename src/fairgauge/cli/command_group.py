@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 BAD_USAGE = 2
 INTERRUPTED = 130
 _LONGEST_CAUSE = 300
+_SECTIONS = {
+    "Start": ("demo", "choose", "presets", "metrics", "plan", "validate"),
+    "Audit": ("audit", "compare", "thresholds", "monitor", "check"),
+    "Counts": ("count", "merge", "protect", "join"),
+    "Saved reports": ("render", "seal", "verify", "schema"),
+    "Cloud services": ("clarify", "clarify-job", "clarify-monitor", "vertex"),
+}
+"""How the help arranges the commands; those not named here come last."""
 
 
 class Commands(click.Group):
@@ -38,6 +46,22 @@ class Commands(click.Group):
         module = import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}_command")
         found: click.Command = module.command
         return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        every = self.list_commands(ctx)
+        named = {name for names in _SECTIONS.values() for name in names}
+        sections = {**_SECTIONS, "Other": tuple(name for name in every if name not in named)}
+        width = max(map(len, every))
+        for title, names in sections.items():
+            found = {name: self.get_command(ctx, name) for name in names}
+            rows = [
+                (name.ljust(width), each.get_short_help_str())
+                for name, each in found.items()
+                if each
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -61,8 +85,8 @@ class Commands(click.Group):
     ) -> NoReturn:
         """Run a command and exit with its code; a command returns its code, or None for 0."""
         del standalone_mode
-        # threads for linear algebra, of which there is none here, would only spin: a quarter of
-        # a small audit's CPU
+        # there is no linear algebra here: the threads of OpenBLAS would only wait for work, which
+        # costs a quarter of a small audit's CPU time
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         with noticed(_abandon) as interrupted:
             try:
@@ -79,7 +103,7 @@ class Commands(click.Group):
 
 
 def _abandon() -> NoReturn:
-    """End the process at once, in whatever it is caught; copies of people's data are removed."""
+    """End the process at once, whatever it is doing; copies of standard input are removed first."""
     from fairgauge.scan.input_files import remove_copies
 
     complain("Interrupted", prefix="")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def note_rows_alone(cube: Cube) -> None:
-    """Note rows that are alone in a cell, which shows the values of one person."""
+    """Note how many cells hold one row: such a cell shows the values of one person."""
     alone = cube.rows_alone
     if alone:
         rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
@@ -26,7 +26,7 @@ def note_rows_alone(cube: Cube) -> None:
 
 
 def exact_values(plan: Plan) -> str:
-    """Describe the numbers that a cell of one row shows exactly: its sums are those of the row."""
+    """Name the columns whose exact value the sums of a cell of one row show."""
     columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
     names = " and ".join(map(quote, columns))
     value = "value" if len(columns) == 1 else "values"

@@ -44,17 +44,16 @@ _MOST_BARS = 40
 """Tables that have a bar each; of more, one of all is drawn."""
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
-    "Printed numbers are held against the numbers they are made of, to the precision of their last "
-    "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
-    "category's selection rate with the highest one among categories that are large enough, or "
-    "with that of the category that was named. Their confidence intervals are MOVER's of "
-    "Wilson's limits and take the reference as given; with a "
-    "limit they allow for the choice of the reference by the data (multiple comparisons with the "
-    "best); a reference that was named takes no such allowance. {test} "
-    "The flip rule asks whether one more selection in the category and one fewer in the reference "
-    "would make the category's rate the higher one. Possible ratios put people of unknown category "
-    "wherever they move the ratio most, into the reference too, which may then be another of the "
-    "categories that are large enough."
+    "Printed numbers are held against the numbers they are made of, to the precision of their "
+    "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
+    "each category's selection rate with the highest one among categories that are large enough, "
+    "or with that of the category that was named. Their confidence intervals are MOVER's of "
+    "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
+    "the reference by the data (multiple comparisons with the best); a reference that was named "
+    "takes no such allowance. {test} The flip rule asks whether one more selection in the "
+    "category and one fewer in the reference would make the category's rate the higher one. "
+    "Possible ratios put people of unknown category wherever they move the ratio most, into the "
+    "reference too, which may then be another of the categories that are large enough."
 )
 """How a published table is checked."""
 _TESTS = {
@@ -98,7 +97,7 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         title="Check of published tables",
         beside=f"{tables:,} {plural(tables, 'table', 'tables')}",
         lead=(_arithmetic(check), *_limit(check)),
-        cover=(),
+        cover=(("source", _sources(check)),),
         verdict=_verdict(check),
         tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
         sections=tuple(each for each in (*sections, method) if each.blocks),
@@ -106,6 +105,13 @@ def check_document(check: Check, *, full: bool = True) -> DocumentTree:
         version=check.version,
         not_shown=() if whole else ("the categories and notes of every table",),
     )
+
+
+def _sources(check: Check) -> str:
+    names = list(dict.fromkeys(table.source for table in check.tables))
+    if len(names) > 1:
+        return f"{len(names):,} files"
+    return "pasted text" if names[0] is None else called(names[0])
 
 
 def _arithmetic(check: Check) -> str:

@@ -40,10 +40,18 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    text, tone : what it states, and how it is meant.
+    spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
+        no room.
+    """
 
     text: str
     tone: Tone = Tone.PLAIN
+    spare: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +136,7 @@ class Table:
     totals : rows below a rule: all rows together.
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
-    id : the anchor, of a table that can be searched.
-    lazy : whether it is so long that a page writes it only where it is opened.
+    id : the anchor, of a table that can be searched and may be long.
     """
 
     caption: str
@@ -139,7 +146,6 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
-    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +250,7 @@ class TimeChart:
     caption : what it shows.
     times, marks : the periods, and the number in each; a mark without a value is a gap.
     unit : what the numbers are.
+    running : the running number of all periods so far, with its confidence sequence, in each.
     allowed : the range that a rule tolerates, open ends as infinities.
     threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
     since, alarm : the positions of the periods with which a change began and that raised an alarm.
@@ -254,6 +261,7 @@ class TimeChart:
     times: tuple[str, ...]
     marks: tuple[Mark, ...]
     unit: Unit
+    running: tuple[Mark, ...] = ()
     allowed: tuple[float, float] | None = None
     threshold: float | None = None
     since: int | None = None

@@ -163,15 +163,16 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
     return FlatTable(MODEL_CHANGES, tuple(rows))
 
 
-FRONTIER = ("threshold", "performance", "performance_low", "performance_high", "group",
+FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
             "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
 
 
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
-    """Return one row for every threshold."""
+    """Return one row for every feature and threshold."""
     rows = []
-    for each in choice.frontier:
-        row: Row = {"threshold": each.threshold, "group": each.group, "meets": each.meets}
+    for feature, each in ((f.feature, point) for f in choice.features for point in f.frontier):
+        row: Row = {"feature": feature, "threshold": each.threshold, "group": each.group}
+        row["meets"] = each.meets
         for name, value, interval in (
             ("performance", each.performance, each.performance_interval),
             ("disparity", each.disparity, each.disparity_interval),
@@ -241,9 +242,10 @@ def ratios_of(check: Check) -> FlatTable:
 
 
 _OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {
-    str: ("period", "model", "rule", "metric", "feature", "group", "reference"),
+    str: ("period", "model", "rule", "metric", "feature", "group", "class",
+          "reference"),
     float: ("value", "low", "high", "rate_group", "rate_reference", "evidence", "threshold",
-            "tolerated_low", "tolerated_high"),
+            "running", "running_low", "running_high", "tolerated_low", "tolerated_high"),
     int: ("n_group", "n_reference"),
     bool: ("alarm", "sparse"),
 }  # fmt: skip
@@ -266,9 +268,10 @@ def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
         for t, point in enumerate(each.points):
             yield (
                 point.period, report.model, each.rule, each.metric, each.feature, each.group,
-                each.reference or None, point.value, point.low, point.high, point.rate_group,
-                point.rate_reference, point.evidence, each.threshold, _limit(each.low),
-                _limit(each.high),
+                each.class_, each.reference or None, point.value, point.low, point.high,
+                point.rate_group, point.rate_reference, point.evidence, each.threshold,
+                point.running, point.running_low, point.running_high,
+                _limit(each.low), _limit(each.high),
                 point.n_group, point.n_reference, raised is not None and t >= place[raised],
                 point.sparse,
             )  # fmt: skip

@@ -9,7 +9,7 @@ from fairgauge.render.display_names import called
 from fairgauge.report.verification import VerificationResult
 
 if TYPE_CHECKING:
-    from fairgauge.report.verification import Verification
+    from fairgauge.report.verification import DifferentNumber, Verification
 
 _MOST_LISTED = 20
 
@@ -34,9 +34,20 @@ def describe_verification(found: Verification) -> str:
         )
     if len(found.different) > _MOST_LISTED:
         lines.append(f"  and {len(found.different) - _MOST_LISTED:,} more")
+    if found.redrawn:
+        lines.append(
+            f"  not compared, because NumPy {found.redrawn_by} draws other random numbers than "
+            f"{found.drawn_by}: {_listed(found.redrawn)}"
+        )
     if found.from_rows:
         lines.append(f"  not recomputed, because they need the rows: {', '.join(found.from_rows)}")
     return "\n".join(lines)
+
+
+def _listed(numbers: tuple[DifferentNumber, ...]) -> str:
+    shown = ", ".join(number.path for number in numbers[:_MOST_LISTED])
+    more = len(numbers) - _MOST_LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def _headline(found: Verification) -> str:
@@ -52,4 +63,6 @@ def _headline(found: Verification) -> str:
     exact = "to the last digit"
     if found.largest_deviation:
         exact = f"to {math.floor(-math.log10(found.largest_deviation))} significant digits"
-    return f"REPRODUCED: all {found.numbers:,} values of {name} follow from the counts {exact}"
+    which = f"{found.numbers:,} of {found.numbers + len(found.redrawn):,}"
+    of = which if found.redrawn else f"all {found.numbers:,}"
+    return f"REPRODUCED: {of} values of {name} follow from the counts {exact}"

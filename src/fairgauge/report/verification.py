@@ -48,6 +48,10 @@ class Verification:
     largest_deviation : the largest relative difference of a number that counts as the same; of
         numbers below 0.001 it is relative to 0.001.
     from_rows : metrics that need the rows, and cannot be recomputed from counts.
+    redrawn : numbers that differ and rest on random draws, where another version of NumPy made
+        the draws: NumPy does not promise that a seed gives the same ones in all its versions.
+    drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
+        verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
     """
 
@@ -61,6 +65,9 @@ class Verification:
     different: tuple[DifferentNumber, ...]
     largest_deviation: float
     from_rows: tuple[str, ...]
+    redrawn: tuple[DifferentNumber, ...] = ()
+    drawn_by: str = ""
+    redrawn_by: str = ""
     signed_by: str | None
 
     @property

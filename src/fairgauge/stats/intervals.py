@@ -165,7 +165,7 @@ def paired_ratio(
 
     References
     ----------
-    Bonett & Price (2006), Journal of Educational and Behavioral Statistics 31, 297-307.
+    Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
 
     Examples
     --------

@@ -299,14 +299,14 @@ def test_several_mistakes_are_told_together(fails, loans):
     assert (
         said
         == """\
-9 mistakes in what is asked
+9 mistakes in the specification
   reference: 'sx' is not allowed. Use others, overall, largest, best or {column: value}
   metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
 See: fairgauge metrics
   confidence: must be a number between 0 and 1, not 95
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
 Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes
-  seed: must be a whole number from 0 up, not 'x'
+  seed: must be a whole number, 0 or greater, not 'x'
   rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
   rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?
@@ -331,7 +331,12 @@ def test_an_unknown_command_names_the_nearest(fails):
 def test_no_command_shows_the_help():
     result = CliRunner().invoke(main, [])
     assert result.exit_code == 2
-    assert "Commands:" in result.stderr
+    assert "Start:" in result.stderr
+
+
+def test_the_help_lists_every_command_once(run):
+    listed = re.findall(r"^  ([a-z][a-z-]*) {2,}\S", run("--help").stdout, flags=re.MULTILINE)
+    assert sorted(listed) == main.list_commands(None)
 
 
 def test_the_version(run):

@@ -96,6 +96,36 @@ def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed)
     assert "verdicts[0].outcome" in paths
 
 
+@pytest.mark.parametrize("numpy", [None, "2.0.0"], ids=["this NumPy", "another NumPy"])
+@pytest.mark.parametrize("key", ["expected", "value"], ids=["drawn", "counted"])
+def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key):
+    """NumPy does not promise that a seed draws the same numbers in all versions."""
+    question = {**ASKED, "metrics": ["TVD"], "rules": []}
+    cube = fg.count(ROWS, **question)
+    path = tmp_path / "audit.fairgauge"
+    fg.seal(fg.audit(cube), cube, path)
+
+    def change(parts):
+        report = json.loads(parts[REPORT])
+        report["estimates"][1][key] *= 1.01
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        manifest["libraries"]["numpy"] = numpy or manifest["libraries"]["numpy"]
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, change)
+    found = fg.verify(path)
+    expected = [f"estimates[1].{key}", "estimates[1].says"]
+    if key == "expected" and numpy:
+        assert found.finding is VerificationResult.REPRODUCED
+        assert [number.path for number in found.redrawn] == expected
+        assert f"other random numbers than 2.0.0: {expected[0]}" in str(found)
+    else:
+        assert found.finding is VerificationResult.DIFFERENT
+        assert found.different[0].path == expected[0]
+
+
 def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     pytest.importorskip("cryptography")
     from cryptography.hazmat.primitives import serialization as s

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.disclosure_notes import exact_values, note_rows_alone
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
@@ -67,12 +67,10 @@ def command(
 
         check_min_cell(min_cell)
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data, at))
     if show_sql:
         _show_query(open_data(data, at), what, output)
         return
-    rows = read_data(data, at)
+    rows = what.read(data, at)
 
     from fairgauge.api.audit import count
     from fairgauge.scan.scan_progress import progress
@@ -97,6 +95,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
+    spec = what.check(data)
     query = counting_query(data, **what.options)
     if output is None:
         say(query)
@@ -104,7 +103,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
         write_whole(output, f"{query}\n")
     complain(
         "a record of the result that counts one row shows the values of one person"
-        f"{exact_values(plan(what.check(data)))}; share the result as you would share the rows",
+        f"{exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
     )
 
@@ -112,11 +111,11 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
 def _warn_of_decisions(cube: Cube) -> None:
     """Warn of predictions that cannot be compared with the labels.
 
-    It is no error: the counts may be those of a shard, and the values of others complete them.
+    This is not an error: other shards may hold the values that are missing in this one.
     """
     from fairgauge.resolve.outcomes import check_decisions
 
     try:
         check_decisions(cube, cube.asked)
     except SpecError as error:
-        complain(f"no audit can use these counts as they are: {error}", prefix="Warning: ")
+        complain(f"these counts cannot be audited as they are: {error}", prefix="Warning: ")
