@@ -160,10 +160,11 @@ class ScopeKind(StrEnum):
 
 
 class ClassKind(StrEnum):
-    """Which classes of a multiclass audit an estimate is of."""
+    """Which classes of a multiclass audit, or which cut of ordered levels, an estimate is of."""
 
     NONE = "none"
     CLASS = "class"
+    SELECTION = "selection"
     AVERAGE = "average"
     WORST = "worst"
 
@@ -218,6 +219,7 @@ class IntervalMethod(StrEnum):
     NONCENTRAL_CHI_SQUARE = "noncentral_chi_square"
     DIRICHLET_POSTERIOR = "dirichlet_posterior"
     MULTINOMIAL_BOOTSTRAP = "multinomial_bootstrap"
+    CLUSTER_BOOTSTRAP = "cluster_bootstrap"
     PERCENTILE = "percentile"
     NORMAL_APPROXIMATION = "normal_approximation"
     BCA = "bca"
@@ -238,6 +240,7 @@ class IntervalMethod(StrEnum):
     REFERENCE_FIXED = "reference_fixed"
     RANKS_FIXED = "ranks_fixed"
     TUKEY = "tukey"
+    LARGEST_OF_SEVERAL = "largest_of_several"
     SIMULTANEOUS_BINS = "simultaneous_bins"
     SIMULTANEOUS_CLASSES = "simultaneous_classes"
     SIMULTANEOUS_PARTS = "simultaneous_parts"
@@ -253,7 +256,7 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows
-    MISSING_GROUPS = "missing_groups"  # rows, share
+    MISSING_GROUPS = "missing_groups"  # rows, total; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures

@@ -22,14 +22,15 @@ from fairgauge.report.verification import DifferentNumber, Verification
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairgauge.report.plain_values import Plain
 
 _LIBRARIES = ("numpy", "scipy")
 _COMPARED = ("groups", "totals", "estimates", "pairs", "verdicts", "verdict")
-_TOLERANCE = 1e-9
-"""Relative difference of numbers that two versions of numerical libraries may have."""
+_TOLERANCE = 1e-11
+"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
 Kind = TypeVar("Kind", Report, Cube)
 _NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 
@@ -157,6 +158,7 @@ def verify(path: str | Path) -> Verification:
         name=Path(path).name,
         sealed_by=bundle.manifest["tool"]["version"],
         verified_by=__version__,
+        libraries=_other_versions(bundle.manifest["libraries"]),
         created=bundle.manifest["created"],
         changed=tuple(changed),
         numbers=numbers,
@@ -185,6 +187,16 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+    """Return the libraries of other versions than those that sealed a bundle."""
+    present = _versions()
+    return tuple(
+        (name, sealed[name], here)
+        for name, here in present.items()
+        if sealed.get(name) not in (None, here)
+    )
 
 
 def _from_rows(again: Report) -> tuple[str, ...]:

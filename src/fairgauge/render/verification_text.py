@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import called
@@ -19,6 +20,10 @@ def describe_verification(found: Verification) -> str:
     lines.append(
         f"  sealed {found.created} by fairgauge {found.sealed_by}; verified by {found.verified_by}"
     )
+    lines += [
+        f"  {called(name)} {called(here)}; sealed with {called(sealed)}"
+        for name, sealed, here in found.libraries
+    ]
     if found.signed_by:
         lines.append(f"  signed by {found.signed_by}")
     lines += [f"  changed: {name}" for name in found.changed]
@@ -51,15 +56,13 @@ def _headline(found: Verification) -> str:
         return f"CHANGED: {name} is not as it was sealed"
     if found.finding is VerificationResult.DIFFERENT:
         count = len(found.different)
-        return f"DIFFERENT: {count:,} of {count + found.numbers:,} values do not follow from counts"
-    exact = (
-        "to the last digit"
-        if not found.largest_deviation
-        else f"to within {found.largest_deviation:.0e} of their size"
-    )
-    which = (
-        f"{found.numbers:,} of {found.numbers + len(found.redrawn):,}"
-        if found.redrawn
-        else f"all {found.numbers:,}"
-    )
-    return f"REPRODUCED: {which} values follow from the counts {exact}"
+        return (
+            f"DIFFERENT: {count:,} of {count + found.numbers:,} values of {name} do not follow "
+            "from the counts"
+        )
+    exact = "to the last digit"
+    if found.largest_deviation:
+        exact = f"to {math.floor(-math.log10(found.largest_deviation))} significant digits"
+    which = f"{found.numbers:,} of {found.numbers + len(found.redrawn):,}"
+    of = which if found.redrawn else f"all {found.numbers:,}"
+    return f"REPRODUCED: {of} values of {name} follow from the counts {exact}"

@@ -169,16 +169,31 @@ def test_a_report_of_other_counts_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def newer(parts):
-    manifest = json.loads(parts[MANIFEST])
-    manifest["schema"] = "fairgauge.bundle/9"
-    parts[MANIFEST] = json.dumps(manifest).encode()
+def with_manifest(**values):
+    """Return a change of a manifest; None takes a value away."""
+
+    def change(parts):
+        manifest = json.loads(parts[MANIFEST]) | values
+        kept = {name: value for name, value in manifest.items() if value is not None}
+        parts[MANIFEST] = json.dumps(kept).encode()
+
+    return change
+
+
+def test_libraries_of_other_versions_are_named(sealed):
+    rewritten(sealed, with_manifest(libraries={"numpy": "1.26.0", "scipy": "1.11.1"}))
+    found = fg.verify(sealed)
+    assert [each[:2] for each in found.libraries] == [("numpy", "1.26.0"), ("scipy", "1.11.1")]
+    assert "; sealed with 1.26.0" in str(found)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (newer, "has format 'fairgauge.bundle/9'"),
+        (with_manifest(schema="fairgauge.bundle/9"), "has format 'fairgauge.bundle/9'"),
+        (with_manifest(created=None), "does not state when"),
+        (with_manifest(tool={}), "with which versions"),
+        (with_manifest(libraries="numpy"), "with which versions"),
         (lambda parts: parts.pop(MANIFEST), "it has no manifest"),
         (lambda parts: parts.update({MANIFEST: b"[]"}), "it has no manifest"),
     ],
