@@ -86,8 +86,9 @@ def test_every_format_names_the_selections(tmp_path):
     jsonschema.validate(report.to_dict(), report_schema())
     report.save(tmp_path / "report.json")
     assert fg.load(tmp_path / "report.json") == report
-    assert "Black (race, top or middle) is selected less often than White" in " ".join(
-        render(report, "text").split()
+    assert (
+        "Black (race, top or middle) is predicted top or middle less often than White"
+        in " ".join(render(report, "text").split())
     )
     for format_ in ("text", "html", "markdown", "csv"):
         text = render(report, format_)
