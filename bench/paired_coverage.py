@@ -12,8 +12,10 @@ import argparse
 import json
 import math
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +32,9 @@ from fairgauge.inference.paired_tables import ClusterCounts, PairedTable, confus
 from fairgauge.stats.arrays import floats
 from fairgauge.stats.intervals import critical
 from fairgauge.stats.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DATA, PAGE = DOCS / "paired_coverage.json", DOCS / "coverage.md"
@@ -102,6 +107,23 @@ def clustered(cells: np.ndarray, n: int, sets: int, rng: np.random.Generator) ->
     return PairedTable(counts, counts, counts, clusters=of_set, cluster_count=many)
 
 
+def both_sides(group: PairedTable, reference: PairedTable) -> PairedTable:
+    """Return the tables of all groups, and then of the reference of each."""
+    weights, squares, cases = (
+        np.concatenate([getattr(side, name) for side in (group, reference)])
+        for name in ("weights", "squares", "cases")
+    )
+    if group.clusters is None or reference.clusters is None:
+        return PairedTable(weights, squares, cases)
+    apart = [  # groups share no cluster with their references
+        replace(each, cluster=each.cluster + group.cluster_count) for each in reference.clusters
+    ]
+    count = group.cluster_count + reference.cluster_count
+    return PairedTable(
+        weights, squares, cases, clusters=[*group.clusters, *apart], cluster_count=count
+    )
+
+
 def change(metric: Contrast, table: PairedTable, *, robust: bool = False):
     """Return the change of the metric's rate, as the product computes it."""
     sides = [confusion(margin, classes=False) for margin in table.margins]
@@ -133,8 +155,8 @@ def coverage(
     seed = [20, *sizes, round(100 * (1 + correlation)), MODELS.index(models)]
     rng = np.random.default_rng(seed)
     tables = [draw(cells, n, sets, rng) for cells, n in zip((ours, theirs), sizes, strict=True)]
-    group, reference = (change(metric, table, robust=draw is clustered) for table in tables)
-    made = disparity_changes(metric, group, reference, inside=False)
+    sides = change(metric, both_sides(*tables), robust=draw is clustered)
+    made = disparity_changes(metric, sides, inside=False)
     truth = [
         float(metric.of.value(confusion(margin, classes=False), "documented")[0])
         for cells in (ours, theirs)
@@ -143,9 +165,9 @@ def coverage(
     by_ratio = metric.by == "ratio"
     scale = np.log if by_ratio else np.asarray
     old, new, old_other, new_other = (float(scale(value)) for value in truth)
-    alone = group.ratio if by_ratio else group.difference
+    alone = sides.ratio if by_ratio else sides.difference
     return {
-        "rate": _covers(alone.at(Z), new - old, alone.value),
+        "rate": _covers([limit[:sets] for limit in alone.at(Z)], new - old, alone.value[:sets]),
         "disparity": _covers(made.shift.at(Z), new - old - new_other + old_other, made.shift.value),
         "fairer": _fairer(made),
         "discordant": min(
@@ -154,7 +176,7 @@ def coverage(
     }
 
 
-def _covers(limits: tuple, truth: float, value: np.ndarray) -> float:
+def _covers(limits: Sequence, truth: float, value: np.ndarray) -> float:
     low, high = floats(*limits)
     known = np.isfinite(value) & ~np.isnan(low) & ~np.isnan(high)
     inside = (low <= truth + 1e-9) & (truth - 1e-9 <= high)

@@ -39,7 +39,8 @@ def thresholds(
     Parameters
     ----------
     data : frame, path, glob, list of paths, or Cube
-        As of `fairgauge.audit`, with a label, a score and one sensitive feature.
+        As of `fairgauge.audit`, with a label, a score and sensitive features; thresholds are chosen
+        for each feature and intersection by itself.
     goal : str or Rule
         What every group must meet: a difference or a ratio of a rate of decisions, such as
         ``"selection_rate.ratio >= 0.8"``.
@@ -71,7 +72,7 @@ def thresholds(
     ...     rows, label="repaid", score="score", sensitive="sex", count="n",
     ...     goal="selection_rate.ratio >= 0.8",
     ... )
-    >>> found.today, found.common.thresholds["F"], found.common.meets
+    >>> found.today, found["sex"].common.thresholds["F"], found["sex"].common.meets
     (0.5, 0.45, True)
     """
     rule = parse_rule(goal) if isinstance(goal, str) else goal
@@ -89,17 +90,13 @@ def thresholds(
         source=source.name if source else "counts",
         rows=cube.rows,
         score=spec.score,
-        feature=chosen.feature,
         today=spec.threshold[0],
         goal=str(rule),
         kept=rate,
         margin=margin,
         confidence=spec.confidence,
         seed=spec.seed,
-        frontier=chosen.frontier,
-        common=chosen.common,
-        by_group=chosen.by_group,
-        reweighing=chosen.reweighing,
+        features=chosen,
     )
 
 

@@ -90,7 +90,8 @@ class DisparityChange:
 
     Attributes
     ----------
-    metric, feature, group, reference : the metric, and who is compared with whom.
+    metric, feature, group, reference : the metric, and who is compared with whom; no feature for
+        an index of all rows.
     scope, class_scope, threshold : which rows, classes and score threshold.
     old, new : its value under the model in use and the candidate; None where undefined.
     by : whether it changes by a difference (new - old) or by a ratio (new / old).
@@ -109,7 +110,7 @@ class DisparityChange:
     """
 
     metric: str
-    feature: str
+    feature: str | None
     group: str
     reference: Reference | None
     scope: Scope = OVERALL

@@ -17,15 +17,16 @@ from fairgauge.comparison.model_comparison import (
 from fairgauge.enums import Outcome
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.report.plain_values import number, plain, plain_interval, read_interval
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.report.plain_values import Plain
     from fairgauge.report.results import Interval
-    from fairgauge.values import Saved
+    from fairgauge.values import Saved, Value
 
 SCHEMA = "fairgauge.thresholds/1"
 
@@ -74,17 +75,13 @@ class ThresholdEffect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdChoice:
-    """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
+class FeatureThresholds:
+    """The thresholds of a score for the groups of one feature.
 
     Attributes
     ----------
-    version, created : the fairgauge that made it, and when.
-    source, rows : what was counted.
-    score, feature : the column of the score, and the sensitive feature.
-    today : the threshold in use.
-    goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
-    confidence, seed : the level of the intervals, and the seed by which rows were halved.
+    feature : the sensitive feature, or the intersection.
+    columns : the columns that it is made of.
     frontier : every common threshold, in ascending order.
     common : the common threshold closest to today's that meets the goal and keeps the rate; None
         where none does.
@@ -94,35 +91,73 @@ class ThresholdChoice:
     reweighing : weights of Kamiran and Calders by group and label, for retraining.
     """
 
+    feature: str
+    columns: tuple[str, ...]
+    frontier: tuple[OperatingPoint, ...]
+    common: ThresholdEffect | None
+    by_group: ThresholdEffect | None
+    reweighing: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdChoice:
+    """The thresholds of a score: the frontier, and the choice closest to today that meets a goal.
+
+    ``choice["sex"]`` is that of one feature.
+
+    Attributes
+    ----------
+    version, created : the fairgauge that made it, and when.
+    source, rows : what was counted.
+    score : the column of the score.
+    today : the threshold in use.
+    goal, kept, margin : the rule, the rate that is kept, and by how much it may be worse.
+    confidence, seed : the level of the intervals, and the seed by which rows were halved.
+    features : the choice for each sensitive feature and intersection, each by itself.
+    """
+
     version: str
     created: str
     source: str
     rows: int
     score: str
-    feature: str
     today: float
     goal: str
     kept: str
     margin: float
     confidence: float
     seed: int
-    frontier: tuple[OperatingPoint, ...]
-    common: ThresholdEffect | None
-    by_group: ThresholdEffect | None
-    reweighing: Mapping[str, Mapping[str, float]]
+    features: tuple[FeatureThresholds, ...]
+
+    def __getitem__(self, feature: str) -> FeatureThresholds:
+        """Return the thresholds for the groups of a feature.
+
+        Raises
+        ------
+        KeyError
+            No thresholds were chosen for it.
+        """
+        for each in self.features:
+            if each.feature == feature:
+                return each
+        raise KeyError(f"{quote(feature)}; there is {', '.join(e.feature for e in self.features)}")
 
     @property
     def catalogue(self) -> Catalogue:
         """Return what the names in the choice stand for."""
         return BUILT_IN
 
-    def apply(self, frame: Any, *, by_group: bool = False) -> list[bool | None]:
+    def apply(
+        self, frame: Any, *, feature: str | None = None, by_group: bool = False
+    ) -> list[bool | None]:
         """Return the decisions of a choice for the rows of a frame of any engine.
 
         Parameters
         ----------
         frame : frame
             With the column of the score and, for thresholds by group, of the sensitive feature.
+        feature : str, optional
+            The feature whose choice is applied; needed where there are several.
         by_group : bool
             Apply the thresholds of each group instead of the common one.
 
@@ -133,13 +168,13 @@ class ThresholdChoice:
         """
         from fairgauge.scan import open_source
         from fairgauge.scan.row_access import numbers_of, read_rows
-        from fairgauge.values import name_of
 
-        chosen = self.by_group if by_group else self.common
+        of = self._one(feature)
+        chosen = of.by_group if by_group else of.common
         if chosen is None:
             raise DataError(f"no threshold meets {self.goal}; there is nothing to apply")
         source = open_source(frame)
-        columns = [self.score, self.feature] if by_group else [self.score]
+        columns = [self.score, *of.columns] if by_group else [self.score]
         missing = [column for column in columns if column not in source.columns]
         if missing:
             raise DataError(f"the data have no column {quote(missing[0])}, which is decided by")
@@ -149,7 +184,7 @@ class ThresholdChoice:
             (cut,) = set(chosen.thresholds.values())
             cuts: list[float | None] = [cut] * len(scores)
         else:
-            names = [None if v is None else name_of(v) for v in rows[self.feature]]
+            names = _groups_of([rows[column] for column in of.columns])
             unknown = sorted({n for n in names if n is not None} - set(chosen.thresholds))
             if unknown:
                 raise DataError(f"the group {quote(unknown[0])} has no threshold")
@@ -159,6 +194,14 @@ class ThresholdChoice:
             for score, cut in zip(scores, cuts, strict=True)
         ]
 
+    def _one(self, feature: str | None) -> FeatureThresholds:
+        """Return the choice of a feature, or the only one."""
+        named = [each for each in self.features if feature in (None, each.feature)]
+        if len(named) == 1:
+            return named[0]
+        every = ", ".join(quote(each.feature) for each in self.features)
+        raise DataError(f"name the feature whose thresholds are applied: {every}")
+
     def to_dict(self) -> Plain:
         """Return the choice as plain values, in the order and names of its JSON."""
         return {
@@ -167,17 +210,13 @@ class ThresholdChoice:
             "created": self.created,
             "data": {"source": self.source, "rows": self.rows},
             "score": self.score,
-            "feature": self.feature,
             "today": self.today,
             "goal": self.goal,
             "kept": self.kept,
             "margin": self.margin,
             "confidence": self.confidence,
             "seed": self.seed,
-            "frontier": [_plain_point(each) for each in self.frontier],
-            "common": _plain_effect(self.common),
-            "by_group": _plain_effect(self.by_group),
-            "reweighing": plain(self.reweighing),
+            "features": [_plain_feature(each) for each in self.features],
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -219,6 +258,25 @@ class ThresholdChoice:
         from fairgauge.render import render
 
         return render(self, "notebook")
+
+
+def _groups_of(columns: Sequence[Sequence[Value]]) -> list[str | None]:
+    """Return the name of the group of every row; None where a value is missing."""
+    return [
+        None if None in values else " & ".join(map(name_of, values))
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def _plain_feature(each: FeatureThresholds) -> Plain:
+    return {
+        "feature": each.feature,
+        "columns": list(each.columns),
+        "frontier": [_plain_point(point) for point in each.frontier],
+        "common": _plain_effect(each.common),
+        "by_group": _plain_effect(each.by_group),
+        "reweighing": plain(each.reweighing),
+    }
 
 
 def _plain_effect(effect: ThresholdEffect | None) -> Plain | None:
@@ -267,17 +325,25 @@ def _read_point(values: Saved) -> OperatingPoint:
 def _read(values: Saved) -> ThresholdChoice:
     if values["schema"] != SCHEMA:
         raise ValueError(f"its schema is not {SCHEMA}")
-    names = ("score", "feature", "today", "goal", "kept", "margin", "confidence", "seed")
+    names = ("score", "today", "goal", "kept", "margin", "confidence", "seed")
     return ThresholdChoice(
         version=values["tool"]["version"],
         created=values["created"],
         source=values["data"]["source"],
         rows=values["data"]["rows"],
+        features=tuple(map(_read_feature, values["features"])),
+        **{name: values[name] for name in names},
+    )
+
+
+def _read_feature(values: Saved) -> FeatureThresholds:
+    return FeatureThresholds(
+        feature=values["feature"],
+        columns=tuple(values["columns"]),
         frontier=tuple(map(_read_point, values["frontier"])),
         common=_read_effect(values["common"]),
         by_group=_read_effect(values["by_group"]),
         reweighing=values["reweighing"],
-        **{name: values[name] for name in names},
     )
 
 

@@ -58,14 +58,19 @@ class Quantity:
     at: At
     influence: Array | None = None
 
-    def less(self, other: Quantity, r: Array) -> Quantity:
-        """Return the difference to the same number of another side; ``r`` correlates the two."""
+    def between_halves(self, r: Array) -> Quantity:
+        """Return the difference of the first half of the sides to the second; ``r`` correlates."""
+        pairs = len(self.value) // 2
+        ours, theirs = self.value[:pairs], self.value[pairs:]
 
         def at(z: ArrayLike) -> Limits:
-            return mover_difference(self.value, *self.at(z), other.value, *other.at(z), r)
+            low, high = self.at(np.tile(np.broadcast_to(_z(z), pairs), 2))
+            return mover_difference(
+                ours, low[:pairs], high[:pairs], theirs, low[pairs:], high[pairs:], r
+            )
 
         with np.errstate(invalid="ignore"):
-            return Quantity(self.value - other.value, at, self.influence)
+            return Quantity(ours - theirs, at)
 
     def p_value(self, null: float = 0.0) -> Array:
         """Return the p-value at which the limits just touch the null."""
@@ -80,6 +85,12 @@ class Quantity:
 
         influence = None if self.influence is None else -self.influence
         return Quantity(-self.value, at, influence)
+
+
+def constant(value: float, size: int = 1) -> Quantity:
+    """Return a number without sampling variation; infinite where it lies on one side alone."""
+    every = np.full(size, value)
+    return Quantity(every, lambda _: (every, every))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,8 +190,8 @@ def statistic_change(
     return StatisticChange(
         table, old.estimate, new.estimate, rows, difference, ratio, total, log_total,
         methods, ratio_methods, difference.p_value() if p is None else p,
-        (Quantity(old.estimate, lambda z: old.at(_z(z))),
-         Quantity(new.estimate, lambda z: new.at(_z(z)))),
+        (Quantity(old.estimate, lambda z: old.at(_z(z)), h_old),
+         Quantity(new.estimate, lambda z: new.at(_z(z)), h_new)),
     )  # fmt: skip
 
 
@@ -351,40 +362,36 @@ class DisparityChanges:
 
 
 def disparity_changes(
-    metric: Contrast, group: StatisticChange, reference: StatisticChange, *, inside: bool
+    metric: Contrast, sides: StatisticChange, *, inside: bool
 ) -> DisparityChanges:
-    """Return what becomes of a contrast; ``inside`` is whether the reference holds the group."""
+    """Return what becomes of a contrast.
+
+    ``sides`` holds all groups and then the reference of each; ``inside`` is whether a reference
+    holds its group.
+    """
     by_ratio = metric.by == "ratio"
-    names = ("ratio", "log_total") if by_ratio else ("difference", "total")
     made = []
-    for name in names:
-        ours: Quantity = getattr(group, name)
-        theirs: Quantity = getattr(reference, name)
-        r = _correlation_of_sides(group.table, ours, reference.table, theirs, inside=inside)
-        quantity = ours.less(theirs, r)
+    for of in (sides.ratio, sides.log_total) if by_ratio else (sides.difference, sides.total):
+        quantity = of.between_halves(correlation_of_halves(sides.table, of, inside=inside))
         made.append(quantity if metric.order == "group - reference" else quantity.negated())
-    methods = group.ratio_methods if by_ratio else group.methods
-    rows = (group.rows, reference.rows)
+    methods = sides.ratio_methods if by_ratio else sides.methods
+    pairs = len(sides.rows) // 2
+    rows = (sides.rows[:pairs], sides.rows[pairs:])
     return DisparityChanges(made[0], made[1], rows, (IntervalMethod.MOVER, *methods))
 
 
-def _correlation_of_sides(
-    one: PairedTable | None,
-    ours: Quantity,
-    two: PairedTable | None,
-    theirs: Quantity,
-    *,
-    inside: bool,
-) -> Array:
-    """Return the correlation of the same number of two sides: 0 where they share no rows."""
-    if not inside and (one is None or one.clusters is None):
-        return np.zeros(len(ours.value))
-    if one is None or two is None or ours.influence is None or theirs.influence is None:
+def correlation_of_halves(table: PairedTable | None, of: Quantity, *, inside: bool) -> Array:
+    """Return the correlation of a number of two sides, in halves: 0 where they share no rows."""
+    pairs = len(of.value) // 2
+    if not inside and (table is None or table.clusters is None):
+        return np.zeros(pairs)
+    if table is None or of.influence is None:
         raise NoInterval(ReasonCode.SHARED_ROWS, of="group and reference")
-    shared = one.covariance(ours.influence, theirs.influence, other=two)
-    var_one = one.covariance(ours.influence, ours.influence)
-    var_two = two.covariance(theirs.influence, theirs.influence)
-    return correlation(shared, var_one, var_two)
+    first, second = slice(None, pairs), slice(pairs, None)
+    one, two = table.part(first), table.part(second)
+    ours, theirs = of.influence[first], of.influence[second]
+    shared = one.covariance(ours, theirs, other=two)
+    return correlation(shared, one.covariance(ours, ours), two.covariance(theirs, theirs))
 
 
 def distance_limits(shift: Limits, level: Limits) -> Limits:

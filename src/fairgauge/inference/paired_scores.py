@@ -133,18 +133,18 @@ def _correlated(
             first, second = new_at(z), old_at(z)
             values = new, old
             if logs:
-                first, second = logs_of(first), logs_of(second)
-                values = np.log(new), np.log(old)
+                first, second, values = logs_of(first), logs_of(second), logs_of((new, old))
             low, high = second if sign < 0 else (-second[1], -second[0])
             return mover_difference(values[0], *first, -sign * values[1], low, high, -sign * r)
 
         return at
 
-    with np.errstate(divide="ignore", invalid="ignore"):
+    log_new, log_old = logs_of((new, old))
+    with np.errstate(invalid="ignore"):
         difference = Quantity(new - old, joined(-1, logs=False))
-        ratio = Quantity(np.log(new) - np.log(old), joined(-1, logs=True))
+        ratio = Quantity(log_new - log_old, joined(-1, logs=True))
         total = Quantity(new + old, joined(1, logs=False))
-        log_total = Quantity(np.log(new) + np.log(old), joined(1, logs=True))
+        log_total = Quantity(log_new + log_old, joined(1, logs=True))
     return StatisticChange(
         None, old, new, rows, difference, ratio, total, log_total, methods, methods,
         difference.p_value(), (Quantity(old, old_at), Quantity(new, new_at)),

@@ -8,7 +8,7 @@ counts. The covariance of two statistics is the sum over rows of the products of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +69,17 @@ class PairedTable:
     clusters: Sequence[ClusterCounts] | None = None
     cluster_count: int = 0
 
+    def part(self, at: slice) -> PairedTable:
+        """Return some of the sides."""
+        clusters = None if self.clusters is None else self.clusters[at]
+        return replace(
+            self,
+            weights=self.weights[at],
+            squares=self.squares[at],
+            cases=self.cases[at],
+            clusters=clusters,
+        )
+
     @property
     def margins(self) -> tuple[Array, Array]:
         """Return the weights by label and decision, of both models; shape (n, C + 1, C)."""
@@ -112,6 +123,17 @@ class PairedTable:
             total = total + np.nan_to_num(unit) * (added * one * two).sum(axis=(1, 2, 3))
         return np.asarray(total)
 
+    def correlations(self, influence: Array) -> Array:
+        """Return the correlations of a number between all sides that share clusters; (n, n)."""
+        assert self.clusters is not None
+        totals = np.stack([
+            each.totals(one, self.cluster_count)
+            for each, one in zip(self.clusters, influence, strict=True)
+        ])  # fmt: skip
+        products = totals @ totals.T
+        variances = np.diagonal(products)
+        return correlation(products, variances[:, None], variances)
+
     def clusters_held(self) -> Array:
         """Return how many clusters every side has rows in."""
         assert self.clusters is not None
@@ -125,9 +147,10 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
     >>> confusion(counts, classes=False).counts(BOTH).tolist()
     [[5.0, 1.0, 2.0, 4.0]]
     """
-    if not classes:
-        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin))
     known = margin[:, :-1]
+    of_classes: dict[Need, Array] = {"label": known.sum(axis=2), "prediction": margin.sum(axis=1)}
+    if not classes:
+        return ConfusionCounts(margin.sum(axis=(1, 2)), _cells(margin), of_classes)
     each = []
     for c in range(margin.shape[2]):
         rest = np.arange(margin.shape[2]) != c
@@ -137,7 +160,9 @@ def confusion(margin: Array, *, classes: bool) -> ConfusionCounts:
     of_no_class = np.zeros((len(margin), 4))
     of_no_class[:, -1] = known.sum(axis=(1, 2))
     cells = {BOTH: of_no_class}
-    return ConfusionCounts(margin.sum(axis=(1, 2)), cells, per_class=tuple(each), joint=known)
+    return ConfusionCounts(
+        margin.sum(axis=(1, 2)), cells, of_classes, per_class=tuple(each), joint=known
+    )
 
 
 def _cells(margin: Array) -> dict[frozenset[Need], Array]:
@@ -166,13 +191,17 @@ def influences(statistic: Statistic, margin: Array, *, classes: bool) -> Array:
         return statistic.value(confusion(at, classes=classes), Profile.DOCUMENTED)
 
     base = value(margin)
+    decisions = margin.shape[2]
+    moves = np.eye(decisions)[:, None, :]  # a row more in the cell of each decision
     found = np.zeros_like(margin)
-    for cell in np.ndindex(*margin.shape[1:]):
-        moved = margin.copy()
-        moved[(slice(None), *cell)] += step
+    for label in range(margin.shape[1]):
+        moved = np.repeat(margin[None], decisions, axis=0)
+        moved[:, :, label] += step[:, None] * moves
         with np.errstate(invalid="ignore"):
-            slope = (value(moved) - base) / step
-        found[(slice(None), *cell)] = np.where(np.isfinite(slope), slope, 0.0)
+            slopes = (
+                value(moved.reshape(-1, *margin.shape[1:])).reshape(decisions, -1) - base
+            ) / step
+        found[:, label] = np.where(np.isfinite(slopes), slopes, 0.0).T
     return found
 
 

@@ -28,7 +28,7 @@ from fairgauge.stats.power import times_the_rows
 from fairgauge.stats.significance import normal_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from fairgauge.comparison.model_comparison import Candidate, DisparityChange, MarginTest
     from fairgauge.spec.specification import Spec
@@ -45,13 +45,14 @@ def judged(candidates: Sequence[Candidate], spec: Spec) -> tuple[Candidate, ...]
 def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> list[Candidate]:
     """Adjust the p-values of all disparities that count, and mark which are significant."""
     every = [each for one in candidates for each in one.disparities]
-    pooled = any(each.scope.kind is ScopeKind.POOLED for each in every if each.interval)
-    scope = ScopeKind.POOLED if pooled else ScopeKind.OVERALL
-    p = [each.p_value for each in every if _counts(each, scope)]
+    adjusted_for_strata = frozenset(
+        each.metric for each in every if each.scope.kind is ScopeKind.POOLED and each.interval
+    )
+    p = [each.p_value for each in every if _counts(each, adjusted_for_strata)]
     adjusted = iter(holm(np.array(p, dtype=float)).tolist())
 
     def tested(each: DisparityChange, rows: int) -> DisparityChange:
-        if not _counts(each, scope) or each.p_value is None:
+        if not _counts(each, adjusted_for_strata) or each.p_value is None:
             return each
         p_adjusted = next(adjusted)
         significant = p_adjusted <= 1 - confidence and each.direction is not Direction.AS_FAR
@@ -65,11 +66,12 @@ def _disparities_tested(candidates: Sequence[Candidate], confidence: float) -> l
     ]
 
 
-def _counts(each: DisparityChange, scope: ScopeKind) -> bool:
+def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
     """Return whether a disparity is part of the verdict: of all rows, and of no average.
 
-    With strata that is the disparity adjusted for them, where one could be.
+    Of a metric that is adjusted for strata, that is the adjusted disparity.
     """
+    scope = ScopeKind.POOLED if each.metric in adjusted_for_strata else ScopeKind.OVERALL
     single = each.class_scope.is_single
     known = each.status is Status.OK and each.p_value is not None
     return each.scope.kind is scope and single and known

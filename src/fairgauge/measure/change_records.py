@@ -80,16 +80,16 @@ def rate_records(
 def contrast_records(
     metric: Contrast,
     made: DisparityChanges,
-    sides: tuple[StatisticChange, StatisticChange],
+    sides: StatisticChange,
     bases: Sequence[DisparityChange],
     level: float,
 ) -> Iterator[DisparityChange]:
-    """Yield what becomes of a contrast in every comparison; ``bases`` are without numbers."""
-    olds, news = (
-        contrasted(metric, ours, theirs)
-        for ours, theirs in ((sides[0].old, sides[1].old), (sides[0].new, sides[1].new))
-    )
-    yield from disparity_records(metric, made, (olds, news), bases, level)
+    """Yield what becomes of a contrast in every comparison.
+
+    ``sides`` holds all groups and then the reference of each; ``bases`` are without numbers.
+    """
+    old, new = (contrasted(metric, *np.split(of, 2)) for of in (sides.old, sides.new))
+    yield from disparity_records(metric, made, (old, new), bases, level)
 
 
 def disparity_records(

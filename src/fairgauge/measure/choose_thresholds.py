@@ -15,7 +15,11 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.comparison.model_comparison import DisparityChange, RateChange
-from fairgauge.comparison.threshold_choice import OperatingPoint, ThresholdEffect
+from fairgauge.comparison.threshold_choice import (
+    FeatureThresholds,
+    OperatingPoint,
+    ThresholdEffect,
+)
 from fairgauge.enums import Better, Outcome, Profile, ReferenceKind, ReferenceRule, Task
 from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.evidence import Evidence
@@ -28,12 +32,13 @@ from fairgauge.report.estimates import EVERYONE, as_number
 from fairgauge.report.results import Interval, Reference
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import with_others
+from fairgauge.stats.arrays import quotient
 from fairgauge.stats.contrasts import mover_difference, mover_ratio
 from fairgauge.stats.halves import halves
 from fairgauge.stats.intervals import critical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.inference.interval import StatisticInterval
     from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.resolve.outcomes import OutcomeMasks
     from fairgauge.spec.rules import Rule
     from fairgauge.spec.specification import Spec
 
@@ -51,69 +58,98 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
-    """The frontier of a feature and what is chosen on it."""
+def choose_thresholds(
+    cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float
+) -> tuple[FeatureThresholds, ...]:
+    """Return the frontier, and the thresholds that meet a goal, of each feature by itself.
 
-    feature: str
-    frontier: tuple[OperatingPoint, ...]
-    common: ThresholdEffect | None
-    by_group: ThresholdEffect | None
-    reweighing: Mapping[str, Mapping[str, float]]
-
-
-def choose_thresholds(cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float) -> Chosen:
-    """Return the frontier, and the thresholds that meet a goal.
-
-    ``spec`` names one sensitive feature, the score, its threshold today and the label.
+    ``spec`` names the score, its threshold today and the label.
 
     Raises
     ------
     SpecError
         What is asked for cannot be chosen.
     """
-    return _Chooser(cube, spec, goal, kept, margin).chosen()
+    resolution = resolve(cube, spec)
+    problems = []
+    if resolution.task is not Task.BINARY:
+        problems.append(Problem("score", "thresholds are chosen for a binary outcome"))
+    if not resolution.features:
+        problems.append(Problem("sensitive", "name the groups that thresholds are chosen for"))
+    for option in ("cluster", "strata"):
+        if getattr(spec, option):
+            message = "the counts of scores, by which thresholds are chosen, do not hold it"
+            problems.append(Problem(option, message))
+    if problems:
+        raise SpecError(problems)
+    asked = _Asked(_contrast_of(goal), goal, spec.catalogue.rate(kept), margin, spec)
+    return tuple(
+        _Chooser(counts, resolution.outcomes[0], asked).chosen() for counts in resolution.features
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The goal, the rate that is kept within a margin, and the whole question."""
+
+    metric: Contrast
+    goal: Rule
+    kept: Statistic
+    margin: float
+    spec: Spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Half:
+    """A random half of the rows; every array has the measures first.
+
+    The measures are the weights, their squares and the cases, all the same without weights.
+
+    Attributes
+    ----------
+    accepted : array of shape (3, groups + 1, labels, cuts): at or above each threshold.
+    total : array of shape (3, groups + 1, labels).
+    """
+
+    accepted: Array
+    total: Array
+
+    @property
+    def cells(self) -> Array:
+        """Return TP, FP, FN and TN: (3, groups + 1, cuts, 4)."""
+        rejected = self.total[..., None] - self.accepted
+        positive, negative = ([of[:, :, i] for of in (self.accepted, rejected)] for i in range(2))
+        return np.stack([positive[0], negative[0], positive[1], negative[1]], axis=-1)
 
 
 class _Chooser:
     """The histogram of one feature, halved, and what is asked of it."""
 
-    def __init__(self, cube: Cube, spec: Spec, goal: Rule, kept: str, margin: float) -> None:
-        self.metric = _contrast_of(goal)
-        self.goal = goal
-        self.kept = spec.catalogue.rate(kept)
-        self.margin = margin
-        self.spec = spec
-        self.resolution = resolve(cube, spec)
-        if self.resolution.task is not Task.BINARY:
-            raise SpecError(Problem("score", "thresholds are chosen for a binary outcome"))
-        if len(self.resolution.features) != 1 or spec.weight or spec.cluster or spec.strata:
-            message = "thresholds are chosen for one feature, without weights, clusters and strata"
-            raise SpecError(Problem("sensitive", message))
-        (counts,) = self.resolution.features
-        outcome = self.resolution.outcomes[0]
+    def __init__(self, counts: GroupCounts, outcome: OutcomeMasks, asked: _Asked) -> None:
+        self.metric, self.goal, self.kept = asked.metric, asked.goal, asked.kept
+        self.margin, self.spec = asked.margin, asked.spec
         histogram = counts.histogram
         assert histogram is not None
         if outcome.turned is not None:
             histogram = histogram.turned(outcome.turned)
         self.counts = counts
-        cells = histogram.counts["n"]
-        # by group, then label (positive, negative), then bin; rows without a label decide nothing
-        by_label = np.stack(
-            [cells[:, :-1][:, outcome.labels].sum(axis=1),
-             cells[:, :-1][:, ~outcome.labels].sum(axis=1)], axis=1,
-        )  # fmt: skip
-        assert isinstance(spec.threshold, tuple)
-        self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, spec.threshold]))
-        rng = np.random.default_rng(spec.seed)
+        names = ("w", "w2", "n") if self.spec.weight else ("n", "n", "n")
+        self.by_label = np.stack([_by_label(histogram.counts[n], outcome.labels) for n in names])
+        assert isinstance(self.spec.threshold, tuple)
+        self.cuts = np.unique(np.concatenate([histogram.low, histogram.high, self.spec.threshold]))
+        rng = np.random.default_rng(self.spec.seed)
+        cases = self.by_label[-1]
         self.first, self.second = (
-            _accepted(half, histogram.low, self.cuts) for half in halves(by_label, rng)
+            self._half(quotient(half, cases), histogram.low) for half in halves(cases, rng)
         )
-        self.total = [half[..., 0] for half in (self.first, self.second)]
-        self.today = int(np.searchsorted(self.cuts, spec.threshold[0]))
-        self.by_label = by_label
+        self.today = int(np.searchsorted(self.cuts, self.spec.threshold[0]))
 
-    def chosen(self) -> Chosen:
+    def _half(self, share: Array, low: Array) -> _Half:
+        """Return the rows of a half, from its share of the cases of every cell."""
+        held = self.by_label * np.nan_to_num(share)
+        return _Half(_accepted(held, low, self.cuts), held.sum(axis=-1))
+
+    def chosen(self) -> FeatureThresholds:
         """Return the frontier and the choices."""
         performance, worst, meets = self._in_first_half()
         better = -1.0 if self.kept.better is Better.LOWER else 1.0
@@ -124,17 +160,23 @@ class _Chooser:
             at = int(allowed[np.argmin(np.abs(allowed - self.today))])
             common = self._effect(np.full(len(self.counts.groups) + 1, at))
         by_group = self._by_group()
-        return Chosen(
-            self.counts.feature,
-            tuple(self._frontier(worst, meets)),
-            common,
-            None if by_group is None else self._effect(by_group),
-            self._reweighing(),
+        return FeatureThresholds(
+            feature=self.counts.feature,
+            columns=self._columns,
+            frontier=tuple(self._frontier(worst, meets)),
+            common=common,
+            by_group=None if by_group is None else self._effect(by_group),
+            reweighing=self._reweighing(),
         )
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        crossed = {"*".join(parts): parts for parts in self.spec.intersections}
+        return crossed.get(self.counts.feature, (self.counts.feature,))
 
     def _in_first_half(self) -> tuple[Array, Index, Mask]:
         """Return the performance, the comparison furthest from the goal, and whether it is met."""
-        cells = _cells(self.first, self.total[0])  # (groups + 1, cuts, 4)
+        cells = self.first.cells[0]  # (groups + 1, cuts, 4)
         performance = _value(self.kept, cells.sum(axis=0))
         sides = with_others(cells)
         values = np.stack(
@@ -153,13 +195,14 @@ class _Chooser:
 
     def _frontier(self, worst: Index, meets: Mask) -> Iterator[OperatingPoint]:
         """Yield every common threshold as it is in the second half."""
-        cells = _cells(self.second, self.total[1])
-        whole = _interval_of(self.kept, cells.sum(axis=0))
+        cells = self.second.cells
+        whole = _interval_of(self.kept, cells.sum(axis=1))
         low, high = whole.at(np.asarray(critical(self.spec.confidence)))
-        sides = with_others(cells)
+        sides = _with_others(cells)
         groups, references = self._compared()
         every = [
-            self._contrast(sides[g], sides[r]) for g, r in zip(groups, references, strict=True)
+            self._contrast(sides[:, g], sides[:, r])
+            for g, r in zip(groups, references, strict=True)
         ]
         for i, cut in enumerate(self.cuts.tolist()):
             value, below, above = (float(of[i]) for of in every[worst[i]])
@@ -210,7 +253,7 @@ class _Chooser:
         band = _band(self.metric, self.goal)
         if band is None or self.kept.name != "accuracy":
             return None
-        cells = _cells(self.first, self.total[0])
+        cells = self.first.cells[0]
         groups = len(self.counts.groups)
         rates = np.stack(
             [
@@ -233,13 +276,12 @@ class _Chooser:
         """Return what thresholds of each group change in the other half of the rows."""
         names = self.counts.groups
         table = self._paired(cuts)
-        sides = with_others(table)
-        whole = np.array([len(names) + 1])
-        performance = _change(self.kept, sides[whole])
+        sides = _with_others(table)
+        performance = _change(self.kept, sides[:, [len(names) + 1]])
         groups, references = self._compared()
-        ours, theirs = (_change(self.metric.of, sides[which]) for which in (groups, references))
+        compared = _change(self.metric.of, sides[:, np.concatenate([groups, references])])
         inside = self.spec.reference is ReferenceRule.OVERALL
-        made = disparity_changes(self.metric, ours, theirs, inside=inside)
+        made = disparity_changes(self.metric, compared, inside=inside)
         level = self.spec.confidence
         base = RateChange(rate=self.kept.name, feature=None, group=EVERYONE)
         no_rows = Reason.of(ReasonCode.NO_ROWS)
@@ -254,12 +296,12 @@ class _Chooser:
             )
             for g in groups.tolist()
         ]
-        disparities = tuple(contrast_records(self.metric, made, (ours, theirs), bases, level))
+        disparities = tuple(contrast_records(self.metric, made, compared, bases, level))
         values = [each.new for each in disparities]
         meets = all(v is not None and self.goal.low <= v <= self.goal.high for v in values)
-        cells = with_others(_margin_cells(table.sum(axis=2)))
+        cells = _with_others(_margin_cells(table.sum(axis=-2)))
         limits = [
-            self._contrast(cells[[g]], cells[[r]])[1:]
+            self._contrast(cells[:, [g]], cells[:, [r]])[1:]
             for g, r in zip(groups, references, strict=True)
         ]
         return ThresholdEffect(
@@ -279,15 +321,14 @@ class _Chooser:
         return Reference(ReferenceKind.OVERALL if overall else ReferenceKind.OTHERS)
 
     def _paired(self, cuts: Index) -> Array:
-        """Return the second half by label and both decisions: (groups + 1, 3, 2, 2)."""
-        rows = len(self.second)
-        table = np.zeros((rows, 3, 2, 2))
-        total = self.total[1]
-        for g in range(rows):
-            old, new = self.second[g, :, self.today], self.second[g, :, cuts[g]]
-            both = np.minimum(old, new)  # decisions of one score are nested
-            table[g, :2, 0, 0], table[g, :2, 0, 1] = both, old - both
-            table[g, :2, 1, 0], table[g, :2, 1, 1] = new - both, total[g] - np.maximum(old, new)
+        """Return the second half by label and both decisions: (3, groups + 1, 3, 2, 2)."""
+        half = self.second
+        old = half.accepted[..., self.today]
+        new = np.take_along_axis(half.accepted, cuts[None, :, None, None], axis=-1)[..., 0]
+        both = np.minimum(old, new)  # decisions of one score are nested
+        table = np.zeros((*old.shape[:2], 3, 2, 2))
+        table[:, :, :2, 0, 0], table[:, :, :2, 0, 1] = both, old - both
+        table[:, :, :2, 1, 0], table[:, :, :2, 1, 1] = new - both, half.total - np.maximum(old, new)
         return table
 
     def _reweighing(self) -> dict[str, dict[str, float]]:
@@ -297,7 +338,7 @@ class _Chooser:
         ----------
         Kamiran & Calders (2012), Knowledge and Information Systems 33, 1-33.
         """
-        cells = self.by_label.sum(axis=2)[: len(self.counts.groups)]
+        cells = self.by_label[0].sum(axis=2)[: len(self.counts.groups)]
         expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / cells.sum()
         return {
             name: {
@@ -320,19 +361,25 @@ def _contrast_of(goal: Rule) -> Contrast:
     return metric
 
 
-def _accepted(half: Array, low: Array, cuts: Array) -> Array:
-    """Return the rows at or above each threshold: (groups + 1, labels, cuts)."""
+def _by_label(counts: Array, positive: Mask) -> Array:
+    """Return counts by group, label (positive, negative) and bin; rows without a label are left."""
+    known = counts[:, :-1]
+    return np.stack([known[:, of].sum(axis=1) for of in (positive, ~positive)], axis=1)
+
+
+def _accepted(counts: Array, low: Array, cuts: Array) -> Array:
+    """Return the rows at or above each threshold: bins, the last axis, become thresholds."""
     order = np.searchsorted(low, cuts, side="left")  # bins are in ascending order
     above = np.concatenate(
-        [np.cumsum(half[..., ::-1], axis=-1)[..., ::-1], np.zeros((*half.shape[:-1], 1))], axis=-1
+        [np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1], np.zeros((*counts.shape[:-1], 1))],
+        axis=-1,
     )
     return np.asarray(above[..., order])
 
 
-def _cells(accepted: Array, total: Array) -> Array:
-    """Return TP, FP, FN and TN: (groups + 1, cuts, 4)."""
-    rejected = total[..., None] - accepted
-    return np.stack([accepted[:, 0], accepted[:, 1], rejected[:, 0], rejected[:, 1]], axis=-1)
+def _with_others(counts: Array) -> Array:
+    """Append all rows, and all others of every group, to counts with the measures first."""
+    return np.stack([with_others(each) for each in counts])
 
 
 def _margins(cells: Array) -> Array:
@@ -344,9 +391,9 @@ def _margins(cells: Array) -> Array:
 
 
 def _margin_cells(margin: Array) -> Array:
-    """Return TP, FP, FN and TN from weights by label and decision: (n, 3, 2) to (n, 4)."""
-    known = margin[:, :2]
-    return np.stack([known[:, 0, 0], known[:, 1, 0], known[:, 0, 1], known[:, 1, 1]], axis=-1)
+    """Return TP, FP, FN and TN from weights by label and decision: (..., 3, 2) to (..., 4)."""
+    at = ((0, 0), (1, 0), (0, 1), (1, 1))
+    return np.stack([margin[..., label, decision] for label, decision in at], axis=-1)
 
 
 def _value(statistic: Statistic, cells: Array) -> Array:
@@ -354,8 +401,14 @@ def _value(statistic: Statistic, cells: Array) -> Array:
 
 
 def _interval_of(statistic: Statistic, cells: Array) -> StatisticInterval:
-    side = confusion(_margins(cells), classes=False)
-    return statistic_interval(statistic, Evidence(side, side))
+    return _interval_of_margins(statistic, np.stack([_margins(each) for each in cells]))
+
+
+def _interval_of_margins(statistic: Statistic, margins: Array) -> StatisticInterval:
+    """Return the interval of a statistic of weights, their squares and cases: (3, n, 3, 2)."""
+    weights, squares, cases = (confusion(each, classes=False) for each in margins)
+    weighted = bool((margins[0] != margins[2]).any())
+    return statistic_interval(statistic, Evidence(weights, cases, squares if weighted else None))
 
 
 def _outcome(limits: Sequence[tuple[float, float]], goal: Rule) -> Outcome:
@@ -376,8 +429,7 @@ def _band(metric: Contrast, goal: Rule) -> Callable[[float], float] | None:
     return None
 
 
-def _change(statistic: Statistic, table: Array) -> StatisticChange:
-    paired = PairedTable(table, table, table)
-    sides = [confusion(margin, classes=False) for margin in paired.margins]
-    old, new = (statistic_interval(statistic, Evidence(side, side)) for side in sides)
-    return statistic_change(statistic, paired, old, new)
+def _change(statistic: Statistic, tables: Array) -> StatisticChange:
+    """Return the change of a statistic of weights, their squares and cases: (3, n, 3, 2, 2)."""
+    old, new = (_interval_of_margins(statistic, tables.sum(axis=axis)) for axis in (-1, -2))
+    return statistic_change(statistic, PairedTable(*tables), old, new)

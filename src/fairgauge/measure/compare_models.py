@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fairgauge.catalogue.across import Spread
-from fairgauge.catalogue.averages import AVERAGES, agreement, averaged
+from fairgauge.catalogue.across import Across, Joint, Spread
+from fairgauge.catalogue.averages import AVERAGES, Averaged, agreement, averaged
 from fairgauge.catalogue.catalogue import KAPPA
-from fairgauge.catalogue.comparisons import Combined, Contrast
+from fairgauge.catalogue.comparisons import Combined, ComparisonMetric, Contrast
+from fairgauge.catalogue.conditional import ConditionalDisparity
+from fairgauge.catalogue.distributions import Distance
+from fairgauge.catalogue.inequality import Inequality, InequalityPart
 from fairgauge.catalogue.score_statistics import ScoreStatistic
+from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.comparison.model_comparison import (
     Candidate,
     DisparityChange,
@@ -34,15 +38,24 @@ from fairgauge.errors import Problem, SpecError
 from fairgauge.inference.group_intervals import is_resampled
 from fairgauge.inference.interval import NoInterval
 from fairgauge.inference.paired_changes import disparity_changes, pooled_change
-from fairgauge.inference.paired_draws import drawn_change, drawn_disparity
-from fairgauge.inference.paired_gaps import largest_gap_change
+from fairgauge.inference.paired_draws import (
+    drawn_change,
+    drawn_conditional,
+    drawn_disparity,
+    drawn_feature,
+)
+from fairgauge.inference.paired_extremes import (
+    NORMS,
+    combined_changes,
+    joint_change,
+    norm_changes,
+    spread_change,
+)
 from fairgauge.inference.paired_scores import score_change
 from fairgauge.measure.candidate_verdicts import judged
 from fairgauge.measure.change_records import (
     contrast_records,
-    direction_of,
     disparity_records,
-    enough_rows,
     rate_records,
 )
 from fairgauge.measure.paired_slices import PairedSlice, paired_counts
@@ -58,12 +71,13 @@ from fairgauge.stats.intervals import critical, wilson
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairgauge.catalogue.comparisons import ComparisonMetric
+    from fairgauge.catalogue.cells import Array
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.comparison.model_comparison import Among
     from fairgauge.cube.cube import Cube
     from fairgauge.cube.plan import Axis
-    from fairgauge.inference.paired_changes import StatisticChange
+    from fairgauge.inference.paired_changes import DisparityChanges, StatisticChange
     from fairgauge.inference.paired_scores import ScoredRows
     from fairgauge.measure.slices import Compared, Slice
     from fairgauge.resolve.group_counts import GroupCounts
@@ -143,6 +157,7 @@ class _Measured:
         self.name = axis.column
         self._scores = scores
         self._made: dict[int | None, tuple[_Sliced, ...]] = {}
+        self._changes: dict[tuple[int, Statistic, bytes, bytes], StatisticChange] = {}
         self.cubes = pair(cube, axis)
         asked = _with_disparities(spec)
         in_use = replace(asked, candidate=(), margins=())
@@ -226,15 +241,23 @@ class _Measured:
                     kept = at == 0 if "score" in statistic.needs else np.ones(len(at), dtype=bool)
                     yield from self._rate_changes(sliced, statistic, scope, which[kept], at[kept])
 
-    def _measured_at(self, sliced: _Sliced, statistic: Statistic) -> bool:
-        """Return whether to measure a statistic here: without decisions at one threshold alone."""
+    def _measured_at(self, sliced: _Sliced, of: Statistic | Metric) -> bool:
+        """Return whether to measure something here: without decisions at one threshold alone."""
         first = sliced.of.current.outcome.threshold == self.resolution.outcomes[0].threshold
-        return first or "prediction" in statistic.needs
+        return first or "prediction" in of.needs
 
     def _change(
         self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
     ) -> StatisticChange:
         """Return what becomes of a statistic of some sides, of decisions or of scores."""
+        key = (id(sliced), statistic, which.tobytes(), slots.tobytes())
+        if key not in self._changes:
+            self._changes[key] = self._changed(sliced, statistic, which, slots)
+        return self._changes[key]
+
+    def _changed(
+        self, sliced: _Sliced, statistic: Statistic, which: Index, slots: Index
+    ) -> StatisticChange:
         if is_resampled(statistic):
             return drawn_change(statistic, sliced.of.table(which, slots), self.spec)
         if not isinstance(statistic, ScoreStatistic):
@@ -307,88 +330,152 @@ class _Measured:
                         of = replace(metric, of=statistic)
                         yield from self._disparity_changes(sliced, of, scope)
                         yield from self._pooled_changes(sliced, of, scope)
+        if any(metric.scope == "table" for metric, _ in self._others):
+            for sliced in self._slices(None):
+                yield from self._other_changes(sliced)
 
     def _other_changes(self, sliced: _Sliced) -> Iterator[DisparityChange]:
-        """Yield the metrics that are no contrast: the largest gap, and why the others are not."""
+        """Yield the metrics that are no contrast of one rate."""
         for metric, obstacle in self._others:
-            gap = isinstance(metric, Spread) and metric.by == "largest_gap"
-            if gap and obstacle is None and isinstance(metric, Spread):
-                for statistic, scope in self._of_scope(sliced, [metric.of]):
-                    yield self._gap_change(sliced, metric, statistic, scope)
+            if not self._measured_at(sliced, metric) or not self._of_these_classes(sliced, metric):
                 continue
-            if isinstance(metric, Combined) and obstacle is None:
-                yield from self._drawn_changes(sliced, metric)
-                continue
-            reason = obstacle or Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
-            yield DisparityChange(
-                metric=metric.name,
-                feature=sliced.of.current.counts.feature,
-                group=EVERYONE,
-                reference=None,
-                class_scope=sliced.class_scope,
-                status=Status.NOT_APPLICABLE,
-                reason=reason,
-            )
+            if obstacle is not None:
+                base = replace(self._base(sliced, metric, sliced.class_scope), reason=obstacle)
+                yield replace(base, status=Status.NOT_APPLICABLE)
+            elif isinstance(metric, (Spread, Joint)) and not _is_drawn(metric):
+                yield from self._spread_changes(sliced, metric)
+            elif isinstance(metric, Across) or metric.scope == "table":
+                yield self._feature_change(sliced, metric, sliced.class_scope)
+            elif isinstance(metric, ComparisonMetric):
+                yield from self._side_changes(sliced, metric)
 
-    def _drawn_changes(self, sliced: _Sliced, metric: Combined) -> Iterator[DisparityChange]:
-        """Yield a metric that combines several contrasts, over all rows, by draws."""
+    def _of_these_classes(self, sliced: _Sliced, metric: Metric) -> bool:
+        """Return whether a metric is measured of a class, or of all classes at once, here.
+
+        Indices of all rows are measured of all rows, all others by feature.
+        """
+        if (metric.scope == "table") != (not sliced.of.current.counts.feature):
+            return False
+        if self.resolution.task is not Task.MULTICLASS:
+            return True
+        averaged_too = isinstance(metric, Spread) and not _is_drawn(metric)
+        whole = sliced.class_scope == NO_CLASS
+        return averaged_too or whole == isinstance(metric, Distance)
+
+    def _base(self, sliced: _Sliced, metric: Metric, scope: ClassScope) -> DisparityChange:
+        """Return the record of a metric of a feature, or of all rows, without numbers."""
+        return DisparityChange(
+            metric=metric.name,
+            feature=sliced.of.current.counts.feature or None,
+            group=EVERYONE,
+            reference=None,
+            class_scope=scope,
+            threshold=sliced.of.current.outcome.threshold,
+            by="ratio" if getattr(metric, "by", "") == "smallest_ratio" else "difference",
+        )
+
+    def _spread_changes(self, sliced: _Sliced, metric: Spread | Joint) -> Iterator[DisparityChange]:
+        """Yield what becomes of the extremes over groups: of a class, and of averages."""
+        every = np.arange(len(sliced.of.current.counts.groups))
+        zero = np.zeros_like(every)
+        spreads = (metric,) if isinstance(metric, Spread) else metric.of
+        by_statistic = [list(self._of_scope(sliced, [each.of])) for each in spreads]
+        for scoped in zip(*by_statistic, strict=True):
+            base = self._base(sliced, metric, scoped[0][1])
+            try:
+                changes = [self._change(sliced, statistic, every, zero) for statistic, _ in scoped]
+                found = (
+                    spread_change(metric, changes[0])
+                    if isinstance(metric, Spread)
+                    else joint_change(metric, changes)
+                )
+            except NoInterval as refused:
+                yield replace(base, status=Status.NOT_APPLICABLE, reason=refused.reason)
+                continue
+            if found is None:
+                reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
+                yield replace(base, status=Status.UNDEFINED, reason=reason)
+                continue
+            groups = sliced.of.current.counts.groups
+            base = replace(base, group=groups[found.first])
+            if found.first != found.second:
+                reference = Reference(ReferenceKind.GROUP, groups[found.second])
+                base = replace(base, reference=reference)
+            level = self.spec.confidence
+            yield from disparity_records(metric, found.made, found.values, [base], level)
+
+    def _feature_change(
+        self, sliced: _Sliced, metric: Metric, scope: ClassScope
+    ) -> DisparityChange:
+        """Return a smooth function of the counts of all groups, or of all rows, by draws."""
+        base = self._base(sliced, metric, scope)
+        if not _is_drawn(metric):
+            reason = Reason.of(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            return replace(base, status=Status.NOT_APPLICABLE, reason=reason)
+        assert isinstance(metric, (Across, ComparisonMetric))
+        every = np.arange(len(sliced.of.current.counts.groups))
+        made, values = drawn_feature(
+            metric, sliced.of.table(every, np.zeros_like(every)), self.spec
+        )
+        (record,) = disparity_records(metric, made, values, [base], self.spec.confidence)
+        return record
+
+    def _side_changes(self, sliced: _Sliced, metric: ComparisonMetric) -> Iterator[DisparityChange]:
+        """Yield a metric of two sides that is no contrast of one rate, over all rows."""
         compared = self._compared(sliced, metric, sliced.class_scope, overall=True)
-        if compared.inside:
-            yield from compared.refused(Reason.of(ReasonCode.SHARED_ROWS, of=metric.title))
-            return
-        sides = (compared.groups, compared.references)
-        tables = [sliced.of.table(side, compared.slots) for side in sides]
+        if metric.scope == "pooled":
+            bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
+            compared = replace(compared, bases=bases)
         try:
-            made, values = drawn_disparity(metric, tables[0], tables[1], self.spec)
+            made, values = self._side_change(sliced, metric, compared)
         except NoInterval as refused:
             yield from compared.refused(refused.reason)
             return
         level = self.spec.confidence
         yield from disparity_records(metric, made, values, compared.bases, level)
 
-    def _gap_change(
-        self, sliced: _Sliced, metric: Spread, statistic: Statistic, scope: ClassScope
-    ) -> DisparityChange:
-        """Return what becomes of the largest gap between the groups of a feature."""
-        counts = sliced.of.current.counts
-        base = DisparityChange(
-            metric=metric.name,
-            feature=counts.feature,
-            group=EVERYONE,
-            reference=None,
-            class_scope=scope,
-            threshold=sliced.of.current.outcome.threshold,
+    def _side_change(
+        self, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
+        both = np.concatenate([compared.groups, compared.references])
+        slots = np.tile(compared.slots, 2)
+        if isinstance(metric, Combined):
+            sides = [self._change(sliced, each.of, both, slots) for each in metric.of]
+            return combined_changes(metric, sides, inside=compared.inside)
+        if isinstance(metric, ConditionalDisparity):
+            strata = len(sliced.of.current.counts.strata)
+            table = sliced.of.table(
+                np.repeat(both, strata), np.tile(np.arange(strata) + 1, len(both))
+            )
+            return drawn_conditional(metric, table, strata, self.spec)
+        if isinstance(metric, Distance) and not self._two_decisions and not sliced.of.classes:
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+        if isinstance(metric, Distance) and metric.by in NORMS:
+            if sliced.of.classes:
+                raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+            selected = self._change(sliced, self.spec.catalogue.rate("selection_rate"), both, slots)
+            return norm_changes(selected, NORMS[metric.by], inside=compared.inside)
+        if not _is_drawn(metric):
+            raise NoInterval(ReasonCode.NO_PAIRED_METHOD, of=metric.title)
+        return self._drawn(sliced, metric, compared)
+
+    def _drawn(
+        self, sliced: _Sliced, metric: ComparisonMetric, compared: _Comparisons
+    ) -> tuple[DisparityChanges, tuple[Array, Array]]:
+        """Return a smooth function of the counts of two sides, by draws."""
+        whole = sliced.of.current.sides
+        theirs = compared.references
+        if compared.inside:
+            theirs = compared.groups + whole.others
+        table = sliced.of.table(
+            np.concatenate([compared.groups, theirs]), np.tile(compared.slots, 2)
         )
-        every = np.arange(len(counts.groups))
-        level = self.spec.confidence
-        try:
-            change = self._change(sliced, statistic, every, np.zeros_like(every))
-            found = largest_gap_change(change, level)
-        except NoInterval as refused:
-            return replace(base, status=Status.NOT_APPLICABLE, reason=refused.reason)
-        if found is None:
-            reason = Reason.of(ReasonCode.FEWER_THAN_TWO_GROUPS)
-            return replace(base, status=Status.UNDEFINED, reason=reason)
-        pair = (found.first, found.second)
-        interval = Interval(found.low, found.high, level, (IntervalMethod.TUKEY, *change.methods))
-        status, few = enough_rows(float(change.rows[list(pair)].min()))
-        return replace(
-            base,
-            group=counts.groups[pair[0]],
-            reference=Reference(ReferenceKind.GROUP, counts.groups[pair[1]]),
-            old=found.old,
-            new=found.new,
-            change=found.new - found.old,
-            interval=interval,
-            distance=found.new - found.old,
-            distance_interval=interval,
-            direction=direction_of(found.new - found.old),
-            p_value=found.p_value,
-            n_group=float(change.rows[pair[0]]),
-            n_reference=float(change.rows[pair[1]]),
-            status=status,
-            reason=few,
-        )
+        return drawn_disparity(metric, table, self.spec, inside=compared.inside)
+
+    @property
+    def _two_decisions(self) -> bool:
+        """Return whether decisions have two values, so that their distribution is one rate."""
+        return len(self.resolution.outcomes[0].predictions) == _PAIR
 
     def _not_applicable(
         self, sliced: _Sliced, metric: Contrast, obstacle: Reason
@@ -405,17 +492,19 @@ class _Measured:
     ) -> Iterator[DisparityChange]:
         """Yield a contrast of every group, over all rows and in every stratum."""
         compared = self._compared(sliced, metric, scope)
+        if is_resampled(metric.of):
+            made, values = self._drawn(sliced, metric, compared)
+            level = self.spec.confidence
+            yield from disparity_records(metric, made, values, compared.bases, level)
+            return
+        which = np.concatenate([compared.groups, compared.references])
         try:
-            ours, theirs = (
-                self._change(sliced, metric.of, side, compared.slots)
-                for side in (compared.groups, compared.references)
-            )
-            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+            sides = self._change(sliced, metric.of, which, np.tile(compared.slots, 2))
+            made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
             yield from compared.refused(refused.reason)
             return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), compared.bases, level)
+        yield from contrast_records(metric, made, sides, compared.bases, self.spec.confidence)
 
     def _pooled_changes(
         self, sliced: _Sliced, metric: Contrast, scope: ClassScope
@@ -426,22 +515,22 @@ class _Measured:
             return
         compared = self._compared(sliced, metric, scope, overall=True)
         bases = tuple(replace(base, scope=POOLED) for base in compared.bases)
-        slots = np.tile(np.arange(strata) + 1, len(bases))
+        which = np.repeat(np.concatenate([compared.groups, compared.references]), strata)
+        slots = np.tile(np.arange(strata) + 1, 2 * len(bases))
         try:
-            ours, theirs = (
-                self._change(sliced, metric.of, np.repeat(side, strata), slots)
-                for side in (compared.groups, compared.references)
+            by_stratum = self._change(sliced, metric.of, which, slots)
+            value, rows = (
+                of.reshape(2, len(bases), strata)
+                for of in (by_stratum.difference.value, by_stratum.rows)
             )
-            known = np.isfinite(ours.difference.value) & np.isfinite(theirs.difference.value)
-            weights = np.where(known, quotient(ours.rows * theirs.rows, ours.rows + theirs.rows), 0)
-            weights = weights.reshape(len(bases), strata)
-            ours, theirs = (pooled_change(each, weights) for each in (ours, theirs))
-            made = disparity_changes(metric, ours, theirs, inside=compared.inside)
+            known = np.isfinite(value).all(axis=0)
+            weights = np.where(known, quotient(rows[0] * rows[1], rows[0] + rows[1]), 0.0)
+            sides = pooled_change(by_stratum, np.tile(weights, (2, 1)))
+            made = disparity_changes(metric, sides, inside=compared.inside)
         except NoInterval as refused:
             yield from replace(compared, bases=bases).refused(refused.reason)
             return
-        level = self.spec.confidence
-        yield from contrast_records(metric, made, (ours, theirs), bases, level)
+        yield from contrast_records(metric, made, sides, bases, self.spec.confidence)
 
     def _compared(
         self,
@@ -550,6 +639,14 @@ class _Measured:
             return None
         low, high = wilson(x, n, critical(self.spec.confidence))
         return Interval(float(low), float(high), self.spec.confidence, (IntervalMethod.WILSON,))
+
+
+def _is_drawn(metric: Metric) -> bool:
+    """Return whether a metric is a smooth function of the counts of decisions."""
+    if isinstance(metric, Spread):
+        return metric.by == "variance" and not isinstance(metric.of, (ScoreStatistic, Averaged))
+    smooth = (Inequality, InequalityPart, StandardisedDifference, Distance)
+    return isinstance(metric, smooth) and not metric.needs & {"score"}
 
 
 def _with_disparities(spec: Spec) -> Spec:

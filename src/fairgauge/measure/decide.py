@@ -1,4 +1,4 @@
-"""Deciding: holds the estimates against the rules, one verdict for each rule and group.
+"""Deciding: compares the estimates with the rules, one verdict for each rule and group.
 
 A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
@@ -362,8 +362,8 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         if high < rule.low:
             return outcome, Reason.of(ReasonCode.BELOW, limit=rule.low)
         return outcome, Reason.of(ReasonCode.ABOVE, limit=rule.high)
-    crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
-    return outcome, Reason.of(ReasonCode.CROSSES, limit=crossed)
+    first, *second = [b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high]
+    return outcome, Reason.of(ReasonCode.CROSSES, limit=first, second=second[0] if second else None)
 
 
 def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
@@ -373,6 +373,7 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],
+        second=reason.get("second"),
         needed=needed.rows if needed else None,
         fewest=needed.fewest if needed else None,
         most=needed.most if needed else None,

@@ -50,6 +50,7 @@ class PairedSlice:
     ----------
     current, candidate : the counts as each model decides; what is compared with what is that of the
         model in use.
+    classes : whether its outcomes are classes, not a positive and a negative.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class PairedSlice:
         self.candidate = Slice(counts.candidate, outcome, spec, per_class)
         self._joint = counts.joint
         self._masks = tuple(per_class) or (outcome,)
-        self._classes = bool(per_class)
+        self.classes = bool(per_class)
         measures = self._joint.counts
         cases = self._states(measures["n"])
         weighted = "w" in measures
@@ -98,7 +99,7 @@ class PairedSlice:
             self._weights[which, slots],
             self._squares[which, slots],
             self._cases[which, slots],
-            self._classes,
+            self.classes,
             clusters,
             count,
         )
@@ -114,7 +115,7 @@ class PairedSlice:
 
     @property
     def _outcomes(self) -> int:
-        return len(self._masks) if self._classes else 2
+        return len(self._masks) if self.classes else 2
 
     @cached_property
     def _label_codes(self) -> Index:
@@ -131,7 +132,7 @@ class PairedSlice:
 
     def _codes(self, masks: Sequence[NDArray[np.bool_]]) -> Index:
         """Return the outcome of every level: 0 positive and 1 negative, or the class."""
-        if self._classes:
+        if self.classes:
             return np.asarray(np.argmax(np.stack(masks), axis=0), dtype=np.int64)
         return np.asarray(np.where(masks[0], 0, 1), dtype=np.int64)
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.rules import Rule
 
 ARROW = "→"
-_LONGEST = 300
+_LONGEST = 500
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
 _MOST_ROWS = 200

@@ -15,6 +15,8 @@ _M = IntervalMethod
 RATES_OF_GROUPS, PAIRS_OF_GROUPS = "rates of groups", "pairs of groups"
 """What an interval is of, where it is of no metric."""
 
+_SPELT = {"mover": "MOVER", "scas": "SCAS", "auc": "AUC", "bca": "BCa", "delong": "DeLong"}
+
 # fmt: off
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 DESCRIPTIONS: dict[IntervalMethod, str] = {
@@ -46,6 +48,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.NONCENTRAL_CHI_SQUARE: "Interval from inverting the noncentral chi-square test: its lower end is above 0 only where equality is rejected.",
     _M.DIRICHLET_POSTERIOR: "Dirichlet posterior of the cell counts with half an observation of prior per cell. Fits any function of the counts.",
     _M.MULTINOMIAL_BOOTSTRAP: "Multinomial bootstrap of the cell counts, which is the bootstrap of the rows (method=bootstrap). It covers less than its level in small groups.",
+    _M.CLUSTER_BOOTSTRAP: "Bayesian bootstrap of the clusters: every cluster has a random weight.",
     _M.PERCENTILE: "Percentiles of the draws.",
     _M.NORMAL_APPROXIMATION: "Normal approximation with the standard deviation of the draws (method=bootstrap-normal).",
     _M.BCA: "Bias-corrected and accelerated percentiles of the draws (method=bootstrap-bca).",
@@ -66,6 +69,7 @@ DESCRIPTIONS: dict[IntervalMethod, str] = {
     _M.REFERENCE_FIXED: "The rows of the reference are taken as fixed: the rows of the group are compared with them.",
     _M.RANKS_FIXED: "The ranks are taken as fixed: the interval is of which group holds them.",
     _M.TUKEY: "Tukey's critical value, so that the intervals of all pairs hold simultaneously.",
+    _M.LARGEST_OF_SEVERAL: "The change of the largest of several numbers, over all that may be the largest.",
     _M.SIMULTANEOUS_BINS: "Simultaneous over bins (Bonferroni), because the largest error is chosen from all bins.",
     _M.SIMULTANEOUS_CLASSES: "Simultaneous over classes (Bonferroni), because the worst class is chosen from all classes.",
     _M.SIMULTANEOUS_PARTS: "Simultaneous over the parts of the metric (Bonferroni).",
@@ -85,6 +89,16 @@ class MethodInUse:
     used_for: tuple[str, ...]
 
 
+def method_name(method: IntervalMethod) -> str:
+    """Return a method as it is called in a table.
+
+    >>> method_name(IntervalMethod.NEWCOMBE), method_name(IntervalMethod.AUC_SCORE)
+    ('Newcombe', 'AUC score')
+    """
+    first, *others = str(method).split("_")
+    return " ".join([_SPELT.get(first, first.capitalize()), *others])
+
+
 def described_methods(report: Report) -> list[MethodInUse]:
     """Return the methods that made the confidence intervals of a report, each once."""
     used: dict[IntervalMethod, dict[str, None]] = {}
@@ -94,8 +108,8 @@ def described_methods(report: Report) -> list[MethodInUse]:
             used.setdefault(method, {})[of] = None
 
     for each in report.estimates:
-        if each.interval:
-            note(each.interval.methods, metric_words(each.metric))
+        for interval in filter(None, (each.interval, each.simultaneous)):
+            note(interval.methods, metric_words(each.metric))
     for group in report.groups:
         for rate in group.rates.values():
             if rate.interval:
@@ -103,7 +117,7 @@ def described_methods(report: Report) -> list[MethodInUse]:
     for pair in report.pairs:
         note(pair.difference_interval.methods, PAIRS_OF_GROUPS)
     return [
-        MethodInUse(str(method).replace("_", " "), DESCRIPTIONS[method], tuple(of))
+        MethodInUse(method_name(method), DESCRIPTIONS[method], tuple(of))
         for method, of in used.items()
         if method in DESCRIPTIONS
     ]

@@ -44,7 +44,7 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,7 +243,9 @@ def _disparity_sentences(each: Candidate) -> Iterator[str]:
 def _subject(one: DisparityChange) -> str:
     of = _scope_words(one.scope, one.class_scope, one.threshold)
     reference = "" if one.reference is None else f" vs {called(reference_name(one.reference))}"
-    who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
+    who = f"overall{of}"
+    if one.feature is not None:
+        who = f"{called(one.group)}{reference} ({called(one.feature)}){of}"
     return f"{capitalised(metric_words(one.metric))}, {who}"
 
 
@@ -296,20 +298,27 @@ def _disparity_table(each: Candidate) -> list[Block]:
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
         of = _scope_words(one.scope, one.class_scope, one.threshold)
-        by_row.setdefault(f"{called(one.group)} ({called(one.feature)}){of}", {})[one.metric] = one
+        by_row.setdefault(f"{_who(one)}{of}", {})[one.metric] = one
     columns = (Column("disparity", numeric=False), *(Column(_heading(m)) for m in metrics))
     rows = [
         (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
         for name, changes in by_row.items()
     ]
     points = any(unit(metric) is Unit.POINTS for metric in metrics)
-    notes = "* statistically significantly closer or further (adjusted)   ? insufficient data"
+    sparse = [one.reason for one in found if one.status is Status.TOO_FEW]
+    few = f"   ? {insufficiency(sparse)}" if sparse else ""
+    notes = f"* statistically significantly closer or further (adjusted){few}"
     pp = "Differences in percentage points   " if points else ""
     return [
         Table("Disparities", columns, tuple(rows[:_MOST_ROWS]), notes=(f"{pp}{notes}",)),
         *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
           if len(rows) > _MOST_ROWS else []),
     ]  # fmt: skip
+
+
+def _who(one: DisparityChange | RateChange | Reclassified) -> str:
+    """Return a group with its feature; "overall" of all rows."""
+    return "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
 
 
 def _heading(metric: str) -> str:
@@ -342,8 +351,7 @@ def _reclassified_table(each: Candidate) -> list[Block]:
     groups: dict[str, dict[str, Reclassified]] = {}
     for one in found:
         at = "" if one.threshold is None else f", threshold {one.threshold:g}"
-        who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
-        groups.setdefault(f"{who}{at}", {})[one.among] = one
+        groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
     words = {"all": "", "positive": "of observed positives: "}
     columns = [Column("who changes", numeric=False), Column("n")]
@@ -403,7 +411,7 @@ def _change_row(one: DisparityChange) -> ChartRow:
     change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
     ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
     return ChartRow(
-        f"{called(one.group)} ({called(one.feature)}){of}",
+        f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{change}{'' if by_ratio else _unit_name(kind)}",
         below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),
@@ -413,13 +421,12 @@ def _change_row(one: DisparityChange) -> ChartRow:
 def _rate_row(one: RateChange) -> ChartRow:
     low, high = one.interval or (None, None)
     of = _scope_words(one.scope, one.class_scope, one.threshold)
-    who = "overall" if one.feature is None else f"{called(one.group)} ({called(one.feature)})"
     kind = _rate_unit(one.rate)
     old, new = (_rate(one.rate, value) for value in (one.old, one.new))
     ends = _interval(one.interval, kind, sign=True).strip(", ")
     p_value = numbers.probability(one.p_value)
     return ChartRow(
-        f"{who}{of}",
+        f"{_who(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{shown(one.change, kind, sign=True)}{_unit_name(kind)}",
         below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", p_value, _few(one)])),
@@ -433,7 +440,7 @@ def _rate(rate: str, value: float | None) -> str:
 
 def _few(one: DisparityChange | RateChange) -> str:
     few = one.status is Status.TOO_FEW and one.reason is not None
-    return f"insufficient data: {describe_reason(one.reason)}" if few and one.reason else ""
+    return why_insufficient(one.reason) if few else ""
 
 
 def _scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:

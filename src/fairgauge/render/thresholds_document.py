@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairgauge.comparison.threshold_choice import (
+        FeatureThresholds,
         OperatingPoint,
         ThresholdChoice,
         ThresholdEffect,
@@ -69,41 +70,70 @@ METHOD = (
 def thresholds_document(choice: ThresholdChoice) -> DocumentTree:
     """Build the document of a choice of thresholds."""
     kept, margin = rate_words(choice.kept), _points(choice.kept, choice.margin)
+    names = numbers.listing([called(each.feature) for each in choice.features])
     lead = (
-        f"Goal: {choice.goal} for every group of {called(choice.feature)}, with {kept} worse by at "
-        f"most {margin}. The threshold of {called(choice.score)} is {choice.today:g} today."
+        f"Goal: {choice.goal} for every group of {names}, with {kept} worse by at most {margin}. "
+        f"The threshold of {called(choice.score)} is {choice.today:g} today."
     )
+    if len(choice.features) > 1:
+        lead += " Thresholds are chosen for each feature by itself."
     sections = [
-        Section("common", "One threshold for all", tuple(_common(choice)), short="Common"),
-        Section("by-group", "A threshold for each group", tuple(_by_group(choice)), short="Groups"),
-        Section("frontier", "Every threshold", tuple(_frontier(choice)), short="Frontier"),
-        Section("all", "Chart", tuple(_chart(choice)), short="Chart"),
-        Section("reweighing", "Weights for retraining", tuple(_reweighing(choice)), folded=True),
-        Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)),
+        section
+        for i, each in enumerate(choice.features)
+        for section in _of_feature(choice, each, i)
     ]
-    verdict, tone = "NO COMMON THRESHOLD MEETS THE GOAL", Tone.BAD
-    if choice.common is not None:
-        word, tone, _ = _OUTCOMES[choice.common.outcome]
-        verdict = f"{word} AT {_cut(choice.common):g}"
+    sections.append(Section("notes", "Notes", (Paragraph(METHOD, Tone.SOFT),)))
+    verdicts = [_verdict(each) for each in choice.features]
+    worst = max((tone for _, tone in verdicts), key=(Tone.GOOD, Tone.UNSURE, Tone.BAD).index)
+    several = len(verdicts) > 1
+    verdict = "; ".join(
+        f"{called(each.feature)}: {text}" if several else text
+        for each, (text, _) in zip(choice.features, verdicts, strict=True)
+    )
     return DocumentTree(
         title=f"Thresholds of {called(choice.score)}",
         beside=f"{numbers.count(choice.rows)} rows",
         lead=(lead,),
         cover=(),
         verdict=verdict,
-        tone=tone,
+        tone=worst,
         sections=tuple(section for section in sections if section.blocks),
         created=choice.created,
         version=choice.version,
     )
 
 
+def _verdict(of: FeatureThresholds) -> tuple[str, Tone]:
+    if of.common is None:
+        return "NO COMMON THRESHOLD MEETS THE GOAL", Tone.BAD
+    word, tone, _ = _OUTCOMES[of.common.outcome]
+    return f"{word} AT {_cut(of.common):g}", tone
+
+
+def _of_feature(choice: ThresholdChoice, of: FeatureThresholds, place: int) -> Iterator[Section]:
+    """Yield the sections of one feature; their names state it where there are several."""
+    several = len(choice.features) > 1
+    of_words = f", {called(of.feature)}" if several else ""
+    at = f"-{place}" if several else ""
+    for name, title, blocks, short in (
+        ("common", "One threshold for all", _common(choice, of), "Common"),
+        ("by-group", "A threshold for each group", _by_group(choice, of), "Groups"),
+        ("frontier", "Every threshold", _frontier(choice, of), "Frontier"),
+        ("all", "Chart", _chart(choice, of), "Chart"),
+    ):
+        yield Section(
+            f"{name}{at}", f"{title}{of_words}", tuple(blocks), short=f"{short}{of_words}"
+        )
+    title = f"Weights for retraining{of_words}"
+    yield Section(f"reweighing{at}", title, tuple(_reweighing(of)), folded=True)
+
+
 def _cut(effect: ThresholdEffect) -> float:
     return next(iter(effect.thresholds.values()))
 
 
-def _common(choice: ThresholdChoice) -> Iterator[Block]:
-    effect = choice.common
+def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    effect = of.common
     if effect is None:
         margin = _points(choice.kept, choice.margin)
         yield Paragraph(
@@ -118,8 +148,8 @@ def _common(choice: ThresholdChoice) -> Iterator[Block]:
     yield from _effect(choice, effect)
 
 
-def _by_group(choice: ThresholdChoice) -> Iterator[Block]:
-    effect = choice.by_group
+def _by_group(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
+    effect = of.by_group
     if effect is None:
         return
     yield Paragraph(WARNING, Tone.BAD)
@@ -144,11 +174,11 @@ def _effect(choice: ThresholdChoice, effect: ThresholdEffect) -> Iterator[Block]
     yield Items(tuple(sentences))
 
 
-def _frontier(choice: ThresholdChoice) -> Iterator[Block]:
+def _frontier(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     """Yield a table of some thresholds."""
     metric = parse_rule(choice.goal).metric
-    points = _some(choice)
-    marked = _marked(choice)
+    points = _some(choice, of)
+    marked = _marked(choice, of)
     rows = []
     for each in points:
         name = f"{each.threshold:g} {marked.get(each.threshold, '')}".strip()
@@ -171,10 +201,10 @@ def _frontier(choice: ThresholdChoice) -> Iterator[Block]:
     yield Table("Every threshold", columns, tuple(rows))
 
 
-def _chart(choice: ThresholdChoice) -> Iterator[Block]:
+def _chart(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
     """Yield the disparity at each threshold, on the axis of the goal."""
     goal = parse_rule(choice.goal)
-    metric, marked = goal.metric, _marked(choice)
+    metric, marked = goal.metric, _marked(choice, of)
     kind = unit(metric)
     rows = tuple(
         ChartRow(
@@ -183,31 +213,31 @@ def _chart(choice: ThresholdChoice) -> Iterator[Block]:
             _disparity(metric, each),
             emphasis=each.threshold in marked,
         )
-        for each in _some(choice)
+        for each in _some(choice, of)
     )
     title = capitalised(f"{metric_words(metric)} by threshold")
     yield Chart(title, rows, kind, neutral(metric), allowed=(goal.low, goal.high))
 
 
-def _marked(choice: ThresholdChoice) -> dict[float, str]:
+def _marked(choice: ThresholdChoice, of: FeatureThresholds) -> dict[float, str]:
     marked = {choice.today: "today"}
-    if choice.common is not None:
-        marked.setdefault(_cut(choice.common), "chosen")
+    if of.common is not None:
+        marked.setdefault(_cut(of.common), "chosen")
     return marked
 
 
-def _some(choice: ThresholdChoice) -> list[OperatingPoint]:
+def _some(choice: ThresholdChoice, of: FeatureThresholds) -> list[OperatingPoint]:
     """Return a part of the frontier, evenly spaced, with today's threshold and the chosen one."""
-    points = choice.frontier
+    points = of.frontier
     step = max(1, len(points) // _MOST_POINTS)
     wanted = set(range(0, len(points), step))
-    cuts = [choice.today, *([] if choice.common is None else [_cut(choice.common)])]
+    cuts = [choice.today, *([] if of.common is None else [_cut(of.common)])]
     for cut in cuts:
         wanted.add(min(range(len(points)), key=lambda i: abs(points[i].threshold - cut)))
     return [points[i] for i in sorted(wanted)]
 
 
-def _reweighing(choice: ThresholdChoice) -> Iterator[Block]:
+def _reweighing(of: FeatureThresholds) -> Iterator[Block]:
     """Yield the weights at which label and group are independent."""
     yield Paragraph(
         "Weights of Kamiran and Calders (2012): with them, label and group are independent in the "
@@ -215,7 +245,7 @@ def _reweighing(choice: ThresholdChoice) -> Iterator[Block]:
     )
     rows = tuple(
         (Cell(called(group), name=True), *(Cell(f"{by_label[label]:.4f}") for label in by_label))
-        for group, by_label in choice.reweighing.items()
+        for group, by_label in of.reweighing.items()
     )
     heads = (Column("group", numeric=False), Column("positive label"), Column("negative label"))
     yield Table("Weights", heads, rows)

@@ -146,5 +146,9 @@ def _instead(
     if same and len(subject) == _SUBJECT:
         groups = list(dict.fromkeys(str(each.group) for each in same))
         return f"{nearest(str(subject[-1]), groups)} Its groups: {listing(groups, 5)}"
+    metrics = list(dict.fromkeys(each.metric for each in report.estimates))
+    if subject[0] not in metrics:
+        more = f" Its metrics: {listing(metrics, _MOST_NAMED)}" if metrics else ""
+        return f" The report does not have the metric (metrics={[subject[0]]}).{more}"
     known = [", ".join(map(str, _subject(each))) for each in report.estimates]
     return nearest(", ".join(map(str, subject)), known)

@@ -358,7 +358,7 @@ _RATE_CHANGE = _object(
 _DISPARITY_CHANGE = _object(
     {
         "metric": _STRING,
-        "feature": _STRING,
+        "feature": _null(_STRING),
         "group": _STRING,
         "reference": _null(_STRING),
         "reference_kind": _REFERENCE_KIND,
@@ -463,23 +463,29 @@ def thresholds_schema() -> Schema:
             "outcome": _words(Outcome),
         }
     )
+    of_feature = _object(
+        {
+            "feature": _STRING,
+            "columns": _list(_STRING),
+            "frontier": _list(point),
+            "common": _null(effect),
+            "by_group": _null(effect),
+            "reweighing": _map(_map(_FINITE)),
+        }
+    )
     properties: Schema = {
         "schema": {"const": "fairgauge.thresholds/1"},
         "tool": _TOOL,
         "created": _STRING,
         "data": _object({"source": _STRING, "rows": _WHOLE}),
         "score": _STRING,
-        "feature": _STRING,
         "today": _FINITE,
         "goal": _STRING,
         "kept": _STRING,
         "margin": _FINITE,
         "confidence": _SHARE,
         "seed": _WHOLE,
-        "frontier": _list(point),
-        "common": _null(effect),
-        "by_group": _null(effect),
-        "reweighing": _map(_map(_FINITE)),
+        "features": _list(of_feature),
     }
     return _named("Thresholds of a score", properties)
 
@@ -508,11 +514,19 @@ def monitor_schema() -> Schema:
          "high": _NUMBER, **sizes}
     )  # fmt: skip
     point = _object(
-        {"period": _STRING, **value, **rates, "evidence": _null(_FINITE), "sparse": _BOOLEAN}
+        {
+            "period": _STRING,
+            **value,
+            **rates,
+            "evidence": _null(_FINITE),
+            "sparse": _BOOLEAN,
+            **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+        }
     )
     comparison = _object(
         {
             **dict.fromkeys(("rule", "metric", "feature", "group", "reference"), _STRING),
+            "class": _null(_STRING),
             "detector": _words(Detector),
             "alpha": _FINITE,
             "threshold": _null(_FINITE),

@@ -220,14 +220,17 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); use the same values in both; a score goes to score"
+            f"{_some(labels)}); use the same values in both, or give a score as score (--score COL)"
         )
         raise SpecError(Problem("prediction", message))
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     column = spec.label or spec.prediction
-    message = f"name the value of {quote(column)} that is positive; it holds {_some(present[0])}"
+    message = (
+        f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
+        f"{_some(present[0])}"
+    )
     if len(present[0]) <= _TWO:
         return message
     return (

@@ -309,7 +309,11 @@ def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str,
         try:
             margins[name.strip()] = float(margin)
         except ValueError:
-            problems.append(Problem(path, f"cannot read {quote(text)}; write RATE=MARGIN"))
+            problems.append(
+                Problem(
+                    path, f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
+                )
+            )
     return margins
 
 

@@ -133,13 +133,12 @@ def _read_metrics(
     value: object, path: str, problems: Problems
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
-    from fairgauge.catalogue.lookup import Catalogue  # not for --help
-    from fairgauge.catalogue.own import meant, own_of
+    from fairgauge.catalogue.lookup import Catalogue, metric_or_name, own_of  # not for --help
 
     asked: dict[int, str | Statistic | Metric] = {}
     for i, item in enumerate(items(value)):
         try:
-            asked[i] = meant(item)
+            asked[i] = metric_or_name(item)
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
     catalogue = Catalogue(own_of(asked.values()))
@@ -240,7 +239,7 @@ def _read_population(value: object, path: str, problems: Problems) -> Population
         numbers = [float(n) for n in shares.values() if is_finite(n)]
         fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
         if not fit or not 0 < sum(numbers) < math.inf:
-            message = f"shares must be numbers from 0 up, not {shown(dict(shares))}"
+            message = f"shares must be numbers, 0 or greater, not {shown(dict(shares))}"
             problems.append(Problem(f"{path}.{column}", message))
             continue
         total = sum(numbers)
@@ -267,7 +266,7 @@ def _read_margins(value: object, path: str, problems: Problems) -> Margins:
         if is_finite(margin) and float(margin) >= 0:
             margins.append((str(name), float(margin)))
         else:
-            message = f"must be a number from 0 up, not {shown(margin)}"
+            message = f"must be a number, 0 or greater, not {shown(margin)}"
             problems.append(Problem(f"{path}.{name}", message))
     return tuple(margins)
 

@@ -142,14 +142,14 @@ class Spec:
         None, COLUMN, "Column of the model's decision",
         counted=True)
     score: Column = option(
-        None, COLUMN, "Column of the number behind the decision, a probability unless score_range is given",
+        None, COLUMN, "Column of the model's score, a probability unless score_range is given",
         counted=True)
     candidate: tuple[str, ...] = option(
         (), COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows",
         syntax="Repeatable.",
         counted=True)
     margins: Margins = option(
-        (), MARGINS, "By how much a candidate may be worse in a rate and still be as good",
+        (), MARGINS, "Non-inferiority margin of a candidate in a rate",
         flag="--margin", syntax="In the unit of the rate: accuracy=0.01. Repeatable.")
     score_of: Value = option(
         None, VALUE, "Label value whose probability the score gives, if not the positive one",
@@ -177,7 +177,7 @@ class Spec:
         None, COLUMN, "Column that comparisons are stratified by",
         counted=True, effect="the comparisons are stratified differently")
     count: Column = option(
-        None, COLUMN, "Column of whole numbers of cases that a row stands for",
+        None, COLUMN, "Column of the number of cases that a row stands for",
         counted=True, effect="the rows stand for different numbers of cases")
     weight: Column = option(
         None, COLUMN, "Column of sampling weights",
@@ -278,7 +278,7 @@ class Spec:
         LookupError
             Two different metrics of the user's own have one name.
         """
-        from fairgauge.catalogue.own import catalogue_of  # not for --help
+        from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
         ruled = (limit.own for _, limit in self.limits if limit.own is not None)
         return catalogue_of((*self.metrics, *ruled))

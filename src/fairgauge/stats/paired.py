@@ -55,9 +55,10 @@ def paired_difference(better: ArrayLike, worse: ArrayLike, n: ArrayLike, z: Arra
     (-0.517, -0.026)
     """
     better, worse, n, z = floats(better, worse, n, z)
-    low = _furthest(better, worse, n, z)
-    high = -_furthest(worse, better, n, z)
-    return np.where(n > 0, low, -1.0), np.where(n > 0, high, 1.0)
+    # the upper limit is the lower one of the exchanged classifications; both are solved at once
+    gained, lost = np.stack([better, worse]), np.stack([worse, better])
+    low, other = _furthest(gained, lost, *floats(n, z, gained)[:2])
+    return np.where(n > 0, low, -1.0), np.where(n > 0, -other, 1.0)
 
 
 @quiet

@@ -15,7 +15,16 @@ def scored(n=6_000, gap=0.5, seed=0):
     repaid = (rng.random(n) < 0.5).astype(int)
     signal = 1.5 * (repaid - 0.5) + rng.normal(size=n) - gap * (sex == "F") - 0.5
     score = (1 / (1 + np.exp(-signal))).round(3)
-    return pl.DataFrame({"sex": sex, "repaid": repaid, "score": score})
+    return pl.DataFrame(
+        {
+            "sex": sex,
+            "region": rng.choice(["north", "south", "west"], n),
+            "person": rng.integers(0, n, n),
+            "weight": rng.uniform(0.5, 2.0, n),
+            "repaid": repaid,
+            "score": score,
+        }
+    )
 
 
 PEOPLE = scored()
@@ -28,8 +37,8 @@ def chosen(data=PEOPLE, goal="selection_rate.ratio >= 0.8", keep="accuracy withi
 
 def test_the_choice_is_the_closest_that_meets_the_goal():
     found = chosen()
-    (cut,) = set(found.common.thresholds.values())
-    meeting = [p.threshold for p in found.frontier if p.meets]
+    (cut,) = set(found["sex"].common.thresholds.values())
+    meeting = [p.threshold for p in found["sex"].frontier if p.meets]
     assert cut in meeting
     assert cut < found.today
     assert not [t for t in meeting if cut < t < found.today]
@@ -37,10 +46,10 @@ def test_the_choice_is_the_closest_that_meets_the_goal():
 
 def test_what_is_shown_is_of_the_other_half():
     found = chosen()
-    assert found.common.performance.n == PEOPLE.height / 2
-    today = next(p for p in found.frontier if p.threshold == found.today)
-    assert today.performance == pytest.approx(found.common.performance.old)
-    (female,) = [d for d in found.common.disparities if d.group == "F"]
+    assert found["sex"].common.performance.n == PEOPLE.height / 2
+    today = next(p for p in found["sex"].frontier if p.threshold == found.today)
+    assert today.performance == pytest.approx(found["sex"].common.performance.old)
+    (female,) = [d for d in found["sex"].common.disparities if d.group == "F"]
     assert female.old < 0.7 < female.new
 
 
@@ -48,14 +57,17 @@ def test_a_common_threshold_decides_as_the_frontier_shows():
     found = chosen()
     decided = np.array(found.apply(PEOPLE))
     accuracy = np.mean(decided == PEOPLE["repaid"].to_numpy().astype(bool))
-    low, high = found.common.performance.new - 0.03, found.common.performance.new + 0.03
+    low, high = (
+        found["sex"].common.performance.new - 0.03,
+        found["sex"].common.performance.new + 0.03,
+    )
     assert low < accuracy < high
 
 
 def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
     found = chosen()
-    assert found.by_group.meets
-    assert found.by_group.performance.new >= found.common.performance.new - 0.02
+    assert found["sex"].by_group.meets
+    assert found["sex"].by_group.performance.new >= found["sex"].common.performance.new - 0.02
     decided = np.array(found.apply(PEOPLE, by_group=True))
     woman = PEOPLE["sex"].to_numpy() == "F"
     assert decided[woman].mean() / decided[~woman].mean() > 0.75
@@ -64,14 +76,14 @@ def test_thresholds_by_group_meet_the_goal_and_are_at_least_as_accurate():
 
 def test_where_today_meets_the_goal_nothing_changes():
     found = chosen(scored(gap=0.0))
-    assert set(found.common.thresholds.values()) == {0.5}
-    assert found.common.performance.change == 0
-    assert found.common.outcome is Outcome.PASS
+    assert set(found["sex"].common.thresholds.values()) == {0.5}
+    assert found["sex"].common.performance.change == 0
+    assert found["sex"].common.outcome is Outcome.PASS
 
 
 def test_a_goal_that_no_common_threshold_meets_says_so():
     found = chosen(scored(gap=3.0), goal="selection_rate.ratio >= 0.99", keep="accuracy within 0")
-    assert found.common is None
+    assert found["sex"].common is None
     assert "No common threshold meets" in str(found)
     with pytest.raises(fg.DataError, match="nothing to apply"):
         found.apply(PEOPLE)
@@ -84,15 +96,15 @@ def test_reweighing_makes_label_and_group_independent():
         label = PEOPLE.filter(pl.col("repaid") == repaid).height
         expected = group * label / PEOPLE.height / part.height  # Kamiran and Calders 2012
         name = "positive" if repaid else "negative"
-        assert found.reweighing[sex][name] == pytest.approx(expected)
+        assert found["sex"].reweighing[sex][name] == pytest.approx(expected)
 
 
 def test_counts_choose_as_rows_do():
-    assert chosen(fg.count(PEOPLE, **QUESTION)).common == chosen().common
+    assert chosen(fg.count(PEOPLE, **QUESTION)).features == chosen().features
 
 
 def test_the_seed_halves_and_json_can_be_read_again():
-    assert chosen(seed=1).frontier != chosen(seed=2).frontier
+    assert chosen(seed=1).features != chosen(seed=2).features
     found = chosen()
     assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
     assert "Every threshold" in found._repr_html_()
@@ -115,7 +127,8 @@ def test_halves_add_up():
         ({"keep": "accuracy by 0.1"}, "write 'RATE within MARGIN'"),
         ({"keep": "base_rate within 0.1"}, "no rate of decisions"),
         ({"threshold": [0.3, 0.5]}, "the one threshold in use"),
-        ({"sensitive": ["sex", "repaid"]}, "one feature"),
+        ({"strata": "region"}, "do not hold it"),
+        ({"cluster": "person"}, "do not hold it"),
     ],
 )
 def test_wrong_questions_say_what_is_wrong(options, message):
@@ -127,3 +140,40 @@ def test_a_group_without_a_threshold_is_an_error():
     other = PEOPLE.with_columns(sex=pl.lit("X"))
     with pytest.raises(fg.DataError, match="'X' has no threshold"):
         chosen().apply(other, by_group=True)
+
+
+def test_several_features_are_chosen_for_one_at_a_time():
+    asked = {"sensitive": ["sex", "region"], "intersections": [("sex", "region")]}
+    found = chosen(**asked)
+    assert [each.feature for each in found.features] == ["sex", "region", "sex*region"]
+    assert found["sex"] == chosen()["sex"]
+    assert len(found["region"].common.disparities) == 3
+    assert set(found["region"].reweighing) == {"north", "south", "west"}
+    assert fg.ThresholdChoice.from_dict(found.to_dict()) == found
+    assert "One threshold for all, region" in str(found)
+    with pytest.raises(fg.DataError, match="name the feature"):
+        found.apply(PEOPLE)
+    decided = found.apply(PEOPLE, feature="sex*region", by_group=True)
+    cuts = found["sex*region"].by_group.thresholds
+    for group, score, decision in zip(
+        PEOPLE.select(pl.concat_str("sex", "region", separator=" & ")).to_series(),
+        PEOPLE["score"], decided, strict=True,
+    ):  # fmt: skip
+        assert decision == (score >= cuts[group])
+
+
+def test_weights_count_as_repeated_rows_do_in_rates_and_widen_intervals():
+    plain = chosen()["sex"]
+    for unit in (1.0, 40.0):
+        same = chosen(PEOPLE.with_columns(weight=pl.lit(unit)), weight="weight")["sex"]
+        for one, other in zip(plain.frontier, same.frontier, strict=True):
+            assert other.performance == pytest.approx(one.performance)
+            assert tuple(other.performance_interval) == pytest.approx(
+                tuple(one.performance_interval)
+            )
+    weighted = chosen(weight="weight")["sex"]
+    rate = weighted.common.performance
+    assert rate.n < PEOPLE.height / 2 * 0.95  # the effective sample size
+    decided = PEOPLE["score"].to_numpy() >= 0.5
+    right = decided == PEOPLE["repaid"].to_numpy()
+    assert rate.old == pytest.approx(np.average(right, weights=PEOPLE["weight"]), abs=0.02)

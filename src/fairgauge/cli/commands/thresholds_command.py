@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
 
-_EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
-_NONE_FOUND = 1
+_EXIT_CODES = ((None, 1), (Outcome.FAIL, 1), (Outcome.INCONCLUSIVE, 3), (Outcome.PASS, 0))
+"""By the least outcome of all features; None where no common threshold meets the goal."""
 
 
 @click.command("thresholds", short_help="Find the threshold of a score that meets a goal.")
@@ -42,7 +40,7 @@ def command(
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
-    **flags: Any,
+    **flags: Texts,
 ) -> int:
     """Find the threshold of a score, closest to today's, that meets a fairness goal.
 
@@ -56,9 +54,7 @@ def command(
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
     given = asked(config, flags)
-    if given.problems:
-        given.check(open_data(data, at))
-    rows = read_data(data, at)
+    rows = given.read(data, at)
 
     from fairgauge.api.thresholding import thresholds
     from fairgauge.render.formats import render, save_all
@@ -69,4 +65,5 @@ def command(
     text = render(found, format_, **looks(format_))
     save_all(found, outputs)
     say(text)
-    return _NONE_FOUND if found.common is None else _EXIT_CODES[found.common.outcome]
+    outcomes = {each.common.outcome if each.common else None for each in found.features}
+    return next(code for outcome, code in _EXIT_CODES if outcome in outcomes)
