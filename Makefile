@@ -67,6 +67,7 @@ bench-quick: $(BIN)/.dev  ## the same in under two minutes
 coverage: $(BIN)/.dev  ## measure how often intervals are right, and write docs/coverage*.json
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.all_metrics
+	$(BIN)/python -m bench.reviewed_audits
 
 clean:  ## remove what was built
 	rm -rf $(VENV) demo dist build

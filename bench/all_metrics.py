@@ -1,9 +1,13 @@
 """``python -m bench.all_metrics``: how often intervals of all metrics are right, design by design.
 
-Every design draws many data sets, audits them through the public interface, and holds the intervals
-that an audit calls adequate (status ok) against the values of the population. Where no metric needs
-all rows at once, each data set is a stratum of one audit: what is compared in a stratum is compared
-as it would be alone. The command writes docs/coverage_of_all_metrics.json.
+Every design draws many data sets, audits them through the public interface, and compares the
+intervals that an audit calls adequate (status ok) with the values of the population. Where no
+metric needs all rows at once, each data set is a stratum of one audit: what is compared in a
+stratum is compared as it would be alone.
+
+Data sets are drawn in chunks, each from its own seed. The command adds chunks to those counted in
+docs/coverage_of_all_metrics.json until every design has enough data sets; it writes the file after
+each chunk and may be stopped at any time. When a method changes, measure its designs ``--anew``.
 """
 
 from __future__ import annotations
@@ -12,8 +16,7 @@ import argparse
 import json
 import math
 import time
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +28,11 @@ import fairgauge as fg
 from fairgauge.catalogue.lookup import find_metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-_PAGE = Path(__file__).parent.parent / "docs" / "coverage_of_all_metrics.json"
+_COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_all_metrics.json"
 _POPULATION = 10**10
-_MOST_STRATA = 500
-_FEWEST_ADEQUATE = 80
+_SCRATCH = ".part"
 _MOST_APART = 3
 _CLASS = "class "
 _CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))
@@ -58,11 +60,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Design:
-    """A design: its name, what is drawn, and how many data sets a full measurement draws."""
+    """A design: its name, what is drawn, and how many data sets are drawn at once."""
 
     name: str
     draw: Callable[[np.random.Generator, int], Drawn]
-    data_sets: int = 1000
+    chunk: int = 100
 
 
 def confusion(base: float, recall: float, false_positives: float) -> np.ndarray:
@@ -237,26 +239,32 @@ def scored(sizes, shapes, follows, rng, data_sets) -> Drawn:
 def amounts(sizes, errors, follows, rng, data_sets) -> Drawn:
     """Draw labels and predictions of a regression; weights follow the errors unless ``None``."""
 
-    def draw(n, rng):
-        known, off = rng.normal(size=n), errors(rng, n)
+    def columns(known, off, spread):
         held = {"label": 10 + known + off, "prediction": 10 + known}
-        if follows is not None:
-            held["weight"] = np.exp(0.5 * rng.normal(size=n) + follows * off)
-        return held
+        informative = 0.0 if follows is None else follows * off + 0.5 * spread
+        return held | {"weight": np.exp(informative) + np.zeros(off.shape)}
 
-    frames = [
-        pl.DataFrame(draw(size * data_sets, rng)).with_columns(
-            group=pl.lit(f"g{g}"), set=pl.lit(np.repeat(np.arange(data_sets), size))
+    frames = []
+    for g, size in enumerate(sizes):
+        known, unknown, spread = rng.normal(size=(3, size * data_sets))
+        frames.append(
+            pl.DataFrame(columns(known, errors(unknown), spread)).with_columns(
+                group=pl.lit(f"g{g}"), set=pl.lit(np.repeat(np.arange(data_sets), size))
+            )
         )
-        for g, size in enumerate(sizes)
-    ]
-    truth = pl.DataFrame(draw(2_000_000, np.random.default_rng(0)))
-    population = pl.concat(
-        truth.with_columns(group=pl.lit(f"g{g}"), n=pl.lit(size)) for g, size in enumerate(sizes)
+    known, unknown = (each.ravel() for each in np.meshgrid(_NORMAL_GRID, _NORMAL_GRID))
+    density = np.exp(-(known**2 + unknown**2) / 2)
+    truth = pl.DataFrame(columns(known, errors(unknown), 0.0)).with_columns(
+        weight=pl.col("weight") * density
     )
-    options = {"label": "label", "prediction": "prediction", "sensitive": "group", "count": "n"}
-    options |= {"task": "regression"} | ({} if follows is None else {"weight": "weight"})
-    return Drawn(pl.concat(frames), population, options, {"count": None})
+    population = pl.concat(
+        truth.with_columns(pl.col("weight") * size, group=pl.lit(f"g{g}"))
+        for g, size in enumerate(sizes)
+    )
+    options = {"label": "label", "prediction": "prediction", "sensitive": "group"}
+    options |= {"task": "regression", "weight": "weight"}
+    own: dict[str, Any] = {} if follows is not None else {"weight": None}
+    return Drawn(pl.concat(frames), population, options, own)
 
 
 def _even(clusters, _):
@@ -267,12 +275,16 @@ def _uneven(clusters, rng):
     return np.maximum(np.rint(12 * np.exp(rng.normal(-0.5, 1.0, clusters))), 1).astype(int)
 
 
-def _lognormal(rng, n):
-    return np.exp(rng.normal(size=n)) - np.exp(0.5)
+def _lognormal(normal):
+    return np.exp(normal) - np.exp(0.5)
 
 
-def _normal(rng, n):
-    return rng.normal(size=n)
+def _normal(normal):
+    return normal
+
+
+_NORMAL_GRID = np.linspace(-8, 8, 321)
+"""Where the density of a population of normal values is evaluated."""
 
 
 _SCORES = (
@@ -295,39 +307,36 @@ DESIGNS = (
            partial(counted, (200, 600), (confusion(0.4, 0.95, 0.03), confusion(0.5, 0.96, 0.04)))),
     Design("tiny: 25 and 40 rows", partial(counted, (25, 40), (_PLAIN, _OTHER))),
     Design("many groups: 10 of 60 to 240",
-           partial(counted, (60, 80, 100, 120, 140, 160, 180, 200, 220, 240), (_PLAIN,) * 10), 500),
+           partial(counted, (60, 80, 100, 120, 140, 160, 180, 200, 220, 240), (_PLAIN,) * 10)),
     Design("weighted: weights unrelated",
            partial(weighted, (200, 400), (_PLAIN, _OTHER), (0.0,) * 4, 0.7)),
     Design("informative weights", partial(weighted, (200, 400), (_PLAIN, _OTHER), _FOLLOWS, 0.7)),
-    Design("clusters, even: 25 and 25", partial(clustered, 25, _even, (_PLAIN, _OTHER), 0.1), 300),
+    Design("clusters, even: 25 and 25", partial(clustered, 25, _even, (_PLAIN, _OTHER), 0.1), 25),
     Design("clusters, uneven: 30 and 30",
-           partial(clustered, 30, _uneven, (_PLAIN, _OTHER), 0.1), 300),
+           partial(clustered, 30, _uneven, (_PLAIN, _OTHER), 0.1), 25),
     Design("many strata: 40 of 15 rows a side",
-           partial(stratified, 40, 600, (_PLAIN, _PLAIN)), 300),
-    Design("many classes: 8", partial(classes, 8, 0.7, 0.85, (300, 600)), 500),
-    Design("scores: 150 and 300 rows", partial(scored, (150, 300), ((2, 3), (2, 2)), None), 300),
+           partial(stratified, 40, 600, (_PLAIN, _PLAIN)), 25),
+    Design("many classes: 8", partial(classes, 8, 0.7, 0.85, (300, 600))),
+    Design("scores: 150 and 300 rows", partial(scored, (150, 25), ((2, 3), (2, 2)), None), 25),
     Design("scores, informative weights",
-           partial(scored, (200, 400), ((2, 3), (2, 2)), 1.5), 300),
+           partial(scored, (200, 400), ((2, 3), (2, 2)), 1.5), 25),
     Design("regression: normal errors, 250 and 900 rows",
            partial(amounts, (250, 900), _normal, None)),
     Design("regression: lognormal errors, 250 and 900 rows",
            partial(amounts, (250, 900), _lognormal, None)),
     Design("regression: informative weights, 400 and 1,200 rows",
-           partial(amounts, (400, 1200), _normal, 0.4), 500),
+           partial(amounts, (400, 1200), _normal, 0.4)),
 )  # fmt: skip
 
 
 def _audits(drawn: Drawn) -> Iterator[fg.Report]:
-    """Audit all data sets: many at once as strata, or one by one."""
+    """Audit all data sets: at once as strata, or one by one."""
     options = {"metrics": "all", **drawn.options, **drawn.own, "replicates": 400}
-    last = int(drawn.sets["set"].max())  # type: ignore[arg-type]
-    step = _MOST_STRATA if drawn.stratified else 1
-    for start in range(0, last + 1, step):
-        part = drawn.sets.filter(pl.col("set").is_between(start, start + step - 1))
-        if drawn.stratified:
-            yield fg.audit(part, strata="set", **options)
-        else:
-            yield fg.audit(part.drop("set"), **options)
+    if drawn.stratified:
+        yield fg.audit(drawn.sets, strata="set", **options)
+    else:
+        for part in drawn.sets.partition_by("set", include_key=False):
+            yield fg.audit(part, **options)
 
 
 _Key = tuple[str, str | None, str, str]
@@ -373,57 +382,109 @@ def _intervals(report: fg.Report, *, stratified: bool) -> Iterator[tuple[_Key, A
                 yield _key(f"rate {name}", group.group, group), rate
 
 
-def measured(design: Design, data_sets: int) -> dict[str, dict[str, float]]:
-    """Return, by metric, how many intervals were adequate and how many of them held the truth.
+@dataclass
+class Counted:
+    """What was counted in a design.
 
-    Of several groups, and of averages, the one of the lowest coverage counts; many groups are one,
-    and so are classes.
+    Attributes
+    ----------
+    data_sets : in how many data sets.
+    chunks : in how many chunks of them; the next one has this number in its seed.
+    intervals : by metric, and by what its intervals are of, how many of them held the truth, and
+        how many were adequate.
     """
-    drawn = design.draw(np.random.default_rng([7, *design.name.encode()]), data_sets)
-    truths = _truths(drawn)
-    many = drawn.population["group"].n_unique() > _MOST_APART
-    hits: dict[_Key, list[bool]] = defaultdict(list)
-    for report in _audits(drawn):
-        for key, each in _intervals(report, stratified=drawn.stratified):
-            truth = truths.get(key)
-            if truth is None or each.status != "ok" or each.interval is None:
-                continue
-            low, high = each.interval
-            slack = 1e-6 * max(1.0, abs(truth)) if math.isfinite(truth) else 0.0
-            of_class = _CLASS if key[3].startswith(_CLASS) else key[3]
-            together = (key[0], None if many else key[1], key[2], of_class)
-            hits[together].append(low - slack <= truth <= high + slack)
-    found: dict[str, dict[str, float]] = {}
-    for (name, group, scope, of_class), held in hits.items():
-        share = round(100 * float(np.mean(held)), 1)
-        enough = len(held) >= _FEWEST_ADEQUATE
-        before = found.get(name)
-        if enough and (before is None or share < before["coverage"]):
-            of = ", ".join(filter(None, (group, scope, of_class)))
-            found[name] = {"coverage": share, "adequate": len(held), "of": of}  # type: ignore[dict-item]
-    return found
+
+    data_sets: int = 0
+    chunks: int = 0
+    intervals: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+
+
+class Measurement:
+    """A design whose truth is known, and what was counted in it."""
+
+    def __init__(self, design: Design, counted: Counted) -> None:
+        self.design, self.counted = design, counted
+        self._truths: dict[_Key, float] | None = None
+
+    def count_chunk(self) -> None:
+        """Draw and audit the next data sets, and add their intervals to the counts."""
+        design, counted = self.design, self.counted
+        rng = np.random.default_rng([7, counted.chunks, *design.name.encode()])
+        drawn = design.draw(rng, design.chunk)
+        if self._truths is None:
+            self._truths = _truths(drawn)
+        many = drawn.population["group"].n_unique() > _MOST_APART
+        for report in _audits(drawn):
+            for key, each in _intervals(report, stratified=drawn.stratified):
+                truth = self._truths.get(key)
+                if truth is not None and each.status == "ok" and each.interval is not None:
+                    counts = self._counts(key, together=many)
+                    counts[0] += _holds(each.interval, truth)
+                    counts[1] += 1
+        counted.chunks += 1
+        counted.data_sets += design.chunk
+
+    def _counts(self, key: _Key, *, together: bool) -> list[int]:
+        """Return the counts of an interval; many groups are one, and so are classes."""
+        name, group, scope, of_class = key
+        of_class = _CLASS.strip() if of_class.startswith(_CLASS) else of_class
+        of = ", ".join(filter(None, (None if together else group, scope, of_class)))
+        return self.counted.intervals.setdefault(name, {}).setdefault(of, [0, 0])
+
+
+def _holds(interval: Any, truth: float) -> bool:
+    slack = 1e-6 * max(1.0, abs(truth)) if math.isfinite(truth) else 0.0
+    return bool(interval.low - slack <= truth <= interval.high + slack)
+
+
+def read(path: Path) -> dict[str, Counted]:
+    """Return what was counted, by design."""
+    if not path.exists():
+        return {}
+    records = json.loads(path.read_text(encoding="utf-8"))
+    return {record.pop("design"): Counted(**record) for record in records}
+
+
+def write(path: Path, measurements: Iterable[Measurement]) -> None:
+    """Write what was counted, whole: one metric a line."""
+    records = []
+    for each in measurements:
+        counted = each.counted
+        metrics = ",\n".join(
+            f"   {json.dumps(name)}: {json.dumps(counts, sort_keys=True)}"
+            for name, counts in sorted(counted.intervals.items())
+        )
+        records.append(
+            f' {{"design": {json.dumps(each.design.name)}, "data_sets": {counted.data_sets}, '
+            f'"chunks": {counted.chunks},\n  "intervals": {{\n{metrics}\n  }}}}'
+        )
+    scratch = path.with_name(path.name + _SCRATCH)
+    scratch.write_text("[\n" + ",\n".join(records) + "\n]\n", encoding="utf-8")
+    scratch.replace(path)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure the designs and write what was found."""
+    """Count chunks of the designs in turn, the cheapest first, until all have enough data sets."""
     parser = argparse.ArgumentParser(prog="python -m bench.all_metrics", description=__doc__)
-    parser.add_argument("--share", type=float, default=1.0, help="share of the data sets to draw")
+    parser.add_argument("--sets", type=int, default=2000, help="data sets wanted in each design")
     parser.add_argument("--design", default="", help="only designs whose name begins so")
-    parser.add_argument("-o", "--output", type=Path, default=_PAGE)
+    parser.add_argument("--anew", action="store_true", help="forget what was counted in them")
+    parser.add_argument("-o", "--output", type=Path, default=_COUNTS)
     options = parser.parse_args(arguments)
-    records = []
-    for design in DESIGNS:
-        if not design.name.startswith(options.design):
-            continue
-        data_sets = max(20, round(options.share * design.data_sets))
-        started = time.perf_counter()
-        found = measured(design, data_sets)
-        records.append({"design": design.name, "data_sets": data_sets, "metrics": found})
-        low = sorted((v["coverage"], k, v["adequate"], v["of"]) for k, v in found.items())
-        low = [each for each in low if each[0] < 93]
-        taken = time.perf_counter() - started
-        print(f"{design.name}: {len(found)} metrics, {taken:.0f} s; low: {low}", flush=True)
-    options.output.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    known = read(options.output)
+    measurements = [Measurement(each, known.get(each.name, Counted())) for each in DESIGNS]
+    asked = [each for each in measurements if each.design.name.startswith(options.design)]
+    for each in asked if options.anew else ():
+        each.counted = Counted()
+    spent = dict.fromkeys((each.design.name for each in asked), 0.0)
+    while unfinished := [each for each in asked if each.counted.data_sets < options.sets]:
+        cheapest = min(unfinished, key=lambda each: spent[each.design.name])
+        started = time.process_time()
+        cheapest.count_chunk()
+        write(options.output, measurements)
+        name, taken = cheapest.design.name, time.process_time() - started
+        spent[name] += taken
+        print(f"{name}: {cheapest.counted.data_sets} data sets, {taken:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

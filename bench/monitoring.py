@@ -1,48 +1,45 @@
-"""False alarms and delays of the monitor, beside other rules on the same simulated streams.
+"""False alarms, delays and confidence sequences of the monitor, on simulated years.
 
-``python -m bench.monitoring`` measures and writes ``docs/monitoring-simulation.json``;
-``python docs/make_monitoring_page.py`` writes the tables from it. The monitor's numbers come from
-the functions that `fairgauge.monitor` itself calls after it has read the cubes
-(`divide_alpha`, `baseline_limits`, `detect`), one comparison per simulated year;
-``tests/unit/monitoring/test_false_alarms.py`` checks that `fairgauge.monitor` gives the same
-evidence from cubes.
+``python -m bench.monitoring`` measures, in two processes and some 15 minutes on an idle machine,
+and writes ``docs/monitoring-simulation.json``; ``python docs/make_monitoring_page.py`` writes the
+tables from it. Every year of every stream is
+a history of 365 cubes in memory, which `fairgauge.monitor` follows as a user would call it.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import gc
 import json
 import sys
+import tempfile
 import time
-from dataclasses import dataclass, replace
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairgauge.catalogue.lookup import find_rate
-from fairgauge.cube.confusion import confusion
-from fairgauge.monitoring.comparison_counts import ComparisonCounts, ComparisonId, SideCounts
-from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
-from fairgauge.monitoring.monitor_spec import (
-    BaselineCounts,
-    MonitoredRate,
-    MonitorRule,
-    MonitorSpec,
-)
-from fairgauge.spec.options import Spec
+import fairgauge as fg
+from bench.betting import betting_records
+from fairgauge.cube.cube import CountTable
 from fairgauge.stats.contrasts import newcombe
 from fairgauge.stats.intervals import clopper_pearson, critical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
-DAYS, YEARS, CHANGE = 365, 3_000, 180
+DAYS, YEARS, PARTS, CHANGE = 365, 1_000, 3, 180
+"""Days of a year, years that are simulated at once, how many times, and the day of a shift."""
 TOLERANCE, RATE = 0.05, 0.3
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "monitoring-simulation.json"
+KEPT = Path(__file__).resolve().parent / "data" / "monitoring"
+"""Where measured parts are kept, so that a run can go on; remove them to measure anew."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +123,25 @@ SHIFTS = tuple(
 """Shifts, first with batches of 200 and 100 rows, then of 40 and 20."""
 
 
-def streams(design: Design, seed: int) -> Array:
-    """Return the counts of all years: array of shape (days, years, 4), x_d, n_d, x_a, n_a."""
+@dataclass(frozen=True)
+class Streams:
+    """Simulated years.
+
+    Attributes
+    ----------
+    counts : array of shape (days, years, 4): x_d, n_d, x_a, n_a.
+    d, a : arrays of shape (days, years): the true rates.
+    """
+
+    counts: Array
+    d: Array
+    a: Array
+
+
+def streams(design: Design, seed: int) -> Streams:
+    """Return the counts of all years, and the rates that they were drawn with."""
     rng = np.random.default_rng(seed)
-    days = []
+    days, of_d, of_a = [], [], []
     for day in range(DAYS):
         n_a, n_d = design.sizes(day, rng)
         base = design.base(day)
@@ -137,31 +149,87 @@ def streams(design: Design, seed: int) -> Array:
         x_a = rng.binomial(n_a.astype(int), base)
         x_d = rng.binomial(n_d.astype(int), d)
         days.append(np.stack([x_d, n_d, x_a, n_a], axis=-1))
-    return np.stack(days).astype(float)
+        of_d.append(d)
+        of_a.append(np.full_like(d, base))
+    return Streams(np.stack(days).astype(float), np.stack(of_d), np.stack(of_a))
 
 
-def evidence(design: Design, counts: Array, seed: int) -> tuple[Array, Array]:
-    """Return the evidence of the monitor, shape (days, years), and the thresholds."""
-    years = counts.shape[1]
-    question = Spec(label="y", prediction="p", positive=(1,))
-    rate = MonitoredRate(find_rate("selection_rate"), design.by)  # type: ignore[arg-type]
-    cube = confusion("g", {"a": {"tp": 1}, "d": {"tp": 1}})
-    baseline = BaselineCounts("baseline.cube.json", cube) if design.baseline[0] else None
-    rule = MonitorRule("selection_rate.difference", design.low, design.high, baseline=baseline)
-    spec = MonitorSpec(question, (rule,))
-    ids = [ComparisonId(0, "g", str(year)) for year in range(years)]
-    alphas = np.full(years, divide_alpha(spec.alpha, [0])[0])
-    baselines = {}
+FIRST_DAY = dt.date(2026, 1, 1)
+NAMES = [str(FIRST_DAY + dt.timedelta(days=day)) for day in range(DAYS)]
+QUESTION: dict[str, Any] = {
+    "label": "label", "prediction": "prediction", "positive": 1, "sensitive": "g",
+}  # fmt: skip
+METRICS = {"difference": "selection_rate.difference", "ratio": "selection_rate.ratio",
+           "rate": "selection_rate"}  # fmt: skip
+
+
+def cubes(counts: Array, groups: tuple[str, ...]) -> Iterator[fg.Cube]:
+    """Yield a cube for each day, from the selected and all rows of every group.
+
+    ``counts`` has the shape (days, groups, 2). Only the first cube is made by `fairgauge.confusion`
+    and the others are copies with other counts, which takes a tenth of the time.
+    """
+    cell = {"tp": 1, "fn": 1}
+    made = fg.confusion("g", dict.fromkeys(groups, cell))
+    (table,) = made.tables  # its cells are those of groups by label and prediction
+    group, label, prediction = table.codes.T
+    names = [made.levels[made.plan.axes[0]].index(name) for name in groups]
+    selected, size = np.moveaxis(counts[:, np.argsort(names)], -1, 0)
+    rows = np.zeros((len(counts), len(table.codes)))
+    rows[:, (label == 1) & (prediction == 1)] = selected
+    rows[:, (label == 1) & (prediction == 0)] = size - selected
+    assert (np.diff(group[(label == 1) & (prediction == 1)]) > 0).all()
+    for day, total in zip(rows, rows.sum(axis=1).tolist(), strict=True):
+        held = CountTable(table.axes, table.codes, {"rows": day})
+        yield fg.Cube(made.plan, made.levels, (held,), int(total))
+
+
+def rule_of(design: Design, baseline: Path | None) -> dict[str, Any]:
+    """Return the rule of a design as a specification writes it."""
+    rule: dict[str, Any] = {"metric": METRICS[design.by], "groups": "d"}
     if baseline is not None:
-        rng = np.random.default_rng(seed + 1_000_000)
-        n_a, n_d = design.baseline
-        x_a, x_d = rng.binomial(n_a, RATE, years), rng.binomial(n_d, RATE, years)
-        for i, each in enumerate(ids):
-            held = SideCounts(x_d[i], n_d, x_a[i], n_a)
-            baselines[each] = baseline_limits(held, alphas[i], rate, rule)
-    held = ComparisonCounts(ids, [0] * years, [""] * years, counts, np.zeros(len(counts), bool))
-    found = detect(held, alphas, spec, {0: rate}, baselines)
-    return found.evidence, found.threshold
+        return rule | {"within": design.high, "of": str(baseline)}
+    low = {} if np.isinf(design.low) else {"at_least": design.low}
+    return rule | low | ({} if np.isinf(design.high) else {"at_most": design.high})
+
+
+def followed(
+    design: Design, counts: Array, baseline: Path | None = None
+) -> tuple[float, Array, float]:
+    """Follow one year: the day of the alarm, the confidence sequence, and the threshold.
+
+    ``counts`` has the shape (days, 4); the sequence is an array of shape (days, 2).
+    """
+    x_d, n_d, x_a, n_a = counts.T
+    by_group = np.stack([np.stack([x_a, n_a], -1), np.stack([x_d, n_d], -1)], axis=1)
+    history = dict(zip(NAMES, cubes(by_group, ("a", "d")), strict=True))
+    question = QUESTION | {"reference": {"g": "a"}}
+    report = fg.monitor(history, question | {"monitor": {"rules": [rule_of(design, baseline)]}})
+    (each,) = report.comparisons
+    alarm = np.inf if each.alarm is None else float(NAMES.index(each.alarm.period))
+    ends = [(point.running_low, point.running_high) for point in each.points]
+    return alarm, np.array(ends, dtype=float), each.threshold or np.inf
+
+
+def monitored(design: Design, made: Streams, seed: int) -> tuple[Array, Array]:
+    """Follow every year: the days of the alarms, and the sequences of shape (days, years, 2)."""
+    days, years, _ = made.counts.shape
+    first, ends = np.empty(years), np.empty((days, years, 2))
+    rng = np.random.default_rng(seed + 1_000_000)
+    gc.freeze()
+    with tempfile.TemporaryDirectory() as folder:
+        for year in range(years):
+            path = _baseline(design, rng, Path(folder)) if design.baseline[0] else None
+            first[year], ends[:, year], _ = followed(design, made.counts[:, year], path)
+    return first, ends
+
+
+def _baseline(design: Design, rng: np.random.Generator, folder: Path) -> Path:
+    n_a, n_d = design.baseline
+    counts = [[rng.binomial(n_a, RATE), n_a], [rng.binomial(n_d, RATE), n_d]]
+    path = folder / "baseline.cube.json"
+    next(cubes(np.array([counts]), ("a", "d"))).save(path)
+    return path
 
 
 def first_alarm(crossed: NDArray[np.bool_]) -> Array:
@@ -222,92 +290,190 @@ RULES = {
 }
 
 
-def measured(design: Design, seed: int, tuned: float) -> dict[str, Array]:
+def alarms(design: Design, counts: Array, first: Array, tuned: float) -> dict[str, Array]:
     """Return the first alarm of every procedure in every year."""
-    counts = streams(design, seed)
-    found, threshold = evidence(design, counts, seed)
-    first = {"fairgauge": first_alarm(found >= threshold)}
+    found = {"fairgauge": first}
     if design.by == "difference" and not design.baseline[0]:
-        first |= {name: first_alarm(rule(design, counts)) for name, rule in RULES.items()}
-        first["CUSUM tuned on this design"] = first_alarm(cusum(counts) >= tuned)
-    return first
+        found |= {name: first_alarm(rule(design, counts)) for name, rule in RULES.items()}
+        found["CUSUM tuned on this design"] = first_alarm(cusum(counts) >= tuned)
+    return found
 
 
 def tuned_cusum(n_a: int, n_d: int) -> float:
     """Return the CUSUM threshold with 5% of false alarms in a year at the edge of the tolerance."""
     edge = Design("tuning", constant(TOLERANCE), fixed(n_a, n_d))
-    highest = cusum(streams(edge, 77)).max(axis=0)
+    highest = cusum(streams(edge, 77).counts).max(axis=0)
     return float(np.quantile(highest, 0.95))
 
 
-def families(years: int = 1_000, groups: int = 12) -> dict[str, float]:
-    """Return how often any of 12 groups x 3 rules alarms in a year, all at the limits.
+def sequences(design: Design, made: Streams, ends: Array) -> dict[str, dict[str, list[float]]]:
+    """Return in which years an interval missed its value on any day, and how wide they are.
 
-    Every group has the same rates, and nothing but equality with all other groups is tolerated.
+    Beside the confidence sequence: the interval of all rows so far, looked at every day.
     """
-    rng = np.random.default_rng(12)
-    x = rng.binomial(60, RATE, (DAYS, years, groups)).astype(float)
-    n = np.full_like(x, 60.0)
-    others_x, others_n = x.sum(axis=-1, keepdims=True) - x, n.sum(axis=-1, keepdims=True) - n
-    counts = np.stack([x, n, others_x, others_n], axis=-1).reshape(DAYS, years * groups, 4)
-    alarmed = np.zeros(years, dtype=bool)
-    limits = {"difference": (0.0, 0.0), "ratio": (1.0, 1.0), "rate": (RATE, RATE)}
-    share = divide_alpha(0.05, [0] * groups * len(limits))[0]
-    for by, (low, high) in limits.items():
-        design = replace(DESIGNS[0], by=by, low=low, high=high)
-        found, threshold = evidence(design, counts, 0)
-        alone = divide_alpha(0.05, [0])[0]
-        crossed = (found >= threshold * alone / share).any(axis=0)
-        alarmed |= crossed.reshape(years, groups).any(axis=1)
-    return {"alarms": float(alarmed.sum()), "years": float(years)}
+    x_d, n_d, x_a, n_a = np.moveaxis(made.counts, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weight = n_d if design.by == "rate" else np.nan_to_num(n_a * n_d / (n_a + n_d))
+        d, a = (_mean_so_far(each, weight) for each in (made.d, made.a))
+        truth = {"difference": d - a, "ratio": d / a, "rate": d}[design.by]
+        found = {"confidence sequence": _held(truth, ends[..., 0], ends[..., 1])}
+        if design.by == "difference":
+            so_far = (each.cumsum(axis=0) for each in (x_d, n_d, x_a, n_a))
+            truth = _mean_so_far(made.d, n_d) - _mean_so_far(made.a, n_a)
+            limits = newcombe(*so_far, critical(0.95))
+            found["95% CI of all rows so far"] = _held(truth, *limits)
+    return found
 
 
-def record(design: Design, first: dict[str, Array], kind: str) -> dict[str, object]:
-    """Return what was measured of a design, in plain values."""
-    rows = {}
-    for name, days in first.items():
-        alarms = int(np.isfinite(days).sum())
-        if kind == "false":
-            upper = float(clopper_pearson(alarms, YEARS, 0.95)[1])
-            rows[name] = {"share": alarms / YEARS, "upper": upper}
-        else:
-            early = int((days < CHANGE).sum())
-            delay = np.where(days >= CHANGE, days - CHANGE + 1, np.nan)
-            found = np.isfinite(days) & (days >= CHANGE)
-            # a delay that was never observed is longer than any
-            waited = np.where(found, delay, np.inf)[days >= CHANGE]
-            median = float(np.median(waited)) if waited.size else np.inf
-            rows[name] = {
-                "early": early / YEARS,
-                "found": float(found.sum() / max(YEARS - early, 1)),
-                "median": None if np.isinf(median) else median,
-            }
-    return {"kind": kind, "design": design.name, "years": YEARS, "measured": rows}
+def _mean_so_far(rates: Array, weights: Array) -> Array:
+    return (weights * rates).cumsum(axis=0) / weights.cumsum(axis=0)
 
 
-def main() -> None:
-    """Measure every design and write the numbers."""
+def _held(truth: Array, low: Array, high: Array) -> dict[str, list[float]]:
+    missed = ((truth < low) | (truth > high)).any(axis=0)
+    widths = {f"width_{day}": (high - low)[day - 1].tolist() for day in (30, 365)}
+    return {"missed": missed.astype(float).tolist(), **widths}
+
+
+def family(counts: Array) -> bool:
+    """Return whether any of 12 groups x 3 rules alarms in a year, all at their limits.
+
+    ``counts`` has the shape (days, groups, 2): every group has the same rates, and nothing but
+    equality with all other groups is tolerated.
+    """
+    groups = tuple(f"g{i:02d}" for i in range(counts.shape[1]))
+    history = dict(zip(NAMES, cubes(counts, groups), strict=True))
+    limits = {"difference": 0.0, "ratio": 1.0, "rate": RATE}
+    rules = [{"metric": METRICS[by], "between": [at, at]} for by, at in limits.items()]
+    return bool(fg.monitor(history, QUESTION | {"monitor": {"rules": rules}}).alarms)
+
+
+def families(years: int, seed: int, groups: int = 12) -> int:
+    """Return in how many years any of 12 groups x 3 rules alarms."""
+    rng = np.random.default_rng(seed)
+    size = np.full((DAYS, groups), 60)
+    gc.freeze()
+    return sum(
+        family(np.stack([rng.binomial(60, RATE, size.shape), size], -1)) for _ in range(years)
+    )
+
+
+def summary(days: Array, kind: str) -> dict[str, float | None]:
+    """Return how often a procedure alarms falsely, or how long it takes after the change."""
+    years = len(days)
+    if kind == "false":
+        alarmed = int(np.isfinite(days).sum())
+        upper = float(clopper_pearson(alarmed, years, 0.95)[1])
+        return {"share": alarmed / years, "upper": upper}
+    in_time = days[days >= CHANGE]
+    # a delay that was never observed is longer than any
+    median = float(np.median(in_time - CHANGE + 1)) if in_time.size else np.inf
+    return {
+        "early": 1 - len(in_time) / years,
+        "found": float(np.isfinite(in_time).sum() / max(len(in_time), 1)),
+        "median": None if np.isinf(median) else median,
+    }
+
+
+def held_summary(parts: list[dict[str, list[float]]]) -> dict[str, float]:
+    """Return how often all intervals of a year hold, and their median widths."""
+    missed = np.concatenate([each["missed"] for each in parts])
+    held = int(len(missed) - missed.sum())
+    lower = float(clopper_pearson(held, len(missed), 0.95)[0])
+    widths = {
+        name: float(np.nanmedian(np.concatenate([each[name] for each in parts])))
+        for name in ("width_30", "width_365")
+    }
+    return {"held": held / len(missed), "lower": lower, **widths}
+
+
+EVERY = (*DESIGNS, *SHIFTS)
+
+
+def size_of(i: int) -> tuple[int, int]:
+    """Return the rows of reference and group on a day of a design, of the CUSUM tuned for it."""
+    late = i - len(DESIGNS) >= len(SHIFTS) // 2
+    return (40, 20) if late or "(40, 20)" in EVERY[i].name else (200, 100)
+
+
+def part_of_design(i: int, part: int, tuned: float) -> dict[str, Any]:
+    """Return the first alarms of a thousand years of a design, and what the sequences did."""
+    design = EVERY[i]
+    seed = 1_000 * part + i
+    made = streams(design, seed)
+    first, ends = monitored(design, made, seed)
+    found = alarms(design, made.counts, first, tuned)
+    return {
+        "alarms": {name: days.tolist() for name, days in found.items()},
+        "sequences": {} if design.baseline[0] else sequences(design, made, ends),
+    }
+
+
+def part_of_families(part: int) -> dict[str, Any]:
+    """Return in how many of a thousand years any of 36 comparisons alarms."""
+    return {"alarmed": families(YEARS, 12 + part)}
+
+
+def kept(name: str, made: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
+    """Return a measurement that was kept, or measure it and keep it."""
+    path = KEPT / f"{name}.json"
+    if path.exists():
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
     begun = time.perf_counter()
-    tuned = {(200, 100): tuned_cusum(200, 100), (40, 20): tuned_cusum(40, 20)}
-    records = []
-    for i, design in enumerate(DESIGNS):
-        size = (40, 20) if "(40, 20)" in design.name else (200, 100)
-        records.append(record(design, measured(design, 100 + i, tuned[size]), "false"))
-        print(design.name, records[-1]["measured"]["fairgauge"], file=sys.stderr)  # type: ignore[index]
-    for i, design in enumerate(SHIFTS):
-        size = (200, 100) if i < len(SHIFTS) // 2 else (40, 20)
-        named = replace(design, name=f"{design.name}, batches of {size[0]} and {size[1]}")
-        records.append(record(named, measured(design, 200 + i, tuned[size]), "delay"))
-        print(named.name, records[-1]["measured"], file=sys.stderr)
-    many = families()
-    upper = float(clopper_pearson(many["alarms"], many["years"], 0.95)[1])
-    share = many["alarms"] / many["years"]
-    records.append({"kind": "false", "design": "12 groups and 3 rules, all at their limits",
-                    "years": int(many["years"]),
-                    "measured": {"fairgauge": {"share": share, "upper": upper}}})  # fmt: skip
-    PAGE.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-    print(f"{time.perf_counter() - begun:.0f} s", file=sys.stderr)
+    measured = made(*args)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(measured), encoding="utf-8")
+    print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+    return measured
+
+
+def records_of_design(i: int, parts: list[dict[str, Any]]) -> list[dict[str, object]]:
+    """Return the records of a design from its parts."""
+    n_a, n_d = size_of(i)
+    kind = "false" if i < len(DESIGNS) else "delay"
+    name = EVERY[i].name + ("" if kind == "false" else f", batches of {n_a} and {n_d}")
+    about = {"design": name, "years": YEARS * len(parts)}
+    days = {
+        procedure: summary(np.concatenate([each["alarms"][procedure] for each in parts]), kind)
+        for procedure in parts[0]["alarms"]
+    }
+    held = {
+        interval: held_summary([each["sequences"][interval] for each in parts])
+        for interval in parts[0]["sequences"]
+    }
+    records: list[dict[str, object]] = [{"kind": kind, **about, "measured": days}]
+    return records + ([{"kind": "sequence", **about, "measured": held}] if held else [])
+
+
+def main(processes: int = 2, parts: int = PARTS) -> None:
+    """Measure every design and write the numbers."""
+    tuned = {size: tuned_cusum(*size) for size in ((200, 100), (40, 20))}
+    with ProcessPoolExecutor(processes) as pool:
+        asked = {
+            (i, part): pool.submit(
+                kept, f"design-{i}-{part}", part_of_design, i, part, tuned[size_of(i)]
+            )
+            for part in range(parts)
+            for i in range(len(EVERY))
+        }
+        many = [
+            pool.submit(kept, f"families-{part}", part_of_families, part) for part in range(parts)
+        ]
+        records = [
+            each
+            for i in range(len(EVERY))
+            for each in records_of_design(i, [asked[i, part].result() for part in range(parts)])
+        ]
+        alarmed = sum(each.result()["alarmed"] for each in many)
+        betting = pool.submit(kept, "betting", betting_records).result()["records"]
+    years = YEARS * parts
+    upper = float(clopper_pearson(alarmed, years, 0.95)[1])
+    found = {"fairgauge": {"share": alarmed / years, "upper": upper}}
+    name = "12 groups and 3 rules, all at their limits"
+    records.append({"kind": "false", "design": name, "years": years, "measured": found})
+    PAGE.write_text(json.dumps(records + betting, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -1,21 +1,25 @@
 """Write the tables of docs/coverage.md that come from measurements.
 
 ``python docs/make_coverage_page.py`` writes them; ``make coverage`` measures: docs/coverage.json by
-``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``.
+``bench.coverage``, docs/coverage_of_all_metrics.json by ``bench.all_metrics``,
+docs/coverage_of_audits.json by ``bench.reviewed_audits``.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 DOCS = Path(__file__).resolve().parent
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
 ALL_METRICS = DOCS / "coverage_of_all_metrics.json"
+AUDITS = DOCS / "coverage_of_audits.json"
 _COVERAGE = ("coverage if adequate", "coverage", "simultaneous coverage")
 _ONE_GROUP = "one group"
 _SHOWN = 3
+_WIDE = 98.5
 _FEWEST = 100
 """The fewest adequate data sets of which a coverage is shown."""
 
@@ -38,17 +42,83 @@ def tables(records: list[Record]) -> str:
     return "\n\n".join(parts)
 
 
+class Cell(NamedTuple):
+    """What was counted of a metric's intervals of one group, class or average in one design.
+
+    ``independent`` is how many of the adequate ones are of different data sets.
+    """
+
+    metric: str
+    of: str
+    held: int
+    adequate: int
+    independent: int
+
+    @property
+    def coverage(self) -> float:
+        """In per cent."""
+        return 100 * self.held / self.adequate
+
+    def error(self, coverage: float) -> float:
+        """Return the standard error of a coverage of so many per cent."""
+        return math.sqrt(coverage * (100 - coverage) / self.independent)
+
+
+def cells(record: Record) -> list[Cell]:
+    """Return what was counted in a design where enough intervals are adequate to show."""
+    found = [
+        Cell(metric, of, held, adequate, min(adequate, record["data_sets"]))
+        for metric, counts in record["intervals"].items()
+        for of, (held, adequate) in counts.items()
+    ]
+    return [each for each in found if each.independent >= _FEWEST]
+
+
 def by_design(records: list[Record]) -> str:
-    """Return one row for each design: how many metrics were measured, and which cover least."""
+    """Return one row for each design: how many metrics were measured, and which cover least.
+
+    Of the groups and classes of a metric, the one of the lowest coverage is shown.
+    """
     rows = []
     for each in records:
-        covered = sorted((found["coverage"], name) for name, found in each["metrics"].items())
-        lowest = ", ".join(f"{name} {coverage:.1f}" for coverage, name in covered[:_SHOWN])
-        middle = covered[len(covered) // 2][0]
-        rows.append(
-            (each["design"], str(each["data_sets"]), str(len(covered)), f"{middle:.1f}", lowest)
+        lowest_of: dict[str, Cell] = {}
+        for cell in sorted(cells(each), key=lambda cell: cell.coverage):
+            lowest_of.setdefault(cell.metric, cell)
+        lowest = list(lowest_of.values())
+        if not lowest:  # too few data sets so far
+            rows.append((each["design"], f"{each['data_sets']:,}", "0", "-", "-", "-"))
+            continue
+        shown = ", ".join(
+            f"{cell.metric} {cell.coverage:.1f} (± {2 * cell.error(95):.1f})"
+            for cell in lowest[:_SHOWN]
         )
-    return _markdown(("design", "data sets", "numbers", "median", "lowest"), rows)
+        middle = lowest[len(lowest) // 2].coverage
+        wide = sum(cell.coverage > _WIDE for cell in lowest)
+        rows.append(
+            (each["design"], f"{each['data_sets']:,}", str(len(lowest)), f"{middle:.1f}",
+             str(wide), shown)
+        )  # fmt: skip
+    return _markdown(("design", "data sets", "numbers", "median", "above 98.5", "lowest"), rows)
+
+
+def of_audits(records: list[Record]) -> str:
+    """Return one row for each reviewed design: what was wanted, and how often each thing happened.
+
+    What fewer audits could show than there were, such as coverage of adequate intervals, has the
+    number of these.
+    """
+    rows = []
+    for each in records:
+        measured = [
+            f"{name} {100 * happened / possible:.1f}"
+            + (f" (of {possible:,})" if possible < each["audits"] else "")
+            for name, (happened, possible) in each["counts"].items()
+            if possible >= _FEWEST
+        ]
+        none = "no adequate interval" if each["audits"] >= _FEWEST else "too few audits so far"
+        shown = "; ".join(measured) or none
+        rows.append((each["of"], each["setting"], f"{each['audits']:,}", shown, each["wanted"]))
+    return _markdown(("row", "design", "audits", "measured, in per cent", "wanted"), rows)
 
 
 def page(text: str, made: dict[str, str]) -> str:
@@ -68,7 +138,11 @@ def read(path: Path = MEASURED) -> list[Record]:
 
 def made() -> dict[str, str]:
     """Return what is written between the marks of the page."""
-    return {MEASURED.name: tables(read()), ALL_METRICS.name: by_design(read(ALL_METRICS))}
+    return {
+        MEASURED.name: tables(read()),
+        ALL_METRICS.name: by_design(read(ALL_METRICS)),
+        AUDITS.name: of_audits(read(AUDITS)),
+    }
 
 
 def _is_adequate(record: Record) -> bool:

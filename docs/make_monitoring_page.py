@@ -20,21 +20,42 @@ DELAYS = (
     "not all); years with an alarm before the shift are counted after the comma:"
 )
 
+SEQUENCES = (
+    "Years in which every interval of all 365 days contains its value, and the median width after "
+    "30 and 365 days:"
+)
+BETTING = (
+    "Streams of pairs, one row of each group, of which equality is tested; median pairs to the "
+    "alarm, and the share of streams that alarm within 4,000 pairs:"
+)
+CASES = {"fair": "both groups alike (false alarms)", "unfair": "different from the first pair",
+         "shift": "different from pair 401 on"}  # fmt: skip
+
 Record = dict[str, Any]
 
 
 def tables(records: list[Record]) -> str:
-    """Return both tables: false alarms in a year, and delays."""
-    false = [each for each in records if each["kind"] == "false"]
-    delay = [each for each in records if each["kind"] == "delay"]
-    names = list(dict.fromkeys(name for each in records for name in each["measured"]))
-    parts = (
-        FALSE_ALARMS,
-        _table("stream", names, false, _share),
-        DELAYS,
-        _table("shift of the difference from 0", names, delay, _delay),
+    """Return all tables: false alarms in a year, delays, sequences, and streams of pairs."""
+    false, delay, sequence, betting = (
+        [each for each in records if each["kind"] == kind]
+        for kind in ("false", "delay", "sequence", "betting")
     )
-    return "\n\n".join(parts)
+    betting = [
+        each | {"design": f"{each['design']} {each['rates'][0]:.3f} and {each['rates'][1]:.3f}, "
+                          f"{CASES[each['case']]}"}
+        for each in betting
+    ]  # fmt: skip
+    parts = (
+        (FALSE_ALARMS, "stream", false, _share),
+        (DELAYS, "shift of the difference from 0", delay, _delay),
+        (SEQUENCES, "stream", sequence, _sequence),
+        (BETTING, "stream", betting, _pairs),
+    )
+    return "\n\n".join(
+        f"{caption}\n\n{_table(first, measured, cell)}"
+        for caption, first, measured, cell in parts
+        if measured
+    )
 
 
 def page(text: str, made: str) -> str:
@@ -49,7 +70,8 @@ def read() -> list[Record]:
     return records
 
 
-def _table(first: str, names: list[str], records: list[Record], cell: Any) -> str:
+def _table(first: str, records: list[Record], cell: Any) -> str:
+    names = list(dict.fromkeys(name for each in records for name in each["measured"]))
     lines = [f"| {first} | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
     for each in records:
         cells = [cell(each["measured"][name]) if name in each["measured"] else "" for name in names]
@@ -59,6 +81,17 @@ def _table(first: str, names: list[str], records: list[Record], cell: Any) -> st
 
 def _share(found: dict[str, float]) -> str:
     return f"{100 * found['share']:.1f}%"
+
+
+def _sequence(found: dict[str, float]) -> str:
+    widths = f"{found['width_30']:.3f}, {found['width_365']:.3f}"
+    return f"{100 * found['held']:.1f}% ({widths})"
+
+
+def _pairs(found: dict[str, Any]) -> str:
+    median = "never" if found["median"] is None else f"{found['median']:g}"
+    early = f", {100 * found['early']:.0f}% before" if found["early"] >= 0.005 else ""
+    return f"{median} ({100 * found['found']:.0f}%{early})"
 
 
 def _delay(found: dict[str, Any]) -> str:

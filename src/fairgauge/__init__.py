@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from fairgauge.report.monitor_results import MonitorReport
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import RulesNotMet
+    from fairgauge.scan.group_probabilities import by_probability
     from fairgauge.scan.sql_query import sql
-    from fairgauge.spec.features import above, cut
+    from fairgauge.spec.features import above, cut, ordered
     from fairgauge.spec.rules import Rule, rule
     from fairgauge.spec.specification import Spec
 
@@ -75,6 +76,7 @@ _HOME = {
     "ThresholdChoice": "comparison.threshold_choice",
     "above": "spec.features",
     "audit": "api.audit",
+    "by_probability": "scan.group_probabilities",
     "check": "api.checking",
     "compare": "api.comparing",
     "confusion": "cube.confusion",
@@ -84,6 +86,7 @@ _HOME = {
     "metric": "catalogue.descriptions",
     "metrics": "catalogue.descriptions",
     "monitor": "monitoring.monitor",
+    "ordered": "spec.features",
     "plan": "api.planning",
     "protect": "evidence.protection",
     "quotient": "catalogue.own",
@@ -122,6 +125,7 @@ __all__ = [
     "__version__",
     "above",
     "audit",
+    "by_probability",
     "check",
     "compare",
     "confusion",
@@ -131,6 +135,7 @@ __all__ = [
     "metric",
     "metrics",
     "monitor",
+    "ordered",
     "plan",
     "protect",
     "quotient",

@@ -160,10 +160,11 @@ class ScopeKind(StrEnum):
 
 
 class ClassKind(StrEnum):
-    """Which classes of a multiclass audit an estimate is of."""
+    """Which classes of a multiclass audit, or which cut of ordered levels, an estimate is of."""
 
     NONE = "none"
     CLASS = "class"
+    SELECTION = "selection"
     AVERAGE = "average"
     WORST = "worst"
 
@@ -255,7 +256,7 @@ class DiagnosticCode(StrEnum):
     EXCLUDED = "excluded"  # rows, reason
     PROTECTED = "protected"  # min_cell
     REPEATED_ID = "repeated_id"  # column, distinct, rows
-    MISSING_GROUPS = "missing_groups"  # rows, share
+    MISSING_GROUPS = "missing_groups"  # rows, total; cases, total_cases of a count column
     CLUSTERS_SPAN_GROUPS = "clusters_span_groups"  # clusters, total, column
     COVERAGE = "coverage"  # metric, share, of
     ADJUSTED_P = "adjusted_p"  # procedures

@@ -54,7 +54,7 @@ class ReasonCode(StrEnum):
 
     # there is too little data
     FEW_ROWS = "few_rows"  # n, minimum, side, effective
-    FEW_EXPECTED = "few_expected"  # expected, minimum
+    FEW_EXPECTED = "few_expected"  # expected, minimum, effective
     SPARSE_CLASS = "sparse_class"  # rows, minimum
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum
     FEW_ERRORS = "few_errors"  # rows, minimum
@@ -96,7 +96,7 @@ class ReasonCode(StrEnum):
     BELOW = "below"  # limit
     ABOVE = "above"  # limit
     CROSSES = "crosses"
-    # limit, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
+    # limit, second, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
     POINT_INSIDE = "point_inside"
     POINT_OUTSIDE = "point_outside"
     SIGNIFICANT_OUTSIDE = "significant_outside"

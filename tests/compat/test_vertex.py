@@ -443,7 +443,7 @@ def test_booleans_are_no_numbers() -> None:
         ("deep.json", "[" * 100_000, "is nested too deeply"),
         ("deep.yaml", "[" * 100_000, "is nested too deeply"),
         ("laughs.yaml", "a: &a [1]\nb: [*a, *a]\n", "aliases (*name) are not supported"),
-        ("twice.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
+        ("twice.json", '{"a": 1, "a": 2}', "the key 'a' is given twice"),
     ],
 )
 def test_a_hostile_configuration_is_an_error_that_names_the_file(

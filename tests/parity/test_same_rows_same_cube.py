@@ -265,7 +265,7 @@ def test_no_rows(typed):
 
 def test_too_many_values(rows_as):
     rows = table(g=["a", "b"] * 1_500, y=[float(i) for i in range(3_000)])
-    with pytest.raises(DataError, match=r"'y' \(label\) has more than 20 different values; cut"):
+    with pytest.raises(DataError, match=r"'y' \(label\) has more than 20 distinct values; cut"):
         count(rows_as(rows), limit=20, label="y", sensitive="g")
 
 

@@ -92,7 +92,7 @@ def test_what_postgresql_refuses(server):
 def test_too_many_values_in_postgresql(server):
     rows = pa.table({"g": ["a"] * 3_000, "y": list(range(3_000))})
     name = engines.postgres_table(server.url, rows)
-    with pytest.raises(DataError, match=r"'y' \(label\) has more than 1,000 different values"):
+    with pytest.raises(DataError, match=r"'y' \(label\) has more than 1,000 distinct values"):
         fg.count(sql(server.url, name), label="y", sensitive="g")
 
 

@@ -808,7 +808,7 @@ def answer_of_weights(kind: str, factor: float) -> list[dict[str, Any]]:
 
 
 @KINDS
-@pytest.mark.parametrize("factor", [0.25, 8.0, 0.001])
+@pytest.mark.parametrize("factor", [0.25, 1e40, 0.001])
 def test_scaling_all_weights_changes_nothing(kind: str, factor: float) -> None:
     """Weights say how much rows count against each other, not how many there are."""
     same(

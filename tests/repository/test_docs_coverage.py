@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from bench import all_metrics  # noqa: E402
+from bench import all_metrics, reviewed_audits  # noqa: E402
 from bench.coverage import DESIGNS, misses  # noqa: E402
 from make_coverage_page import (  # noqa: E402 - a script beside the page
     ALL_METRICS,
+    AUDITS,
     MEASURED,
     PAGE,
+    cells,
     made,
     page,
     read,
     tables,
 )
 
+_SHARES = (all_metrics.confusion(0.4, 0.75, 0.2),) * 2
 WRITE = "written anew by: python docs/make_coverage_page.py"
 
 
@@ -46,12 +54,39 @@ def test_a_measurement_that_changes_the_page_is_noticed() -> None:
 
 def test_all_metrics_are_measured_in_every_design_and_none_covers_too_little() -> None:
     """Below 92.5 % by more than three standard errors of its data sets."""
-    found = {each["design"]: each["metrics"] for each in read(ALL_METRICS)}
-    assert list(found) == [design.name for design in all_metrics.DESIGNS]
+    records = read(ALL_METRICS)
+    assert [each["design"] for each in records] == [each.name for each in all_metrics.DESIGNS]
     low = {
-        f"{design}: {name} {each['coverage']} of {each['adequate']}"
-        for design, metrics in found.items()
-        for name, each in metrics.items()
-        if each["coverage"] < 92.5 - 300 * (0.925 * 0.075 / each["adequate"]) ** 0.5
+        f"{record['design']}: {cell.metric} ({cell.of}) {cell.held} of {cell.adequate}"
+        for record in records
+        for cell in cells(record)
+        if cell.coverage < 92.5 - 3 * cell.error(92.5)
     }
     assert not low
+
+
+def test_the_reviewed_designs_are_measured() -> None:
+    found = [(each["of"], each["setting"], each["wanted"]) for each in read(AUDITS)]
+    assert found == [(each.of, each.setting, each.wanted) for each in reviewed_audits.DESIGNS]
+
+
+def _tiny(rng: np.random.Generator, data_sets: int) -> all_metrics.Drawn:
+    drawn = all_metrics.counted((25, 40), _SHARES, rng, data_sets)
+    return replace(drawn, options={**drawn.options, "metrics": ["DPL"]})
+
+
+def test_counts_of_chunks_add_up_and_a_stopped_measurement_goes_on(tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    design = all_metrics.Design("tiny", _tiny, chunk=3)
+    whole = all_metrics.Measurement(design, all_metrics.Counted())
+    for _ in range(2):
+        whole.count_chunk()
+    first = all_metrics.Measurement(design, all_metrics.Counted())
+    first.count_chunk()
+    all_metrics.write(counts, [first])
+    second = all_metrics.Measurement(design, all_metrics.read(counts)["tiny"])
+    second.count_chunk()
+    assert second.counted == whole.counted
+    assert second.counted.data_sets == 6
+    held, adequate = second.counted.intervals["DPL"]["g1"]
+    assert 0 < held <= adequate <= 6

@@ -72,14 +72,14 @@ def test_files_that_are_not_there():
         ("t", "y,p,sex\n1,1,F\n", "unknown format of 't'; known: .csv, "),
         ("b.csv", b"y,p,sex\n1,1,\xff\xfe\n", "'b.csv' is not UTF-8 text"),
         ("b.csv", bytes(range(256)) * 40, "'b.csv' "),
-        ("b.csv.gz", b"not gzip", "'b.csv.gz' is cut off or not a gzip file"),
+        ("b.csv.gz", b"not gzip", "'b.csv.gz' is truncated, or not a gzip file"),
         (
             "c.csv.gz",
             gzip.compress(ROWS.encode() * 99, mtime=0)[:-20],
-            "'c.csv.gz' is cut off or not a gz",
+            "'c.csv.gz' is truncated, or not a gz",
         ),
-        ("b.parquet", b"PAR1 nothing", "'b.parquet' is cut off, or not a Parquet file"),
-        ("b.arrow", b"ARROW1 nothing", "'b.arrow' is cut off, or not an Arrow file"),
+        ("b.parquet", b"PAR1 nothing", "'b.parquet' is truncated, or not a Parquet file"),
+        ("b.arrow", b"ARROW1 nothing", "'b.arrow' is truncated, or not an Arrow file"),
         ("b.json", b"\x00\x01", "'b.json' "),
         ("b.json", "[1, 2]", "'b.json' "),
         ("b.jsonl", '{"y": 1, "p": 1, "sex": "F"}\n{"y": 1, "p"', "cannot read 'b.jsonl': "),
@@ -97,7 +97,7 @@ def test_a_cut_off_parquet_file(tmp_path):
     pl.read_csv("t.csv").write_parquet("t.parquet")
     whole = (tmp_path / "t.parquet").read_bytes()
     (tmp_path / "t.parquet").write_bytes(whole[: len(whole) // 2])
-    assert said("t.parquet", *FLAGS) == "'t.parquet' is cut off, or not a Parquet file"
+    assert said("t.parquet", *FLAGS) == "'t.parquet' is truncated, or not a Parquet file"
 
 
 def test_files_that_do_not_fit_together(write):

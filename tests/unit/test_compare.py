@@ -664,6 +664,12 @@ def test_what_is_no_comparison_is_refused(wrong):
         fg.Comparison.from_dict(wrong)
 
 
+def test_a_comparison_of_an_older_version_is_to_be_made_again():
+    message = "an older version of fairgauge wrote this comparison .* compare the two saved reports"
+    with pytest.raises(fg.FairgaugeError, match=message):
+        fg.Comparison.from_dict({"schema": "fairgauge.comparison/1"})
+
+
 def test_text_fits_a_terminal(months):
     for made in (months, fg.compare(*pairs.models()), fg.compare(*pairs.hostile())):
         for line in str(made).splitlines():

@@ -84,7 +84,13 @@ def test_any_whole_number_counts(count: Any) -> None:
 def test_what_is_no_count(count: Any) -> None:
     with pytest.raises(fg.SpecError) as caught:
         fg.confusion("sex", {"F": {"tp": count}})
-    assert str(caught.value).startswith("sex.F.tp: must be a whole number from 0 up, not ")
+    assert str(caught.value).startswith("sex.F.tp: must be a whole number, 0 or greater, not ")
+
+
+def test_a_group_without_cells_is_refused() -> None:
+    with pytest.raises(fg.SpecError) as caught:
+        fg.confusion("sex", {"F": 3})  # type: ignore[dict-item]
+    assert str(caught.value) == "sex.F: must be a mapping of tp, fp, fn, tn to counts, not 3"
 
 
 def test_every_mistake_is_listed() -> None:
@@ -92,5 +98,5 @@ def test_every_mistake_is_listed() -> None:
         fg.confusion("sex", {"F": {"tpp": 1, "fp": -2}})
     assert str(caught.value) == (
         "sex.F.tpp: unknown cell. Did you mean 'tp'? Cells: tp, fp, fn, tn\n"
-        "sex.F.fp: must be a whole number from 0 up, not '-2'"
+        "sex.F.fp: must be a whole number, 0 or greater, not '-2'"
     )

@@ -87,7 +87,7 @@ def test_values_that_cannot_be_groups(groups, message):
 
 
 def test_too_many_values():
-    with pytest.raises(DataError, match=r"column 'g' \(feature\) has more than 3 different values"):
+    with pytest.raises(DataError, match=r"column 'g' \(feature\) has more than 3 distinct values"):
         made(["a", "b", "c", "d"], [1, 1, 1, 1], limit=3)
     assert len(levels(made(["a", "b", "c", None], [1, 1, 1, 1], limit=3))[0]) == 3
 
@@ -154,7 +154,7 @@ def test_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text[:-40], "'day' is not a fairgauge cube file, or is cut off"),
+        (lambda text: text[:-40], "'day' is not a fairgauge cube file, or is truncated"),
         (lambda text: "[1]", "'day' is not a fairgauge cube file"),
         (lambda text: text.replace('"rows":3', '"rows":4'), "was changed or damaged: its digest"),
         (lambda text: text.replace("cube/1", "cube/9"), "has format 'fairgauge.cube/9'; this"),

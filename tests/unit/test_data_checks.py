@@ -116,8 +116,9 @@ def test_a_prediction_that_is_the_label():
 
 def test_a_prediction_that_may_be_right_by_itself():
     assert not found(frame(), DiagnosticCode.PREDICTION_IS_LABEL)
-    few = frame().with_columns(copied="y").head(10)
-    assert not found(few, DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
+    copied = frame().with_columns(copied="y")
+    assert not found(copied.head(19), DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
+    assert found(copied.head(20), DiagnosticCode.PREDICTION_IS_LABEL, prediction="copied")
     missing = frame(p=[None, *[0, 1] * (ROWS // 2 - 1), 0])
     assert not found(missing, DiagnosticCode.PREDICTION_IS_LABEL)
     constant = frame(y=[1] * ROWS, p=[1] * ROWS)
@@ -141,13 +142,33 @@ def test_groups_of_one_row():
     assert each.level is Level.WARNING
     assert each.message.startswith("40 of the 40 groups of person have one row: it looks like an")
     assert not found(data, DiagnosticCode.SINGLE_ROW_GROUPS)
+    assert found(data.head(20), DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="person")
+    assert not found(data.head(19), DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="person")
+    for single in (20, 21):  # of 40 and of 41 groups
+        names = [*range(single), *([*range(100, 120)] * 2)]
+        half = pl.DataFrame(
+            {"y": [1] * len(names), "p": [1] * len(names), "person": [f"p{i}" for i in names]}
+        )
+        warned = found(half, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="person")
+        assert bool(warned) is (single == 21)
     cut = {"column": "number", "cuts": [10, 20]}
     numbers = frame(number=range(ROWS))
     assert found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive="number")
     assert not found(numbers, DiagnosticCode.SINGLE_ROW_GROUPS, sensitive=cut)
 
 
-@pytest.mark.parametrize("marker", ["NA", "NaN", "nan", "null", "None", "N/A", "Unknown", "?", " "])
+def test_every_usual_marker_of_a_missing_value_is_known():
+    markers = [
+        *("NA", "N/A", "#N/A", "<NA>", "NaN", "NULL", "none", "nil", "NaT", "missing", " Unknown"),
+        *("Not stated", "not available", "?", "-", "--", ".", " "),
+    ]
+    names = ["Nan Goldin", "North America", "none of these", "unknown soldier", "0", *markers]
+    rows = pl.DataFrame({"y": [0, 1] * len(names), "g": [name for name in names for _ in "01"]})
+    warned = found(rows, DiagnosticCode.MISSING_MARKER, prediction=None)
+    assert {each["value"] for each in warned} == set(markers)
+
+
+@pytest.mark.parametrize("marker", ["NA", "Unknown", " "])
 def test_a_text_that_means_that_a_value_is_missing(tmp_path, marker):
     data = frame(g=["a", "b", "b", marker] * (ROWS // 4))
     data.write_csv(tmp_path / "t.csv", quote_style="always")
@@ -169,6 +190,9 @@ def test_names_that_the_data_do_not_have():
     assert each.message == "unknown[1]: the data have no 'Not stated'"
     data = frame(g=["a", "b", "Unknown", "b"] * (ROWS // 4))
     assert not found(data, DiagnosticCode.UNMATCHED, unknown="Unknown", exclude_groups="b")
+    population = {"g": {"a": 0.5, "B": 0.5}}
+    (each,) = found(frame(), DiagnosticCode.UNMATCHED, population=population)
+    assert each.message == "population.g: the data have no 'B'; the nearest name is 'b'"
 
 
 # --- names that are one name, written in several ways --------------------------------------------

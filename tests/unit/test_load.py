@@ -32,14 +32,36 @@ def test_a_report_comes_back(tmp_path):
 @pytest.mark.parametrize(
     ("content", "kind", "said"),
     [
-        ("", fg.CubeError, "is no cube or report of fairgauge, or is cut off; fairgauge count"),
-        ("[]", fg.CubeError, "is no cube or report of fairgauge, or is cut off"),
-        ("{}", fg.CubeError, "is no cube or report of fairgauge, or is cut off"),
-        ("a,b\n1,2\n", fg.CubeError, "is no cube or report of fairgauge, or is cut off"),
-        ("[" * 100_000, fg.CubeError, "is no cube or report of fairgauge, or is cut off"),
-        (CUBE.to_json()[:-9], fg.CubeError, "is no cube or report of fairgauge, or is cut off"),
+        (
+            "",
+            fg.CubeError,
+            "is not a cube or report of fairgauge, or is truncated; fairgauge",
+        ),
+        ("[]", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
+        ("{}", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
+        ("a,b\n1,2\n", fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
+        ("[" * 100_000, fg.CubeError, "is not a cube or report of fairgauge, or is truncated"),
+        (
+            CUBE.to_json()[:-9],
+            fg.CubeError,
+            "is not a cube or report of fairgauge, or is truncated",
+        ),
         ('{"schema": "fairgauge.cube/99"}', fg.CubeError, "has format 'fairgauge.cube/99'; this v"),
-        ('{"schema": 5}', fg.CubeError, "has format '5'; this version reads 'fairgauge.cube/1'"),
+        (
+            '{"schema": 5}',
+            fg.CubeError,
+            "has format '5', which is neither a cube ('fair",
+        ),
+        (
+            '{"schema": "fairgauge.report/3"}',
+            fg.CubeError,
+            "has format 'fairgauge.report/3'; this",
+        ),
+        (
+            '{"schema": "fairgauge.comparison/2"}',
+            fg.CubeError,
+            "has format 'fairgauge.compari",
+        ),
         (CUBE.to_json().replace("20", "21"), fg.CubeError, "was changed or damaged: its digest do"),
         ('{"schema": "fairgauge.report/1"}', fg.FairgaugeError, "is not a fairgauge report"),
     ],
@@ -65,7 +87,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     os.mkfifo("pipe")
     assert said("pipe") == "cannot read 'pipe': it is a folder, a pipe or a device"
     (tmp_path / "b").write_bytes(b"\xff\x00")
-    assert said("b") == "'b' is no cube or report of fairgauge: not UTF-8"
+    assert said("b") == "'b' is not a cube or report of fairgauge: not UTF-8"
     assert said("n" * 5_000).endswith("File name too long")
     assert said("a\0b").startswith("cannot read 'a\\x00b': ")
 

@@ -162,3 +162,10 @@ def test_conditional_disparity_of_berkeley(berkeley: fg.Report) -> None:
         for ma, mr, wa, wr in BERKELEY.values()
     )
     assert found.value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e103, 1e-110])
+def test_weights_whose_cubes_overflow_or_vanish_are_an_error(factor: float) -> None:
+    data = people(60).with_columns(pl.col("w") * factor)
+    with pytest.raises(fg.DataError, match="'w' is the weight, but its largest value is 4e"):
+        fg.audit(data, label="y", prediction="p", positive=1, sensitive="g", weight="w")

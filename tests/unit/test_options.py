@@ -138,7 +138,7 @@ def test_every_option_has_its_flags():
 
 def test_the_signature_in_help_and_notebooks_is_the_table():
     for option in OPTIONS:
-        assert re.search(rf"^    {option.name} : ", fg.audit.__doc__, re.MULTILINE)
+        assert re.search(rf"^{option.name} : ", fg.audit.__doc__, re.MULTILINE)
     assert "{options}" not in fg.audit.__doc__
 
 

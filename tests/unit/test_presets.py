@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import json
+import re
 
 import polars as pl
 import pytest
@@ -109,8 +111,51 @@ def test_an_unknown_preset_names_those_there_are():
 
 def test_the_command_lists_and_describes():
     listed = CliRunner().invoke(main, ["presets"])
-    assert [line.split()[0] for line in listed.output.splitlines()] == list(preset_names())
+    first = [line.split()[0] for line in listed.output.splitlines() if not line.startswith(" ")]
+    assert first == list(preset_names())
+    assert preset("us-lending").status in " ".join(listed.output.split())
     one = CliRunner().invoke(main, ["presets", "nyc-ll144"])
     assert "6 RCNY 5-300 to 5-304" in one.output
     wrong = CliRunner().invoke(main, ["presets", "nyc"])
     assert wrong.exit_code == 2
+
+
+def test_people_of_unknown_category_are_counted_as_people():
+    """A row that stands for 250 applicants is 250 applicants of unknown category, not one."""
+    report = audit()
+    text = " ".join(render(report, "text", full=True).split())
+    assert "Of unknown category: 250 cases (1 row) in sex" in text
+    assert "8.9% of the cases (250 of 2,821) have no sex" in text
+
+
+def test_the_tables_to_publish_are_new_yorks():
+    """Numbers of people, selections, rates and ratios with three decimals, as in 6 RCNY 5-301."""
+    text = html.unescape(render(audit(), "html"))
+    rows = [
+        [" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in re.split("</t[dh]>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", text, flags=re.DOTALL)
+    ]
+    (female,) = (row for row in rows if row[:4] == ["Female", "1,181", "555", "47.0%"])
+    assert female[4].startswith("0.979")
+    assert "0.902 to 1.062" in female[4]
+    assert any(row[:2] == ["Male & White", "412"] and row[4] == "reference" for row in rows)
+    (small,) = (row for row in rows if row[:3] == ["Female & AIAN", "17", "7"])
+    assert "below the minimum of 52 (2% of 2,571)" in small[4]
+    assert "impact ratio" in text
+
+
+def test_lending_shows_the_ratio_within_segments():
+    rows = applicants().with_columns(
+        pl.when(pl.col("race").is_in(["White", "Asian"])).then(1).otherwise(2).alias("office")
+    )
+    report = fg.audit(rows, preset="us-lending", prediction="hired", positive=1, sensitive="sex",
+                      count="people", strata="office", unknown="Unknown")  # fmt: skip
+    (pooled,) = (
+        each for each in report.estimates
+        if (each.metric, str(each.scope.kind)) == ("selection_rate.ratio", "pooled")
+    )  # fmt: skip
+    text = " ".join(render(report, "html").split())
+    assert "AIR adjusted for office" in text
+    assert f"{pooled.value:.3f}" in text
+    for term in ("AIR", "SMD", "odds ratio"):
+        assert f">{term}<" in text.replace(" <", "<").replace("> ", ">")

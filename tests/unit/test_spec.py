@@ -142,7 +142,7 @@ def test_unknown_options_name_the_nearest():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sensitive": None}, "sensitive: name at least one sensitive feature"),
+        ({"sensitive": None}, "sensitive: name at least one sensitive feature (--sensitive COL)"),
         ({"sensitive": 5}, "sensitive: must be a list of columns, not 5"),
         ({"sensitive": [5]}, "sensitive[0]: must be the name of a column, not 5"),
         ({"label": 5}, "label: must be the name of a column, not 5"),
@@ -152,28 +152,40 @@ def test_unknown_options_name_the_nearest():
         ({"rules": "DI > 1"}, "rules[0]: cannot read 'DI > 1'; write"),
         ({"rules": "XDI >= 1"}, "rules[0].metric: no metric named 'XDI'. Did you mean 'DI'?"),
         ({"rules": ["DI >= 1"] * 2}, "rules[1]: is the same rule as rules[0]; remove one of them"),
-        ({"positive": {"above": True}}, "positive: must be values or {above = NUMBER}"),
-        ({"positive": {"above": math.nan}}, "positive: must be values or {above = NUMBER}"),
-        ({"positive": {"above": 10**400}}, "positive: must be values or {above = NUMBER}"),
+        (
+            {"positive": {"above": True}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
+        (
+            {"positive": {"above": math.nan}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
+        (
+            {"positive": {"above": 10**400}},
+            "positive: must be values, {above = NUMBER} or {ordered = [VALUE, ...]}",
+        ),
         ({"positive": math.nan}, "positive: must not be missing"),
         ({"positive": np.array([1, 2])}, "positive: must be one value, not "),
         ({"threshold": []}, "threshold: must hold at least one number"),
-        ({"threshold": math.inf}, "threshold: must be a number that is finite, not Infinity"),
-        ({"threshold": 10**400}, "threshold: must be a number that is finite, not 1000000"),
-        ({"threshold": 10**5000}, "threshold: must be a number that is finite, not a value of "),
+        ({"threshold": math.inf}, "threshold: must be a finite number, not Infinity"),
+        ({"threshold": 10**400}, "threshold: must be a finite number, not 1000000"),
+        ({"threshold": 10**5000}, "threshold: must be a finite number, not a value of "),
         ({"score_range": (0, math.nan)}, "score_range: must be two ascending numbers, [low, high]"),
         ({"score_range": 5}, "score_range: must be two ascending numbers, [low, high], not 5"),
         ({"confidence": True}, "confidence: must be a number between 0 and 1, not true"),
         ({"confidence": math.nan}, "confidence: must be a number between 0 and 1, not NaN"),
-        ({"reference": {"race": "W"}}, "reference.race: is not a sensitive feature."),
+        (
+            {"reference": {"race": "W"}},
+            "reference.race: 'race' is not an audited feature. Au",
+        ),
         ({"intersections": 5}, "intersections[0]: must be a name or a list of names, not 5"),
         (
             {"label": "y", "score": "p", "threshold": [0.5, 2]},
-            "threshold: 2 is outside the range of the score, 0 to 1; threshold (--threshold T)",
+            "threshold: 2 is outside the range of the score, 0 to 1; set another threshold",
         ),
         (
             {"label": "y", "score": "p", "score_range": (300, 850)},
-            "threshold: the default, 0.5, is outside the range of the score, 300 to 850; threshold",
+            "threshold: the default, 0.5, is outside the range of the score, 300 to 850; set",
         ),
         ({"threshold": 0.3}, "threshold: has no effect without a score (score, --score COL)"),
         (

@@ -80,6 +80,7 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     needed = rows_to_decide(found.value, *found.interval, 400, -0.05, 0.05)
     reason = found.reason
     assert (reason.code, reason["rows"]) == (ReasonCode.CROSSES, 400)
+    assert "includes −5 pp and 5 pp;" in found.says
     assert reason["needed"] == math.ceil(needed.rows)
     assert (reason["fewest"], reason["most"]) == (math.ceil(needed.fewest), math.inf)
     assert round(reason["detectable"], 3) == 0.128
@@ -87,11 +88,12 @@ def test_what_reaches_over_a_limit_says_what_would_decide():
     assert reason["power"] == 0.8
     rounded, least = (math.ceil(float(n) / 100) * 100 for n in (needed.rows, needed.fewest))
     assert (
-        f"with about {rounded:,} rows that the metric counts, of this composition (plausible: "
-        f"{least:,} or more), instead of 400 the rule could probably (80% power) be decided"
+        f"about {rounded:,} rows that the metric counts, of this composition, would decide the "
+        f"rule with 80% power (plausible: {least:,} or more; these data have 400)"
     ) in found.says
     assert (
-        "groups of this size could show differences of 12.8 pp or more (ratio 0.57)" in found.says
+        "smallest detectable difference at these sizes (80% power): 12.8 pp (ratio 0.57)"
+        in found.says
     )
 
 

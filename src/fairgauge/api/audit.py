@@ -33,7 +33,8 @@ from fairgauge.resolve.data_checks import (
 from fairgauge.resolve.excluded_rows import excluded_rows
 from fairgauge.resolve.group_counts import count_groups
 from fairgauge.scan import open_rows
-from fairgauge.scan.row_access import at_hand
+from fairgauge.scan.source import at_hand, readable
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.option_docs import with_options
 from fairgauge.spec.specification import Spec, ask, check_names
 from fairgauge.version import __version__
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 @with_options
 def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
-    """Audit a model, or the data it learns from, for how it treats groups of people.
+    """Audit a model, or its training data, for disparities between groups of people.
 
     The rows are read once, counted by group, label and prediction, and never kept; every number of
     the report comes from the counts.
@@ -102,7 +103,7 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
     cube, source, spec = counted(data, arrays, options)
     check_known(cube, spec)
     measured = measure(cube, spec, _by_rows(source, cube, spec))
-    verdicts = _decided(measured, source, cube, spec)
+    verdicts, notes_of_verdicts = _judged(measured, source, cube, spec)
     excluded, used = excluded_rows(cube, spec)
     return Report(
         version=__version__,
@@ -121,13 +122,12 @@ def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Re
         diagnostics=(
             *_protection(cube),
             *_overrides(data, spec),
-            *_notes(measured.task, excluded, stated=bool(options.get("task"))),
+            *_notes(measured.task, excluded, stated=_task_is_stated(spec, options)),
             *assumed_positive(cube, spec, measured.task),
             *_likely_mistakes(cube, spec, measured.task),
             *_repeated(source, spec),
             *measured.diagnostics,
-            *false_fail_notes(measured, spec),
-            *reference_notes(measured, spec.rules, verdicts),
+            *notes_of_verdicts,
         ),
         scores=measured.scores,
         pairs=measured.pairs,
@@ -175,9 +175,9 @@ def counting_query(data: Source | Cube, **options: Unpack[Options]) -> str:
 
 
 def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | None:
-    """Read the groups of the data, and warn of names in the question that no group has.
+    """Read the groups of the data, and warn of names in the specification that no group has.
 
-    Nothing but the sensitive features is read; None where even that would be a query elsewhere.
+    Only the sensitive features are read; None where even that would need a query elsewhere.
 
     Raises
     ------
@@ -215,7 +215,10 @@ def check_groups(data: Source | Cube, spec: Spec) -> tuple[Diagnostic, ...] | No
 def counted(
     data: object, positional: tuple[object, ...], options: Options
 ) -> tuple[Cube, Source | None, Spec]:
-    """Count the data, or take the counts as they are."""
+    """Return the counts of the data, the source they were counted from, and the specification.
+
+    The source is None where the data are counts already.
+    """
     check_names(options, positional)
     if isinstance(data, Cube):
         spec = ask(base=data.asked, **options)
@@ -239,7 +242,7 @@ def _median(source: Source, spec: Spec) -> float | None:
 
 
 def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
-    """Return warnings of rows that are not independent, as far as the first rows show it."""
+    """Return warnings of rows that are not independent, as far as the first rows show."""
     if source is None:
         return []
     from fairgauge.rowwise.first_rows import repeated_ids
@@ -248,27 +251,31 @@ def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
 
 
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
-    """Return what computes the metrics of single rows, where the rows are at hand."""
-    if source is None:
+    """Return what computes metrics from rows; None where rows can only be counted."""
+    if source is None or not readable(source):
         return None
     from fairgauge.rowwise import RowReader
-    from fairgauge.scan.row_access import readable
 
-    return None if not readable(source) else RowReader(source, cube, spec)
+    return RowReader(source, cube, spec)
 
 
-def _decided(
+def _judged(
     measured: Measured, source: Source | None, cube: Cube, spec: Spec
-) -> tuple[Verdict, ...]:
-    """Hold what is measured against the rules."""
-    if spec.multiplicity is Multiplicity.PER_DECISION:
-        return judge(measured, spec.rules)
+) -> tuple[tuple[Verdict, ...], list[Diagnostic]]:
+    """Judge what is measured by the rules; return the verdicts, and the notes on them."""
+    if not spec.rules:
+        return (), []
 
     def measure_at(confidence: float) -> Measured:
-        stricter = replace(spec, confidence=confidence, metrics=())  # what rules are on
+        stricter = replace(spec, confidence=confidence, metrics=())  # those of the rules alone
         return measure(cube, stricter, _by_rows(source, cube, stricter))
 
-    return judge_familywise(measured, spec, measure_at)
+    if spec.multiplicity is Multiplicity.PER_DECISION:
+        verdicts = judge(measured, spec.rules)
+    else:
+        verdicts = judge_familywise(measured, spec, measure_at)
+    notes = [*false_fail_notes(measured, spec), *reference_notes(measured, spec.rules, verdicts)]
+    return verdicts, notes
 
 
 def _check_held(cube: Cube, spec: Spec) -> None:
@@ -284,13 +291,13 @@ def _check_held(cube: Cube, spec: Spec) -> None:
 
 
 def _protection(cube: Cube) -> Iterator[Diagnostic]:
-    """State that the counts are protected, as a warning: every number is to be read by it."""
+    """Warn that the counts are protected, which limits what every number shows."""
     if cube.min_cell is not None:
         yield Diagnostic.warning(DiagnosticCode.PROTECTED, min_cell=cube.min_cell)
 
 
 def _overrides(data: object, spec: Spec) -> list[Diagnostic]:
-    """Note which options of the question that counts carry are overridden."""
+    """Note which options saved with the counts the options given here override."""
     if not isinstance(data, Cube) or data.question is None:
         return []
     asked = data.asked
@@ -312,8 +319,13 @@ def _likely_mistakes(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
     yield from unmatched_groups(cube, spec, {each.feature: each.groups for each in every})
 
 
+def _task_is_stated(spec: Spec, options: Options) -> bool:
+    """Return whether the question states what label and prediction are."""
+    return bool(options.get("task")) or isinstance(spec.positive, Ordered)
+
+
 def _notes(task: Task, excluded: dict[str, int], *, stated: bool) -> list[Diagnostic]:
-    """Return what a reader should know of the question and of the rows excluded."""
+    """Return notes on a task that was inferred, and on excluded rows."""
     notes = []
     if not stated:
         made = Diagnostic.note if task is Task.BINARY else Diagnostic.warning

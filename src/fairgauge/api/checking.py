@@ -5,27 +5,26 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairgauge.api.audit import audit
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
 from fairgauge.enums import Outcome, RateTest, ReferenceRule
-from fairgauge.errors import DataError, Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, nearest, quote
 from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
-from fairgauge.published.column_roles import parts_of, table_of
 from fairgauge.published.faults import Fault, FaultCode
 from fairgauge.published.margins import check_margins
 from fairgauge.published.printed_numbers import is_whole
 from fairgauge.published.published_table import ColumnRole, RowKind
+from fairgauge.published.smallest_reference import SmallestReference
+from fairgauge.published.sources import read_sources
 from fairgauge.published.table_arithmetic import (
     MIN_SHARE,
     check_arithmetic,
     highest,
     printed_reference,
 )
-from fairgauge.published.table_files import SUFFIXES, grids_of_text, read_grids
 from fairgauge.spec.features import Feature
 from fairgauge.spec.readers import read_word
 from fairgauge.spec.specification import Spec
@@ -36,22 +35,21 @@ from fairgauge.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from fairgauge.cube.cube import Cube
     from fairgauge.published.published_table import PublishedRow, PublishedTable
-    from fairgauge.published.table_files import Grid
     from fairgauge.report.report import Report
 
 _METRIC = "selection_rate.ratio"
-_PASTED = "pasted text"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckOptions:
     """The options of a check; ``references`` are the categories to compare with, where named."""
 
     limit: float | None
-    min_share: float
+    smallest: SmallestReference
     confidence: float
     references: tuple[str, ...]
     test: RateTest
@@ -75,8 +73,8 @@ def check(
     Parameters
     ----------
     source : path, several paths, a folder, or the text of a table
-        CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it. A text of
-        several lines is a table that was pasted.
+        CSV, TSV, XLSX, Markdown, HTML or plain text; of a folder, every such file in it, where what
+        cannot be read is stated and no error. A text of several lines is a table that was pasted.
     limit : number in (0, 1], optional
         The smallest ratio that is allowed, such as 0.8. New York's Local Law 144 has none.
     columns : mapping of roles to headers, optional
@@ -114,27 +112,24 @@ def check(
     """
     chosen = _check_options(limit, min_share, confidence, columns or {}, test)
     references = (reference,) if isinstance(reference, str) else tuple(reference)
-    asked = _Asked(limit, min_share, confidence, references, chosen)
-    tables, sources = [], []
-    for name, grids in _grids(source):
-        for grid in grids:
-            for part in parts_of(grid):
-                tables.append(table_of(part, _roles(columns or {}, part)))
-                sources.append(name)
-    _check_references(references, tables)
-    between = _between(tables, sources)
+    asked = _CheckOptions(limit, SmallestReference(min_share), confidence, references, chosen)
+    sources, unread = read_sources(source, columns or {})
+    _check_references(references, [table for each in sources for table in each.tables])
     checked = tuple(
-        _checked(table, name, between, asked) for table, name in zip(tables, sources, strict=True)
+        _checked(table, each.name, between, asked)
+        for each in sources
+        for table, between in zip(each.tables, check_margins(each.tables), strict=True)
     )
     return Check(
         version=__version__,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         limit=limit,
         level=confidence,
-        min_share=min_share,
+        smallest_reference=asked.smallest,
         references=references,
         test=chosen,
         tables=checked,
+        unread=tuple(unread),
     )
 
 
@@ -167,60 +162,13 @@ def _check_references(references: tuple[str, ...], tables: list[PublishedTable])
             raise SpecError(Problem("reference", message))
 
 
-def _grids(source: str | Path | Iterable[str | Path]) -> list[tuple[str, list[Grid]]]:
-    """Return the grids of every file, or of pasted text."""
-    if isinstance(source, str) and "\n" in source.strip():
-        found = grids_of_text(source)
-        if not found:
-            raise DataError("the text holds no table of at least two columns and two rows")
-        return [(_PASTED, found)]
-    paths = [source] if isinstance(source, (str, Path)) else list(source)
-    files: list[Path] = []
-    for path in map(Path, paths):
-        if path.is_dir():
-            inside = sorted(each for each in path.iterdir() if each.suffix.casefold() in SUFFIXES)
-            if not inside:
-                raise DataError(f"the folder {quote(path)} holds no {', '.join(SUFFIXES)} file")
-            files += inside
-        else:
-            files.append(path)
-    if not files:
-        raise DataError("no file to check; give at least one")
-    return [(path.name, read_grids(path)) for path in files]
-
-
-def _roles(columns: Mapping[str, str], grid: Grid) -> dict[str, ColumnRole]:
-    """Return what the named columns of a grid hold; several categories stand between commas."""
-    found: dict[str, ColumnRole] = {}
-    for role, names in columns.items():
-        split = (
-            names.split(",")
-            if role == ColumnRole.CATEGORY and names not in grid.header
-            else [names]
-        )
-        found |= {name.strip(): ColumnRole(role) for name in split}
-    return found
-
-
-def _between(
-    tables: list[PublishedTable], sources: list[str]
-) -> dict[tuple[str, str], list[Fault]]:
-    """Return the faults between the tables of each source, by source and table."""
-    found: dict[tuple[str, str], list[Fault]] = {}
-    for name in dict.fromkeys(sources):
-        own = [table for table, source in zip(tables, sources, strict=True) if source == name]
-        for fault in check_margins(own):
-            found.setdefault((name, fault.table), []).append(fault)
-    return found
-
-
 def _checked(
     table: PublishedTable,
-    source: str,
-    between: Mapping[tuple[str, str], list[Fault]],
-    asked: _Asked,
+    source: str | None,
+    between: list[Fault],
+    asked: _CheckOptions,
 ) -> CheckedTable:
-    faults = (*check_arithmetic(table, asked.min_share), *between.get((source, table.name), ()))
+    faults = (*check_arithmetic(table, asked.smallest.share), *between)
     counted = _distinct(table)
     printed = printed_reference(table)
     unknown = _unknown(table)
@@ -238,9 +186,8 @@ def _checked(
         intervals = verdicts if named else ask(reference.name)
         if not named:
             other = _other_reference(ask, intervals, counted, printed, reference)
-    best = highest(table, asked.min_share)
-    highest_rate = best.rate.value if best is not None and best.rate is not None else 0.0
-    possible = _possible(counted, table, asked.min_share) if unknown and not named else {}
+    best = highest(table, asked.smallest.share)
+    possible = _possible(counted, table, asked.smallest) if unknown and not named else {}
     return CheckedTable(
         source=source,
         name=table.name,
@@ -250,7 +197,7 @@ def _checked(
         other_reference=other,
         unknown=unknown,
         groups=tuple(
-            _group(row, intervals, verdicts, reference, possible, counted, highest_rate, asked.test)
+            _group(row, intervals, verdicts, reference, possible, counted, best, asked.test)
             for row in table.groups
         ),
         faults=faults,
@@ -300,14 +247,15 @@ def _cube(table: PublishedTable, rows: list[PublishedRow]) -> Cube:
     )
 
 
-def _audit(cube: Cube, asked: _Asked, reference: str) -> Report:
+def _audit(cube: Cube, asked: _CheckOptions, reference: str) -> Report:
     """Audit the counts of a table; ``best`` allows for the choice of the reference by the data."""
     feature = cube.plan.axes[0].column
     return audit(
         cube,
         metrics=[_METRIC],
         reference=reference if reference is ReferenceRule.BEST else {feature: reference},
-        min_share=asked.min_share or None,
+        min_share=asked.smallest.share or None,
+        min_n=asked.smallest.people,
         rules=[] if asked.limit is None else [f"{_METRIC} >= {asked.limit!r}"],
         confidence=asked.confidence,
     )
@@ -340,10 +288,10 @@ def _unknown(table: PublishedTable) -> int | None:
 
 
 def _possible(
-    rows: list[PublishedRow], table: PublishedTable, min_share: float
+    rows: list[PublishedRow], table: PublishedTable, smallest: SmallestReference
 ) -> dict[str, tuple[float, float]]:
     """Return the ratios that are possible when unknown people are in any category."""
-    least = min_share * sum(_counts(row)[0] for row in rows)
+    people = sum(_counts(row)[0] for row in rows)
     if len(rows) < 2:
         return {}
     unknown = [row for row in table.of(RowKind.UNKNOWN) if row.n is not None]
@@ -353,7 +301,7 @@ def _possible(
         [_counts(row)[0] for row in rows],
         float(_unknown(table) or 0),
         sum(selected) if len(selected) == len(unknown) else None,
-        [_counts(row)[0] >= least for row in rows],
+        [smallest.admits(_counts(row)[0], people) for row in rows],
     )
     ends = zip(low.tolist(), high.tolist(), strict=True)
     return {row.name: pair for row, pair in zip(rows, ends, strict=True) if pair[0] == pair[0]}
@@ -366,7 +314,7 @@ def _group(
     reference: PublishedRow | None,
     possible: Mapping[str, tuple[float, float]],
     counted: list[PublishedRow],
-    highest_rate: float,
+    highest_row: PublishedRow | None,
     test: RateTest,
 ) -> CheckedGroup:
     range_ = row.rate_range
@@ -383,7 +331,8 @@ def _group(
         possible=possible.get(row.name),
     )
     if intervals is None or verdicts is None or reference is None:
-        return replace(plain, ratio=_printed_ratio(row, highest_rate))
+        ratio = _printed_ratio(row, highest_row)
+        return replace(plain, ratio=ratio, is_reference=ratio is not None and row is highest_row)
     if row is reference:
         return replace(plain, ratio=1.0 if row.share else None, is_reference=True)
     if row not in counted:
@@ -412,15 +361,21 @@ def _p_value(test: RateTest, counts: tuple[int, int, int, int]) -> float:
     return float(chi_square_p(*counts, continuity=test is RateTest.YATES))
 
 
-def _printed_ratio(row: PublishedRow, highest_rate: float) -> float | None:
+def _printed_ratio(row: PublishedRow, highest_row: PublishedRow | None) -> float | None:
     """Return the ratio of printed rates, where there are no counts."""
-    if row.rate is None or row.selected is not None or not highest_rate:
+    if row.rate is None or row.selected is not None:
         return None
-    return row.rate.value / highest_rate
+    if highest_row is None or highest_row.rate is None or not highest_row.rate.value:
+        return None
+    return row.rate.value / highest_row.rate.value
 
 
 def exit_code(found: Check) -> int:
-    """Return 1 for an error in a table or a failed limit, 3 for an undecided one, else 0."""
+    """Return 1 for an error in a table or a failed limit, 3 for what is undecided, else 0.
+
+    A table of a folder that cannot be read is undecided.
+    """
     if found.errors or found.verdict is Outcome.FAIL:
         return 1
-    return 3 if found.verdict is Outcome.INCONCLUSIVE else 0
+    unread = any(each.is_table for each in found.unread)
+    return 3 if unread or found.verdict is Outcome.INCONCLUSIVE else 0

@@ -11,8 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate
-from fairgauge.catalogue.own import meant
+from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate, metric_or_name
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, Name
 from fairgauge.enums import Better
@@ -159,7 +158,7 @@ def metric(name: str | Statistic | Metric) -> MetricDescription:
     [TP / (TP + FN)]_a - [TP / (TP + FN)]_d
     """
     try:
-        return entry(_row(meant(name)))
+        return entry(_row(metric_or_name(name)))
     except LookupError as error:
         raise SpecError(Problem("", str(error))) from None
 

@@ -68,7 +68,10 @@ class Inequality(ComparisonMetric):
 
     @property
     def edges(self) -> str:
-        return "undefined when every row is a false negative, so that the mean benefit is 0"
+        return (
+            "undefined when every row is a false negative, so that the mean benefit is 0; there is "
+            "no p-value, because 0, the end of the range, is that of a perfect prediction alone"
+        )
 
     @property
     def parameters(self) -> tuple[str, ...]:  # type: ignore[override]

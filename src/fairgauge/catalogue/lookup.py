@@ -1,4 +1,4 @@
-"""Finding rows of the catalogue by any name in use; and a catalogue with a user's own beside them.
+"""Finding metrics by any name in use or by an import path, and a user's own beside the catalogue.
 
 A parameter may follow a name in brackets, and what compares a rate follows its name:
 ``generalized_entropy(alpha=3)``, ``precision_at_k(50)``, ``precision_at_k(50).difference``.
@@ -9,19 +9,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
+from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.catalogue import METRICS, RATES
-from fairgauge.catalogue.comparisons import Metric
+from fairgauge.catalogue.comparisons import Contrast, Metric
 from fairgauge.catalogue.derived import CONTRASTS, comparison_of, comparisons_of
 from fairgauge.catalogue.statistics import Statistic
 from fairgauge.catalogue.synonyms import NAMES, plain
-from fairgauge.errors import nearest, quote
+from fairgauge.errors import nearest, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = TypeVar("Row", bound=Metric | Statistic)
+_IMPORT_PATH = re.compile(
+    r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?"
+)
 _PARAMETRISED = re.compile(
     r"(?P<name>[^()]+)\(\s*((?P<parameter>\w+)\s*=\s*)?(?P<value>-?(\d+(\.\d+)?|\.\d+))\s*\)"
     r"(\.(?P<by>\w+))?"
@@ -126,6 +131,79 @@ def find_rate(name: str) -> Statistic:
     return BUILT_IN.rate(name)
 
 
+def metric_or_name(asked: object) -> str | Statistic | Metric:
+    """Return a metric as it is, the one that an import path names, or the name of one.
+
+    ``package.module:name`` is a metric in a module, ``package.module:name.ratio`` what compares it.
+
+    Raises
+    ------
+    LookupError
+        An import path leads to nothing, or not to a metric; or it is no name at all.
+    """
+    if isinstance(asked, (Statistic, Metric)):
+        return asked
+    if not isinstance(asked, str):
+        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
+        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
+    found = _IMPORT_PATH.fullmatch(asked)
+    if not found:
+        return asked
+    value = _imported(found["module"], found["name"])
+    if not found["by"]:
+        return value
+    if not isinstance(value, Statistic):
+        raise NotAMetric(f"{quote(asked)}: {value.name} is itself a comparison")
+    return value.compared(found["by"])
+
+
+def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
+    """Return the catalogue with the user's rates that are asked for, or compared, beside it.
+
+    Raises
+    ------
+    LookupError
+        Two different rates have one name.
+    """
+    own = own_of(asked)
+    names = [rate.name for rate in own]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LookupError(f"two different metrics are called {quote(twice)}; rename one")
+    return Catalogue(own)
+
+
+def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
+    """Return the user's own rates that are asked for, or compared, each once."""
+    rates = (row.of if isinstance(row, (Contrast, Spread)) else row for row in asked)
+    return tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own))
+
+
+def is_own(row: Statistic | Metric) -> bool:
+    """Return whether a rate or a metric is a user's own."""
+    return bool(own_of((row,)))
+
+
+def _imported(module: str, name: str) -> Statistic | Metric:
+    try:
+        holder = import_module(module)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise LookupError(
+            f"cannot import {quote(module)} ({reason}); its folder must be on the Python path "
+            "(PYTHONPATH)"
+        ) from error
+    if not hasattr(holder, name):
+        raise LookupError(f"module {module} has no {quote(name)}.{nearest(name, vars(holder))}")
+    value = getattr(holder, name)
+    if not isinstance(value, (Statistic, Metric)):
+        raise NotAMetric(
+            f"{module}:{name} is a {type(value).__name__}, not a metric; make one with "
+            "fairgauge.rate, fairgauge.quotient or fairgauge.statistic"
+        )
+    return value
+
+
 def _set(name: str) -> tuple[Metric, ...]:
     if name == "all":
         return METRICS
@@ -211,6 +289,8 @@ def _unknown(name: str, others: Iterable[str]) -> str:
             f"{quote(name)} is a rate of groups, not a metric that compares them; "
             f"{name}.difference and {name}.ratio are"
         )
+    if plain(name) in _metrics():
+        return f"{quote(name)} is a metric that compares groups, not a rate of one group"
     names = (*(row.name for row in RATES), *(row.name for row in METRICS))
     known = [*others, *_metrics(), *_rates(), *names, *SETS]
     return f"no metric named {quote(name)}.{nearest(name, known)} See: fairgauge metrics"

@@ -1,4 +1,4 @@
-"""Metrics of a user's own: made from cells, found by an import path, kept beside the catalogue.
+"""Metrics of a user's own, made from cells.
 
 Nothing is registered: a metric is a value, which is given wherever the name of a metric is.
 """
@@ -6,23 +6,17 @@ Nothing is registered: a metric is a value, which is given wherever the name of 
 from __future__ import annotations
 
 import math
-import re
-from importlib import import_module
 from typing import TYPE_CHECKING, SupportsFloat
 
-from fairgauge.catalogue.across import Spread
 from fairgauge.catalogue.cell_functions import CellFunction
 from fairgauge.catalogue.cells import Cells
-from fairgauge.catalogue.comparisons import Contrast, Metric
-from fairgauge.catalogue.lookup import Catalogue, NotAMetric, is_taken
-from fairgauge.catalogue.statistics import Quotient, Rate, Statistic
+from fairgauge.catalogue.lookup import is_taken
+from fairgauge.catalogue.statistics import Quotient, Rate
 from fairgauge.enums import Better
-from fairgauge.errors import Problem, SpecError, nearest, quote, shown
+from fairgauge.errors import Problem, SpecError, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-_PATH = re.compile(r"(?P<module>[^\W\d]\w*(\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(\.(?P<by>\w+))?")
 
 
 def rate(
@@ -219,79 +213,6 @@ def statistic(
     return made
 
 
-def meant(asked: object) -> str | Statistic | Metric:
-    """Return what stands for a metric: a value as it is, an import path's value, or a name.
-
-    ``package.module:name`` is a metric in a module, ``package.module:name.ratio`` what compares it.
-
-    Raises
-    ------
-    LookupError
-        An import path leads to nothing, or not to a metric; or it is no name at all.
-    """
-    if isinstance(asked, (Statistic, Metric)):
-        return asked
-    if not isinstance(asked, str):
-        wrap = "; make it one: fairgauge.statistic(...)" if callable(asked) else ""
-        raise NotAMetric(f"must be a metric or the name of one, not {shown(asked)}{wrap}")
-    found = _PATH.fullmatch(asked)
-    if not found:
-        return asked
-    value = _imported(found["module"], found["name"])
-    if not found["by"]:
-        return value
-    if not isinstance(value, Statistic):
-        raise NotAMetric(f"{quote(asked)}: {value.name} is itself a comparison")
-    return value.compared(found["by"])
-
-
-def catalogue_of(asked: Sequence[str | Statistic | Metric]) -> Catalogue:
-    """Return the catalogue with the user's rates that are asked for, or compared, beside it.
-
-    Raises
-    ------
-    LookupError
-        Two different rates have one name.
-    """
-    own = own_of(asked)
-    names = [rate.name for rate in own]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise LookupError(f"two different metrics are called {quote(twice)}; rename one")
-    return Catalogue(own)
-
-
-def own_of(asked: Iterable[str | Statistic | Metric]) -> tuple[Statistic, ...]:
-    """Return the user's own rates that are asked for, or compared, each once."""
-    rates = (row.of if isinstance(row, (Contrast, Spread)) else row for row in asked)
-    return tuple(dict.fromkeys(r for r in rates if isinstance(r, Statistic) and r.own))
-
-
-def is_own(row: Statistic | Metric) -> bool:
-    """Return whether a rate or a metric is a user's own."""
-    return bool(own_of((row,)))
-
-
-def _imported(module: str, name: str) -> Statistic | Metric:
-    try:
-        holder = import_module(module)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise LookupError(
-            f"cannot import {quote(module)} ({reason}); its folder must be on the Python path "
-            "(PYTHONPATH)"
-        ) from error
-    if not hasattr(holder, name):
-        raise LookupError(f"module {module} has no {quote(name)}.{nearest(name, vars(holder))}")
-    value = getattr(holder, name)
-    if not isinstance(value, (Statistic, Metric)):
-        raise NotAMetric(
-            f"{module}:{name} is a {type(value).__name__}, not a metric; make one with "
-            "fairgauge.rate, fairgauge.quotient or fairgauge.statistic"
-        )
-    return value
-
-
 def _checked(name: str) -> str:
     if not isinstance(name, str) or not name.isidentifier():
         message = "must be a name of letters, digits and underscores that begins with a letter"
@@ -308,7 +229,7 @@ def _check_cells(name: str, **sums: object) -> None:
             message = f"must be a sum of fairgauge.TP, FP, FN and TN, not {quote(cells)}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
         if not all(isinstance(k, int) and k >= 0 for k in cells.coefficients):
-            message = f"must have whole coefficients from 0 up, not {cells}"
+            message = f"must have whole coefficients, 0 or greater, not {cells}"
             raise SpecError(Problem(f"metric {quote(name)}: {key}", message))
 
 

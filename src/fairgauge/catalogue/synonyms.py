@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Tool = Literal["Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA"]
-TOOLS: tuple[Tool, ...] = (
-    "Clarify", "Vertex AI", "Fairlearn", "AIF360", "aequitas", "holisticai", "TFMA",
-)  # fmt: skip
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+"""The tools, in the order of the page that compares them."""
 
 
 @dataclass(frozen=True, slots=True)

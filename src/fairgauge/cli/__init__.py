@@ -11,7 +11,7 @@ from fairgauge.version import __version__
 @click.group("fairgauge", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fairgauge")
 def main() -> None:
-    """Measure how a model treats groups of people, and how sure that is.
+    """Measure how a model treats groups of people, with confidence intervals.
 
     \b
     fairgauge demo                                        see what an audit looks like

@@ -85,8 +85,8 @@ class Commands(click.Group):
     ) -> NoReturn:
         """Run a command and exit with its code; a command returns its code, or None for 0."""
         del standalone_mode
-        # threads for linear algebra, of which there is none here, would only spin: a quarter of
-        # a small audit's CPU
+        # there is no linear algebra here: the threads of OpenBLAS would only wait for work, which
+        # costs a quarter of a small audit's CPU time
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         with noticed(_abandon) as interrupted:
             try:
@@ -103,7 +103,7 @@ class Commands(click.Group):
 
 
 def _abandon() -> NoReturn:
-    """End the process at once, in whatever it is caught; copies of people's data are removed."""
+    """End the process at once, whatever it is doing; copies of standard input are removed first."""
     from fairgauge.scan.input_files import remove_copies
 
     complain("Interrupted", prefix="")

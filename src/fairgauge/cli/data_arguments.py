@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.scan.input_files import StandardInput
     from fairgauge.scan.source import Source
+    from fairgauge.scan.sql_query import Query
 
 CUBE_SUFFIX = ".cube.json"
 STANDARD_INPUT = "-"
@@ -29,7 +30,7 @@ _STORES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "http", "https", "ft
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where the rows of DATA are, if not in files on this machine: flags of `where`."""
+    """Where the rows of DATA are, if not in files on this machine: the flags that `where` adds."""
 
     table: str | None = None
     query: str | None = None
@@ -38,13 +39,13 @@ class Where:
 
 def where(
     table: str = "Table of a database, whose URL is DATA.",
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what gives a command the flags that name where rows are, as the keyword ``at``.
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Return a decorator that gives a command the flags of `Where`, as the keyword ``at``.
 
     ``table`` is the help of ``--table``.
     """
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: Callable[..., object]) -> Callable[..., object]:
         @click.option("--table", metavar="NAME", help=table)
         @click.option("--query", metavar="SELECT", help="Query of a database, whose URL is DATA.")
         @click.option(
@@ -54,8 +55,8 @@ def where(
         )
         @wraps(command)
         def located(
-            *args: Any, table: str | None, query: str | None, spark: str | None, **more: Any
-        ) -> Any:
+            *args: object, table: str | None, query: str | None, spark: str | None, **more: object
+        ) -> object:
             return command(*args, at=Where(table, query, spark), **more)
 
         return located
@@ -68,7 +69,7 @@ def is_url(data: str) -> bool:
     return _SCHEME.match(data) is not None
 
 
-def read_data(asked: Sequence[str], at: Where | None = None) -> Any:
+def read_data(asked: Sequence[str], at: Where | None = None) -> object:
     """Return what `fairgauge.audit` takes: paths, rows of a database, or the sum of saved cubes.
 
     Raises
@@ -131,8 +132,8 @@ def open_data(asked: Sequence[str], at: Where | None = None) -> Source | Cube:
 def merged(asked: Sequence[str], *, allow_duplicates: bool = False) -> Cube:
     """Load cube files and add them up.
 
-    Warns where two hold the same counts, unless they may, and where they were counted for different
-    questions, of which the sum keeps what they agree on.
+    Warns where two hold the same counts (unless ``allow_duplicates``), and where they were counted
+    for different questions; the sum then keeps the options that they share.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def _differing(one: Cube, other: Cube) -> list[str]:
 
 
 def _check_different(paths: Sequence[Path]) -> None:
-    """Refuse a cube that is named twice, under whatever names: its rows would count twice."""
+    """Refuse a cube that is named twice, also by a link: its rows would count twice."""
     seen: dict[tuple[int, int], Path] = {}
     for path in paths:
         try:
@@ -206,7 +207,7 @@ def _warn(message: str) -> None:
 
 
 def files(asked: Sequence[str]) -> list[Path]:
-    """Return the files that paths and globs stand for; a path that is absent stands for itself."""
+    """Return the files that paths and globs name; a path that does not exist is kept as it is."""
     found: list[Path] = []
     for each in asked:
         if not glob.has_magic(each) or Path(each).exists():
@@ -217,7 +218,7 @@ def files(asked: Sequence[str]) -> list[Path]:
 
 
 def _refuse_streams(asked: str) -> None:
-    """Refuse a named pipe or device: looking at its header would use it up."""
+    """Refuse a named pipe or device: reading its header would consume it."""
     try:
         mode = Path(asked).stat().st_mode if asked != STANDARD_INPUT else stat.S_IFREG
     except FileNotFoundError:
@@ -231,7 +232,7 @@ def _refuse_streams(asked: str) -> None:
         )
 
 
-def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
+def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Query:
     """Return the rows of a table or a SELECT of a database."""
     from fairgauge.scan.input_files import refuse_database
     from fairgauge.scan.sql_query import sql
@@ -239,7 +240,9 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
     for each in asked if not urls else ():
         refuse_database(each)
     if len(asked) != 1 or not urls:
-        raise FairgaugeError("--table and --query want one DATA, the URL of a database")
+        raise FairgaugeError(
+            "--table and --query need one DATA, the URL of a database (such as postgresql://HOST/NAME)"
+        )
     scheme = urls[0].partition(":")[0]
     if scheme in _STORES:
         raise FairgaugeError(
@@ -247,5 +250,7 @@ def _of_database(asked: Sequence[str], urls: Sequence[str], at: Where) -> Any:
             "rows in as CSV and name it -"
         )
     if (at.table is None) == (at.query is None):
-        raise FairgaugeError(f"rows of a {scheme}:// database: give either --table or --query")
+        raise FairgaugeError(
+            f"rows of a {scheme}:// database: give either --table NAME or --query SELECT"
+        )
     return sql(urls[0], str(at.table or at.query))

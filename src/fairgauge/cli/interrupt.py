@@ -1,4 +1,4 @@
-"""Ctrl-C: heeded even where a library ignores it, or turns it into an error of its own."""
+"""Ctrl-C: it ends a command even where a library ignores it, or raises an error of its own."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _GRACE = 1.0
 
 @contextmanager
 def noticed(abandon: Callable[[], None]) -> Iterator[threading.Event]:
-    """Set an event at an interrupt, besides what it does already (raise KeyboardInterrupt).
+    """Set an event at an interrupt, in addition to its usual effect (KeyboardInterrupt).
 
     Python raises only between its own instructions, and a scan may be a single one, in a library
-    that heeds no interrupt. If the block has not ended in time, ``abandon`` is called, in a thread
+    that ignores interrupts. If the block has not ended in time, ``abandon`` is called, in a thread
     of its own; it must end the process. A process that ignores interrupts (``nohup``, a background
     job of a script) goes on ignoring them.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from fairgauge.render.formats import Subject
 
+Command = TypeVar("Command", bound="Callable[..., object]")
 
-def format_option(of: Subject) -> Callable[[Any], Any]:
+
+def format_option(of: Subject) -> Callable[[Command], Command]:
     """Return the option that chooses the format of standard output."""
     return click.option(
         "--format",
@@ -28,10 +30,12 @@ def format_option(of: Subject) -> Callable[[Any], Any]:
     )
 
 
-def output_option(of: Subject) -> Callable[[Any], Any]:
+def output_option(of: Subject) -> Callable[[Command], Command]:
     """Return the option that names files to write, whose suffixes choose their formats."""
 
-    def check(context: click.Context, option: click.Parameter, paths: tuple[str, ...]) -> Any:
+    def check(
+        context: click.Context, option: click.Parameter, paths: tuple[str, ...]
+    ) -> tuple[str, ...]:
         del context, option
         for path in filter(None, paths):
             format_of(path, of)
@@ -50,7 +54,7 @@ def output_option(of: Subject) -> Callable[[Any], Any]:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse, before any work, what could not be written or would destroy an input.
+    """Refuse, before any work, outputs that cannot be written or would overwrite an input.
 
     Raises
     ------
@@ -73,7 +77,7 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def _place(path: Path) -> Path:
-    """Return where a path leads, links followed."""
+    """Return a path with its links resolved."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
@@ -82,7 +86,7 @@ def _place(path: Path) -> Path:
 
 
 def check_cube_output(output: str) -> None:
-    """Refuse a name under which a cube would not be taken for one.
+    """Refuse a file name by which a cube would not be recognised as one.
 
     Raises
     ------
@@ -90,4 +94,4 @@ def check_cube_output(output: str) -> None:
         The name does not end in ``.cube.json``, and is no device.
     """
     if not output.casefold().endswith(CUBE_SUFFIX) and not Path(output).is_char_device():
-        raise DataError(f"counts are kept in a {CUBE_SUFFIX} file; {quote(output)} is not one")
+        raise DataError(f"counts are saved as FILE{CUBE_SUFFIX}; {quote(output)} ends otherwise")

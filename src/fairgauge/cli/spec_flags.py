@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import click
 
+from fairgauge.cli.data_arguments import open_data, read_data
 from fairgauge.errors import SpecError
 from fairgauge.spec.options import BY_NAME, OPTIONS, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from fairgauge.cli.data_arguments import Where
     from fairgauge.cube.cube import Cube
     from fairgauge.errors import Problem
     from fairgauge.scan.source import Source
@@ -32,7 +34,7 @@ class Asked:
     problems: tuple[Problem, ...]
 
     def check(self, data: Source | Cube | None = None) -> Spec:
-        """Check what is asked against the columns of the data; every mistake is listed.
+        """Check the options against the columns of the data; every problem is listed.
 
         Raises
         ------
@@ -51,6 +53,18 @@ class Asked:
         check_types(data, plan(spec))
         return spec
 
+    def read(self, data: Sequence[str], at: Where | None = None) -> object:
+        """Return the data as `fairgauge.audit` takes them.
+
+        Raises
+        ------
+        SpecError
+            Something could not be parsed; what is wrong with the columns is listed, too.
+        """
+        if self.problems:
+            self.check(open_data(data, at))
+        return read_data(data, at)
+
     def _ask(self, columns: Sequence[str] | None = None, base: Spec | None = None) -> Spec:
         from fairgauge.spec.specification import ask
 
@@ -65,7 +79,7 @@ class Asked:
 
 
 def _same(one: Problem, other: Problem) -> bool:
-    """Return whether two mistakes are about the same value, or one about a part of the other."""
+    """Return whether two problems are about the same value, or one about a part of the other."""
     short, long = sorted((one.path, other.path), key=len)
     return long == short or (long.startswith(short) and long[len(short)] in ".[")
 
@@ -79,7 +93,7 @@ def question(command: Command) -> Command:
 
 
 def flags_for(*names: str) -> Callable[[Command], Command]:
-    """Return what gives a command the flags of some options alone."""
+    """Return a decorator that gives a command the flags of some options."""
 
     def decorate(command: Command) -> Command:
         for flag in reversed([*_flags([BY_NAME[name] for name in names])]):
@@ -117,7 +131,7 @@ def asked(config: str | None, flags: Mapping[str, Texts]) -> Asked:
         from fairgauge.spec.spec_file import read_options
 
         options = read_options(config)
-        options.pop("monitor", None)  # what a monitor of this question tolerates: not for one audit
+        options.pop("monitor", None)  # options of `fairgauge monitor`, which share the file
     for option in OPTIONS:
         given = {flag: texts for flag in option.flags if _given(texts := flags.get(_key(flag)))}
         if len(option.flags) > 1 and given:  # a table, whose keys the flags give one by one

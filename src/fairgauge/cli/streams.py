@@ -20,12 +20,12 @@ class Looks(TypedDict, total=False):
     width: int
 
 
-class ClosedOutput(Exception):  # noqa: N818 - what happened, not a mistake of anybody
-    """Whoever read standard output stopped reading."""
+class ClosedOutput(Exception):  # noqa: N818 - an event, not an error
+    """The reader of standard output has stopped reading."""
 
 
 def say(text: str) -> None:
-    """Write a result to standard output, whole.
+    """Write a result to standard output.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def say(text: str) -> None:
 
 
 def looks(format_: str) -> Looks:
-    """Return what suits the terminal; a file or a pipe gets plain text of a fixed width."""
+    """Return colour and width for the terminal; a file or a pipe gets plain text of fixed width."""
     if format_ != "text" or sys.stdout is None or not sys.stdout.isatty():
         return {}
     from fairgauge.render.terminal import wants_colour
@@ -60,7 +60,7 @@ def looks(format_: str) -> Looks:
 
 
 def silence_output() -> None:
-    """Send what is still buffered nowhere, so that Python does not complain of it at exit."""
+    """Discard what is still buffered, so that Python reports no error about it at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -68,7 +68,7 @@ def silence_output() -> None:
 
 
 def complain(what: Exception | str, prefix: str = "Error: ") -> None:
-    """Write a message to standard error, without control characters and never endless."""
+    """Write a message to standard error, escaped and of limited length."""
     if isinstance(what, SpecError) and len(what.problems) > 1:
         text = _together([str(problem) for problem in what.problems])
     else:
@@ -90,8 +90,8 @@ def printable(text: str) -> str:
 
 
 def _together(mistakes: list[str]) -> str:
-    """List mistakes below one another, as many as fit."""
-    lines = [f"{len(mistakes)} mistakes in what is asked"]
+    """Return mistakes one per line, as many as fit."""
+    lines = [f"{len(mistakes)} mistakes in the specification"]
     size = len(lines[0])
     for i, mistake in enumerate(mistakes):
         size += len(mistake) + 3

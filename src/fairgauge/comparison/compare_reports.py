@@ -126,11 +126,11 @@ def _alike(old: object, new: object) -> bool:
 
 
 def _positive(asked: object) -> str:
-    return (
-        f"above {asked.get('above')}"
-        if isinstance(asked, Mapping)
-        else listing(items(asked or [1]))
-    )
+    if isinstance(asked, Mapping) and "ordered" in asked:
+        return f"ordered {listing(items(asked['ordered']))}"
+    if isinstance(asked, Mapping):
+        return f"above {asked.get('above')}"
+    return listing(items(asked or [1]))
 
 
 def _differences(old: Report, new: Report) -> Iterator[Difference]:

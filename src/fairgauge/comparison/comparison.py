@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fairgauge.values import Saved
 
 SCHEMA = "fairgauge.comparison/2"
+SCHEMA_1 = "fairgauge.comparison/1"
 
 What = Literal["feature", "metric", "group", "stratum", "class", "threshold", "estimate", "rule"]
 Which = Literal["old", "new"]
@@ -314,6 +315,12 @@ def _plain_change(each: Change) -> Plain:
 
 
 def _read(values: Saved) -> Comparison:
+    if values["schema"] == SCHEMA_1:
+        raise FairgaugeError(
+            f"an older version of fairgauge wrote this comparison ({SCHEMA_1}), which this version "
+            "does not read; compare the two saved reports again: fairgauge compare OLD.json "
+            "NEW.json, or fairgauge.compare"
+        )
     if values["schema"] != SCHEMA:
         raise ValueError(f"its schema is not {SCHEMA}")
     return Comparison(

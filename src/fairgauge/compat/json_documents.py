@@ -42,7 +42,8 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         raise DataError(f"{quote(path)} is not UTF-8 text") from None
     except (OSError, EOFError) as error:
-        raise DataError(f"cannot read {quote(path)}: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read {quote(path)}: {reason}") from None
 
 
 def json_lines(path: Path, limit: int = EVERYTHING) -> Iterator[object]:

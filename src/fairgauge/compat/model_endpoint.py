@@ -31,7 +31,8 @@ class EndpointModel:
                 kind = reply.headers.get_content_type() if reply.headers["Content-Type"] else ""
                 return decoded(reply.read(), kind if kind in CONTENT_TYPES else accept_type)
         except urllib.error.HTTPError as error:
-            detail = error.read(_LONGEST_REPLY).decode("utf-8", "replace")
+            with error:
+                detail = error.read(_LONGEST_REPLY).decode("utf-8", "replace")
             reason = f"{error.code} {error.reason}: {' '.join(detail.split())}"
         except (OSError, ValueError) as error:
             reason = str(getattr(error, "reason", error))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import plan
-from fairgauge.errors import Problem, SpecError, nearest, quote
+from fairgauge.errors import Problem, SpecError, nearest, quote, shown
 from fairgauge.spec.features import Feature
 from fairgauge.spec.specification import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fairgauge.cube.cube import Cube
     from fairgauge.values import Value
 
@@ -27,13 +26,13 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     feature : str
         Name of the sensitive feature.
     groups : mapping of mappings
-        For every group its ``tp``, ``fp``, ``fn`` and ``tn``, whole numbers from 0 up; those left
-        out are 0.
+        For every group its ``tp``, ``fp``, ``fn`` and ``tn``, whole numbers, 0 or greater; those
+        not given are 0.
 
     Raises
     ------
     SpecError
-        An unknown cell, or a count that is not a whole number from 0 up.
+        An unknown cell, or a count that is not a whole number, 0 or greater.
 
     Examples
     --------
@@ -45,13 +44,17 @@ def confusion(feature: str, groups: Mapping[str, Mapping[str, int]]) -> Cube:
     """
     problems = []
     for group, cells in groups.items():
+        if not isinstance(cells, Mapping):
+            message = f"must be a mapping of {', '.join(_CELLS)} to counts, not {shown(cells)}"
+            problems.append(Problem(f"{feature}.{group}", message))
+            continue
         for name, count in cells.items():
             path = f"{feature}.{group}.{name}"
             if name not in _CELLS:
                 message = f"unknown cell.{nearest(name, _CELLS)} Cells: {', '.join(_CELLS)}"
                 problems.append(Problem(path, message))
             elif not _is_count(count):
-                message = f"must be a whole number from 0 up, not {quote(count)}"
+                message = f"must be a whole number, 0 or greater, not {quote(count)}"
                 problems.append(Problem(path, message))
     if problems:
         raise SpecError(problems)

@@ -262,7 +262,7 @@ def read_cube(text: str, name: str) -> Cube:
         found = json.loads(text)
         schema = found["schema"]
     except (ValueError, KeyError, TypeError):
-        raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is cut off") from None
+        raise CubeError(f"{quote(name)} is not a fairgauge cube file, or is truncated") from None
     if schema != SCHEMA:
         raise CubeError(f"{quote(name)} has format {quote(schema)}; this version reads {SCHEMA!r}")
     digest = found.pop("digest", None)

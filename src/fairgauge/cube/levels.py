@@ -21,7 +21,7 @@ def not_plain(axis: Axis) -> DataError:
     )
 
 
-def levels_of(values: Iterable[object], *, text: bool = False) -> tuple[Value, ...]:
+def levels_of(values: Iterable[object], *, text: bool) -> tuple[Value, ...]:
     """Return the levels that raw values make; untyped text is numeric if all of it is."""
     return sorted_levels(typed(list(values), text=text))
 
@@ -56,7 +56,7 @@ def check_levels(axis: Axis, levels: Iterable[Value], limit: int) -> None:
     levels = list(levels)
     if axis.limited and len(levels) > limit:
         raise DataError(
-            f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} different values; "
+            f"column {quote(axis.column)} ({axis.role}) has more than {limit:,} distinct values; "
             "cut a numeric column into intervals "
             "(fairgauge.cut, --sensitive COL:40,60, --positive '>x'), or raise max_groups"
         )

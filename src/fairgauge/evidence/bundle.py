@@ -105,7 +105,7 @@ def unpack(path: str | Path) -> Bundle:
     try:
         manifest = json.loads(parts.pop(MANIFEST))
         schema = manifest["schema"]
-        known = {name: str(value) for name, value in manifest["parts"].items()}
+        known = _texts(manifest["parts"])
     except (KeyError, ValueError, TypeError, AttributeError):
         raise DataError(f"{quote(path)} is no bundle of fairgauge: it has no manifest") from None
     if schema != SCHEMA:
@@ -114,7 +114,23 @@ def unpack(path: str | Path) -> Bundle:
             f"{quote(path)} has format {quote(schema)}, of fairgauge {made}; this version reads "
             f"{SCHEMA!r}: install that version or a newer one"
         )
-    return Bundle({**manifest, "parts": known}, parts, parts.pop(SIGNATURE, None))
+    try:
+        tool, libraries = _texts(manifest["tool"]), _texts(manifest["libraries"])
+        origin = {
+            "tool": {"name": tool["name"], "version": tool["version"]},
+            "libraries": libraries,
+            "created": str(manifest["created"]),
+        }
+    except (KeyError, TypeError, AttributeError):
+        raise DataError(
+            f"{quote(path)} is no bundle of fairgauge: its manifest does not state when and with "
+            "which versions it was sealed"
+        ) from None
+    return Bundle({**manifest, **origin, "parts": known}, parts, parts.pop(SIGNATURE, None))
+
+
+def _texts(named: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in named.items()}
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

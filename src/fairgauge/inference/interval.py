@@ -167,7 +167,12 @@ def _few_or_sparse(
         )
         return _on_side(reason, side)
     if expected < FEWEST_EXPECTED * (1 - _ROUNDING):
-        return Reason.of(ReasonCode.FEW_EXPECTED, expected=expected, minimum=FEWEST_EXPECTED)
+        return Reason.of(
+            ReasonCode.FEW_EXPECTED,
+            expected=expected,
+            minimum=FEWEST_EXPECTED,
+            effective=True if effective else None,
+        )
     return None
 
 

@@ -36,13 +36,18 @@ _FEW = 0.01
 
 
 def missing_groups(counted: GroupCounts) -> Iterator[Diagnostic]:
-    """Note which share of the rows is in no group because a feature is missing."""
-    rows = _unknown_rows(counted)
+    """Note which share of the cases is in no group because a feature is missing.
+
+    Where rows stand for several cases, it states both numbers.
+    """
+    rows, cases = (int(counted.unknown[name].sum()) for name in ("rows", "n"))
     if not rows:
         return
-    every = rows + int(counted.counts["rows"][:, 0].sum())
-    made = Diagnostic.note if rows / every < _FEW else Diagnostic.warning
-    yield made(DiagnosticCode.MISSING_GROUPS, counted.feature, rows=rows, total=every)
+    total = rows + int(counted.counts["rows"][:, 0].sum())
+    every = cases + int(counted.counts["n"][:, 0].sum())
+    made = Diagnostic.note if cases / every < _FEW else Diagnostic.warning
+    of_cases = {"cases": cases, "total_cases": every} if every != total else {}
+    yield made(DiagnosticCode.MISSING_GROUPS, counted.feature, rows=rows, total=total, **of_cases)
 
 
 def worst_cases(
@@ -58,8 +63,8 @@ def worst_cases(
     ----------
     compared : the groups and their references, numbers as `CountsBySide` has them.
     """
-    rows = _unknown_rows(counted)
-    if not rows or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
+    cases = int(counted.unknown["n"].sum())
+    if not cases or not isinstance(metric, Contrast) or not isinstance(metric.of, Rate):
         return {}
     measure: Measure = "w" if counted.weighted else "n"
     alone = {name: counts[None, None] for name, counts in counted.unknown.items()}
@@ -81,7 +86,7 @@ def worst_cases(
             OVERALL,
             outcome.class_scope,
             threshold,
-        ): WorstCase(float(low[i]), float(high[i]), rows)
+        ): WorstCase(float(low[i]), float(high[i]), cases)
         for i, at in enumerate(compared[0].tolist())
     }
 
@@ -121,7 +126,3 @@ def worst_values(
         return first[0] - second[1], first[1] - second[0]
     low, high = quotient(first[0], second[1]), quotient(first[1], second[0])
     return np.where(np.isnan(low), 0.0, low), np.where(np.isnan(high), np.inf, high)
-
-
-def _unknown_rows(counted: GroupCounts) -> int:
-    return int(counted.unknown["rows"].sum())

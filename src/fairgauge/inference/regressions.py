@@ -41,13 +41,20 @@ from fairgauge.stats.heavy_tails import (
     squared_error_limits,
     unexplained_error_limits,
 )
+from fairgauge.stats.intervals import as_critical_t
 from fairgauge.stats.squares import (
     central_moments,
     square_limits,
     summed,
     tail_weight,
 )
-from fairgauge.stats.weighted import PowerSums, effective_rows, mean_limits, mean_moments
+from fairgauge.stats.weighted import (
+    PowerSums,
+    degrees_of_squares,
+    effective_rows,
+    mean_limits,
+    mean_moments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,16 +181,17 @@ def _by_fourth_powers(
     kish = evidence.rows(statistic.size)
     value = statistic.value(evidence.side, Profile.DOCUMENTED)
     sums, every = evidence.side.moments, (evidence.everyone or evidence).side.moments
-    n = kish
+    n, degrees = kish, np.full(kish.shape, np.inf)
     if evidence.squares is not None:
         linearised = of.influence(sums, _squared_sums(evidence))
         n = effective_rows(of.influence(sums, sums), linearised, sums["n"], kish)
+        degrees = degrees_of_squares(kish, statistic.size(evidence.cases))
     made, method = shape(of.limits(sums, n, every)), of.method
     low, high = made(np.zeros(()))
     lost = np.isinf(high - low) & (n > 1)  # at no confidence, only these are infinite
 
     def at(z: Array) -> Limits:
-        low, high = made(z)
+        low, high = made(as_critical_t(z, degrees))
         return np.where(lost, np.nan, low), np.where(lost, np.nan, high)
 
     known = np.where(lost, np.inf, kish)  # without limits, rounding is the reason

@@ -101,7 +101,7 @@ def resampled_interval(
         estimate = tables.values(tables.cells)  # the interval contains the estimate
         limits = _limits(spec, values, tables)
         low[block], high[block] = np.fmin(limits[0], estimate), np.fmax(limits[1], estimate)
-        if not np.isnan(metric.neutral):
+        if metric.range[0] < metric.neutral < metric.range[1]:  # else no draw is beyond it
             p[block] = _p(spec, values, tables, metric.neutral)
     return Intervals(low, high, p, [resampling_methods(spec)] * size, too_few, TOO_MANY_STRATA)
 

@@ -141,11 +141,13 @@ def log_monitor(
 def _series(report: MonitorReport, name: str) -> Iterator[tuple[str, list[float | None]]]:
     """Yield the values and the evidence of every comparison, period by period."""
     taken: set[str] = set()
-    rules = Counter((each.metric, each.feature, each.group) for each in report.comparisons)
-    for each in report.comparisons:
-        parts = [each.metric, each.feature, each.group]
-        if rules[each.metric, each.feature, each.group] > 1:
-            parts.append(each.rule)
+    subjects = [
+        (each.metric, each.feature, each.group, *([each.class_] if each.class_ is not None else ()))
+        for each in report.comparisons
+    ]
+    rules = Counter(subjects)
+    for each, subject in zip(report.comparisons, subjects, strict=True):
+        parts = [*subject, each.rule] if rules[subject] > 1 else [*subject]
         key = "/".join([name, *map(_allowed, parts)])[: _LONGEST_NAME - len(_EVIDENCE)]
         key = _free(key, taken)
         yield key, [point.value for point in each.points]
@@ -201,7 +203,9 @@ class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
     """
 
     @classmethod
-    def can_evaluate(cls, *, model_type: str, evaluator_config: Any, **kwargs: Any) -> bool:
+    def can_evaluate(
+        cls, *, model_type: str, evaluator_config: Mapping[str, object] | None, **kwargs: object
+    ) -> bool:
         """Return whether there is a sensitive feature to audit."""
         del model_type, kwargs
         return "sensitive" in (evaluator_config or {})
@@ -214,8 +218,8 @@ class FairgaugeEvaluator(ModelEvaluator):  # type: ignore[misc]
         run_id: str,
         evaluator_config: Mapping[str, Any],
         model: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: object,
+    ) -> EvaluationResult:
         """Audit the predictions, and log the report to the run.
 
         Raises

@@ -9,18 +9,19 @@ import numpy as np
 
 from fairgauge.api.audit import audit
 from fairgauge.catalogue.statistics import Statistic
-from fairgauge.enums import Better, ClassKind, ScopeKind
+from fairgauge.enums import Better, ScopeKind
 from fairgauge.errors import DataError, Problem, SpecError, quote
-from fairgauge.spec.features import Above
 from fairgauge.spec.specification import ask
 from fairgauge.values import canonical, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.report import Report
-    from fairgauge.spec.options import Spec
+    from fairgauge.spec.options import Array, Spec
 
 _GIVEN = ("label", "prediction", "score")
 
@@ -99,7 +100,7 @@ class Scorer:
         columns = (name for path, name in self.spec.columns() if path.startswith(features))
         return tuple(dict.fromkeys(columns))
 
-    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:  # noqa: N803
+    def __call__(self, estimator: Any, X: object, y: Array, **metadata: object) -> float:  # noqa: N803
         """Return the score of an estimator on rows.
 
         Parameters
@@ -140,17 +141,18 @@ class Scorer:
         groups = "worst group" if self.worst else "mean of groups"
         return f"<Scorer of {self.measured.name} for {', '.join(self.sensitive)}: {groups}>"
 
-    def _probability(self, estimator: Any, X: Any) -> Any:  # noqa: N803
+    def _probability(self, estimator: Any, X: object) -> NDArray[np.float64]:  # noqa: N803
         """Return the probability of the positive classes."""
         if not hasattr(estimator, "predict_proba"):
             raise DataError(
                 f"{type(estimator).__name__} has no predict_proba, and {self.measured.name} is a "
                 "metric of scores"
             )
-        positive = (1,) if isinstance(self.spec.positive, Above) else self.spec.positive or (1,)
+        positive = self.spec.positive if isinstance(self.spec.positive, tuple) else ()
         classes = [canonical(each) for each in estimator.classes_]
-        chosen = [any(matches(value, each) for value in positive) for each in classes]
-        return np.asarray(estimator.predict_proba(X))[:, chosen].sum(axis=1)
+        chosen = [any(matches(value, each) for value in positive or (1,)) for each in classes]
+        probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        return np.asarray(probabilities[:, chosen].sum(axis=1))
 
     def _values(self, report: Report) -> Iterator[tuple[str, float | None]]:
         """Yield what the metric, or the rate, is of each group, with the group's name."""
@@ -162,7 +164,7 @@ class Scorer:
             return
         for each in report.estimates:
             wanted = each.metric == self.measured.name and each.scope.kind is not ScopeKind.STRATUM
-            if wanted and each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS):
+            if wanted and each.class_scope.is_single:
                 yield f"{each.feature}: {each.group}", each.value
 
     def _score(self, group: str, value: float | None) -> float:
@@ -209,7 +211,7 @@ def _rate(spec: Spec, asked: str | Metric | Statistic) -> Statistic | None:
         return None
 
 
-def _feature(name: str, X: Any, metadata: Mapping[str, Any]) -> Any:  # noqa: N803
+def _feature(name: str, X: Any, metadata: Mapping[str, object]) -> object:  # noqa: N803
     """Return a feature: metadata of its name, or a column of ``X``."""
     if metadata.get(name) is not None:
         return metadata[name]

@@ -16,7 +16,6 @@ import numpy as np
 
 from fairgauge.enums import (
     CandidateVerdict,
-    ClassKind,
     Direction,
     Fairness,
     Performance,
@@ -73,7 +72,7 @@ def _counts(each: DisparityChange, adjusted_for_strata: Container[str]) -> bool:
     Of a metric that is adjusted for strata, that is the adjusted disparity.
     """
     scope = ScopeKind.POOLED if each.metric in adjusted_for_strata else ScopeKind.OVERALL
-    single = each.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
+    single = each.class_scope.is_single
     known = each.status is Status.OK and each.p_value is not None
     return each.scope.kind is scope and single and known
 

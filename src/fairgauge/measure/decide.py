@@ -1,4 +1,4 @@
-"""Deciding: holds the estimates against the rules, one verdict for each rule and group.
+"""Deciding: compares the estimates with the rules, one verdict for each rule and group.
 
 A rule passes where the whole interval is inside its limits, fails where it is outside, and is
 inconclusive otherwise: the absence of evidence is no evidence of absence. Where rows have no group,
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.comparisons import Contrast
-from fairgauge.enums import ClassKind, Decide, Insufficient, Outcome, ScopeKind, Status
+from fairgauge.enums import Decide, Insufficient, Outcome, ScopeKind, Status
 from fairgauge.inference.sample_size import POWER, detectable_disparity, needed_rows
 from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.report.results import OVERALL, ClassScope
@@ -40,7 +40,6 @@ _INSUFFICIENT = {
     Insufficient.FAIL: Outcome.FAIL,
     Insufficient.IGNORE: Outcome.NONE,
 }
-_DECIDING_CLASSES = (ClassKind.NONE, ClassKind.CLASS)
 _OF_FEATURES = ("group", "feature", "pooled")
 """The scopes of metrics that every feature has."""
 _MOST_ROWS = 1e12
@@ -81,8 +80,8 @@ def _of_rule(measured: Measured, rule: Rule, explain: bool) -> Iterator[Verdict]
         yield from _verdicts(measured, rule, explain)
         return
     by_group: dict[tuple[str | None, str | None], list[Verdict]] = {}
-    for limit in rule.limits:
-        for each in _verdicts(measured, limit, explain):
+    for limit in rule.limits:  # how many rows would decide all of them is not known
+        for each in _verdicts(measured, limit, explain=False):
             by_group.setdefault((each.feature, each.group), []).append(each)
     for several in by_group.values():
         best = min(several, key=lambda each: _BEST_FIRST.index(each.outcome))
@@ -165,7 +164,7 @@ def _margin(each: _Subject, rule: Rule) -> float:
 def _estimates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
     """Return the estimates that a rule on a metric is held against."""
     for each in measured.estimates:
-        if each.metric != rule.metric or each.class_scope.kind not in _DECIDING_CLASSES:
+        if each.metric != rule.metric or not each.class_scope.is_single:
             continue
         metric = rule.definition
         pooled_metric = metric is not None and metric.scope == "pooled"
@@ -184,7 +183,7 @@ def _rates(measured: Measured, rule: Rule) -> Iterator[_Subject]:
         rate = group.rates.get(rule.metric)
         if rate is None or group.scope != OVERALL or group.reference_kind is not None:
             continue
-        if group.class_scope.kind not in _DECIDING_CLASSES:
+        if not group.class_scope.is_single:
             continue
         if _is_for(rule, group.feature, group.group):
             yield _Subject(
@@ -363,8 +362,8 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         if high < rule.low:
             return outcome, Reason.of(ReasonCode.BELOW, limit=rule.low)
         return outcome, Reason.of(ReasonCode.ABOVE, limit=rule.high)
-    crossed = next(b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high)
-    return outcome, Reason.of(ReasonCode.CROSSES, limit=crossed)
+    first, *second = [b for b in (rule.low, rule.high) if math.isfinite(b) and low <= b <= high]
+    return outcome, Reason.of(ReasonCode.CROSSES, limit=first, second=second[0] if second else None)
 
 
 def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
@@ -374,6 +373,7 @@ def _with_needs(reason: Reason, estimate: Estimate, rule: Rule) -> Reason:
     return Reason.of(
         ReasonCode.CROSSES,
         limit=reason["limit"],
+        second=reason.get("second"),
         needed=needed.rows if needed else None,
         fewest=needed.fewest if needed else None,
         most=needed.most if needed else None,

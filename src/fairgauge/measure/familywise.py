@@ -1,4 +1,4 @@
-"""Many verdicts: how likely a false fail among them is, and verdicts that keep that probability.
+"""Many verdicts: the probability of a false fail among them, and verdicts that limit it.
 
 A verdict of its own fails falsely in at most half of one minus its confidence level. Holm's
 step-down procedure keeps all of them together at that. Passes are not adjusted: the overall verdict

@@ -1,4 +1,4 @@
-"""Measure: every rate and metric that is asked for, computed from the resolved counts.
+"""Computing every rate and metric that is asked for from the resolved counts.
 
 Every metric is one vectorised call over all comparisons, so 2,000 strata cost little more than one.
 """
@@ -37,13 +37,14 @@ from fairgauge.measure.small_groups import mark_estimates, mark_groups, mark_pai
 from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.estimates import EVERYONE, Estimate, Measured
 from fairgauge.report.results import NO_CLASS, ClassScope, Diagnostic
-from fairgauge.resolve.asked_metrics import AskedMetric, applicable_rates
+from fairgauge.resolve.asked_metrics import AskedMetric, asked_rates
 from fairgauge.resolve.outcomes import OutcomeMasks
 from fairgauge.resolve.resolution import resolve
 from fairgauge.resolve.sides import score_counts
+from fairgauge.spec.features import Ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
     from fairgauge.spec.specification import Spec
 
 _FULL_COVERAGE = 0.9
-_EVERY_RATE = "all"
 
 
 class ByRows(Protocol):
@@ -99,7 +99,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
             diagnostics.append(Diagnostic.note(DiagnosticCode.BINNED_SCORES, spec.score, bins=GRID))
         else:
             resolution = replace(resolution, features=exact)
-    rates = _rates(resolution, applicable_rates(cube, spec, resolution.task, resolution.metrics))
+    rates = asked_rates(cube, spec, resolution.task, resolution.metrics)
     parts = [_MeasuredFeature(counts, resolution, rates) for counts in resolution.features]
     estimates = [estimate for part in parts for estimate in part.estimates]
     diagnostics += [note for part in parts for note in part.diagnostics]
@@ -143,15 +143,11 @@ class _MeasuredFeature:
     def __init__(self, counts: GroupCounts, resolution: Resolution, rates: list[Statistic]) -> None:
         spec = resolution.spec
         slices = [Slice(counts, outcome, spec) for outcome in resolution.outcomes]
-        self.groups: list[Group] = []
-        self.totals: list[Group] = []
-        self.estimates: list[Estimate] = []
         self.pairs: list[GroupPair] = []
         self.worst_cases: dict[ComparisonKey, WorstCase] = {}
         measured = _multiclass if resolution.task is Task.MULTICLASS else _thresholds
-        self.groups, self.estimates = measured(slices, rates, resolution.metrics)
+        self.groups, self.totals, self.estimates = measured(slices, rates, resolution.metrics)
         self.other_references: tuple[OtherReference, ...] = ()
-        self.totals = [total for each in slices for total in each.groups(rates, total=True)]
         self.diagnostics = [
             *_strata_coverage(slices[0], resolution.metrics),
             *_clusters_spanning_groups(counts, spec),
@@ -165,7 +161,8 @@ class _MeasuredFeature:
                 self.worst_cases |= {} if asked.obstacle else each.worst_cases(asked.metric)
         if counts.protected:  # tests and other references would need the exact counts
             return
-        self.other_references = tuple(with_other_references(slices, resolution.metrics))
+        if spec.rules:
+            self.other_references = tuple(with_other_references(slices, resolution.metrics))
         if resolution.task is Task.BINARY and len(counts.groups) > 1:
             groups = slices[0].all_groups()
             self.diagnostics += homogeneity_notes(central_rates(rates), groups, spec)
@@ -186,19 +183,6 @@ def _clusters_spanning_groups(counts: GroupCounts, spec: Spec) -> Iterator[Diagn
         from fairgauge.inference.clusters import clusters_spanning_groups
 
         yield from clusters_spanning_groups(counts, spec.cluster)
-
-
-def _rates(resolution: Resolution, applicable: list[Statistic]) -> list[Statistic]:
-    """Return the rates to compute for every group: those that the asked metrics are made of."""
-    if _EVERY_RATE in resolution.spec.metrics:
-        return applicable
-    wanted = {rule.metric for rule in resolution.spec.rules} | {
-        statistic.name
-        for asked in resolution.metrics
-        if asked.obstacle is None
-        for statistic in asked.metric.statistics
-    }
-    return [rate for rate in applicable if rate.name in wanted]
 
 
 def _whole_table(resolution: Resolution) -> tuple[list[Estimate], list[Diagnostic]]:
@@ -262,41 +246,54 @@ def _subjects(
 
 def _thresholds(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
-) -> tuple[list[Group], list[Estimate]]:
-    """Measure at every threshold; what does not depend on the prediction, at the first alone."""
+) -> tuple[list[Group], list[Group], list[Estimate]]:
+    """Measure at every threshold or cut; what does not depend on it, at the first alone.
+
+    Returns the groups, all groups together, and the estimates.
+    """
+    ordered = isinstance(slices[0].spec.positive, Ordered)
     groups: list[Group] = []
+    totals: list[Group] = []
     estimates: list[Estimate] = []
     for i, each in enumerate(slices):
         groups += each.groups(rates)
+        totals += each.groups(rates, total=True)
         here = [
             asked
             for asked in metrics
             if asked.metric.scope not in ("table", "rows")
-            and (i == 0 or "prediction" in asked.metric.needs)
+            and (i == 0 or _depends(asked.metric, ordered=ordered))
         ]
         each.uncertainty.expect(asked.metric for asked in here if asked.obstacle is None)
         for asked in here:
             estimates += _of_slice(each, asked)
-    return groups, estimates
+    return groups, totals, estimates
+
+
+def _depends(metric: Metric, *, ordered: bool) -> bool:
+    """Return whether a metric depends on the threshold, or on the cut of ordered levels."""
+    if ordered:
+        return not isinstance(metric, (Distance, Imbalance, Representation))
+    return "prediction" in metric.needs
 
 
 def _multiclass(
     slices: list[Slice], rates: list[Statistic], metrics: Sequence[AskedMetric]
-) -> tuple[list[Group], list[Estimate]]:
-    """Measure each class against all others, their averages, the worst class, and all at once."""
+) -> tuple[list[Group], list[Group], list[Estimate]]:
+    """Measure each class against all others, their averages, the worst class, and all at once.
+
+    Returns the groups, all groups together, and the estimates.
+    """
     counts, spec = slices[0].counts, slices[0].spec
     outcomes = [each.outcome for each in slices]
     simultaneous = [Slice(counts, each, spec, simultaneous=len(outcomes)) for each in outcomes]
     nothing = OutcomeMasks(_none(outcomes[0].labels), _none(outcomes[0].predictions))
     whole = Slice(counts, nothing, spec, outcomes)
     of_all: dict[str, Statistic] = {each.name: each for each in (agreement(), KAPPA)}
-    names = {rate.name for rate in rates}
-    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
-    groups = [group for each in slices for group in each.groups(by_class)]
-    groups += whole.groups([of for name, of in of_all.items() if name in names])
-    for how in AVERAGES:
-        average = ClassScope(ClassKind.AVERAGE, average=how)
-        groups += whole.groups([averaged(rate, how) for rate in by_class], average)
+    groups, totals = (
+        list(_groups_of_classes(slices, whole, rates, of_all, total=total))
+        for total in (False, True)
+    )
     estimates: list[Estimate] = []
     for each in (*slices, *simultaneous):
         each.uncertainty.expect(asked.metric for asked in metrics if asked.obstacle is None)
@@ -312,7 +309,26 @@ def _multiclass(
             estimates += _by_class(metric, asked, slices, simultaneous, whole)
         if statistic is not None and statistic.name in of_all:
             estimates += _of_classes(whole, metric, of_all[statistic.name], NO_CLASS)
-    return groups, estimates
+    return groups, totals, estimates
+
+
+def _groups_of_classes(
+    slices: Sequence[Slice],
+    whole: Slice,
+    rates: Sequence[Statistic],
+    of_all: Mapping[str, Statistic],
+    *,
+    total: bool,
+) -> Iterator[Group]:
+    """Yield the groups, or all together, of each class, of all classes and of their averages."""
+    names = {rate.name for rate in rates}
+    by_class = [rate for rate in rates if rate is not KAPPA]  # it is one number of all classes
+    for each in slices:
+        yield from each.groups(by_class, total=total)
+    yield from whole.groups([of for name, of in of_all.items() if name in names], total=total)
+    for how in AVERAGES:
+        average = ClassScope(ClassKind.AVERAGE, average=how)
+        yield from whole.groups([averaged(rate, how) for rate in by_class], average, total=total)
 
 
 def _by_class(

@@ -11,7 +11,7 @@ import numpy as np
 from fairgauge.catalogue.arithmetic import divide
 from fairgauge.catalogue.comparisons import ComparisonMetric, Contrast, Imbalance, Metric
 from fairgauge.catalogue.pooling import pool
-from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status
+from fairgauge.enums import Profile, ReferenceKind, ReferenceRule, Status, Task
 from fairgauge.inference import Comparisons, Evidence, FeatureGroups, Uncertainty
 from fairgauge.inference.interval import certainty
 from fairgauge.inference.missing_groups import most_unknown, worst_cases
@@ -247,9 +247,7 @@ class Slice:
                 **certainty(intervals, slot, self.spec.confidence),
             )
 
-    def represented(
-        self, metric: Representation, obstacle: Reason | None = None
-    ) -> Iterator[Estimate]:
+    def represented(self, metric: Representation, obstacle: Reason | None) -> Iterator[Estimate]:
         """Return how the groups' shares of the rows compare with those of a population."""
         shares = {name_of(v): s for v, s in dict(self.spec.population).get(self.counts.feature, ())}
         names = [name for name in self.counts.groups if obstacle or name in shares]
@@ -507,8 +505,9 @@ class Slice:
     @property
     def _has_cells(self) -> bool:
         """Whether TP, FP, FN and TN mean something here."""
-        counts = self.counts
-        return counts.has_labels and counts.has_predictions and not self._all_classes
+        if self._all_classes or self.spec.task is Task.REGRESSION:
+            return False
+        return self.counts.has_labels and self.counts.has_predictions
 
     def _all_slots(self, which: Index) -> tuple[Index, Index]:
         """Repeat the groups overall and for every stratum."""

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.enums import ReferenceKind, Task
-from fairgauge.monitoring.comparison_counts import counts_of, sum_cubes, without_rows
+from fairgauge.enums import ReferenceKind
+from fairgauge.monitoring.comparison_counts import (
+    counts_of,
+    sides_by_class,
+    sum_cubes,
+    without_rows,
+)
 from fairgauge.report.monitor_results import Alarm, Decomposition, PooledPeriods
 from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import outcome_masks
 from fairgauge.resolve.references import resolve_references
-from fairgauge.resolve.sides import CountsBySide
 from fairgauge.stats.contrasts import mover_difference, mover_wilson_ratio, newcombe
 from fairgauge.stats.decomposition import kitagawa
 from fairgauge.stats.intervals import critical, wilson
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from fairgauge.cube.cube import Cube
     from fairgauge.monitoring.comparison_counts import ComparisonId, SideCounts
     from fairgauge.monitoring.monitor_spec import MonitoredRate
+    from fairgauge.resolve.sides import CountsBySide
     from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Array
     from fairgauge.stats.sequential import Contrasted
@@ -201,9 +205,8 @@ def _decompose(
 
 
 def _parts(each: ComparisonId, rate: MonitoredRate, cube: Cube, question: Spec) -> _Parts:
-    outcome = outcome_masks(cube, question, Task.BINARY)[0]
     counted = next(c for c in count_groups(cube, question) if c.feature == each.feature)
-    sides = CountsBySide(counted, outcome, question.profile)
+    sides = dict(sides_by_class(counted, cube, question))[each.class_]
     references = resolve_references(counted, sides, None, question)
     g = counted.groups.index(each.group)
     of_reference = [int(references.sides[g])]

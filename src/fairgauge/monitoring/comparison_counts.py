@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairgauge.cube.cube import CountTable, Cube
-from fairgauge.enums import Role, Task
-from fairgauge.errors import CubeError, DataError, Problem, SpecError
-from fairgauge.monitoring.monitor_spec import MonitoredRate, monitored_rate
-from fairgauge.resolve.group_counts import count_groups
-from fairgauge.resolve.outcomes import decide_task, outcome_masks
+from fairgauge.catalogue.averages import agreement
+from fairgauge.cube.cube import CountTable, Cube, aggregate, settled
+from fairgauge.enums import Missing, ReferenceRule, Role, Task
+from fairgauge.errors import CubeError, DataError, SpecError
+from fairgauge.monitoring.monitor_spec import Labels, MonitoredRate, monitored_rate
+from fairgauge.monitoring.period_stacks import PERIODS, levels_of, stacks
+from fairgauge.resolve.group_counts import count_groups, refuse_missing
+from fairgauge.resolve.outcomes import OutcomeMasks, decide_task, outcome_masks
 from fairgauge.resolve.references import resolve_references
 from fairgauge.resolve.sides import CountsBySide
+from fairgauge.values import MISSING_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,15 +28,24 @@ if TYPE_CHECKING:
 
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.monitoring.monitor_spec import MonitorRule, MonitorSpec
+    from fairgauge.resolve.group_counts import GroupCounts
+    from fairgauge.spec.specification import Spec
     from fairgauge.stats.arrays import Array
+
+ACCURACY = agreement()
 
 
 class ComparisonId(NamedTuple):
-    """A rule, by its number, for a group of a feature."""
+    """A rule, by its number, for a group of a feature, and for a class of several.
+
+    ``class_`` is a class that is held against all others; None where labels are positive or
+    negative, and where all classes count together.
+    """
 
     rule: int
     feature: str
     group: str
+    class_: str | None = None
 
 
 class SideCounts(NamedTuple):
@@ -49,25 +62,28 @@ class SideCounts(NamedTuple):
 
 
 class RuleCounts(NamedTuple):
-    """The counts of a rule for the groups of a feature in one period.
+    """The counts of a rule for the groups of a feature in some periods.
 
     Attributes
     ----------
-    rule, feature : the number of the rule, and the feature.
+    rule, feature, class_ : the number of the rule, the feature and the class.
     groups, references : the names of the groups, and of what they are compared with.
-    counts : array of shape (groups, 4): x_d, n_d, x_a, n_a.
+    counts : array of shape (periods, groups, 4): x_d, n_d, x_a, n_a; 0 without the group.
+    present : array of shape (periods, groups): whether a period has the group.
     """
 
     rule: int
     feature: str
+    class_: str | None
     groups: tuple[str, ...]
     references: tuple[str, ...]
     counts: Array
+    present: NDArray[np.bool_]
 
     @property
     def ids(self) -> list[ComparisonId]:
         """Return the comparisons, one for each group."""
-        return [ComparisonId(self.rule, self.feature, group) for group in self.groups]
+        return [ComparisonId(self.rule, self.feature, each, self.class_) for each in self.groups]
 
 
 @dataclass(slots=True)
@@ -80,7 +96,7 @@ class ComparisonCounts:
     arrivals : for each the number of its first period; -1 where a baseline has it.
     references : for each what it is compared with.
     counts : array of shape (periods, comparisons, 4): x_d, n_d, x_a, n_a.
-    incomplete : for every period, whether a row lacks its label.
+    incomplete : for every period, whether a row lacks its label, where labels come later.
     """
 
     ids: list[ComparisonId]
@@ -90,99 +106,125 @@ class ComparisonCounts:
     incomplete: NDArray[np.bool_]
 
 
-@dataclass(slots=True)
-class Collector:
-    """Collects the counts of comparisons from one cube after the other.
+def collect_counts(
+    cubes: Sequence[Cube],
+    names: Sequence[str],
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    resumed: ComparisonCounts | None = None,
+) -> ComparisonCounts:
+    """Collect the counts of all comparisons from the cubes of all periods.
 
-    ``rates`` are those of the rules that counts decide exactly, and ``resumed`` are the counts of
-    earlier periods.
+    Parameters
+    ----------
+    cubes, names : the periods and their names.
+    spec : MonitorSpec
+    rates : mapping
+        The rates of the rules that counts decide exactly.
+    resumed : ComparisonCounts, optional
+        What the first of the periods came to.
+
+    Raises
+    ------
+    DataError
+        The counts of a period do not answer the question; the message names the period.
     """
+    before = 0 if resumed is None else len(resumed.counts)
+    arrivals, references = _known_before(spec, rates, resumed)
+    new = cubes[before:]
+    found = list(_of_periods(new, names[before:], spec, rates, every=cubes))
+    first: dict[ComparisonId, int] = {}
+    for positions, held in found:
+        for each, reference, present in zip(held.ids, held.references, held.present.T, strict=True):
+            references.setdefault(each, reference)
+            if present.any():
+                period = before + positions[int(np.argmax(present))]
+                first[each] = min(period, first.get(each, period))
+    for each, period in sorted(first.items(), key=lambda item: item[1]):
+        arrivals.setdefault(each, period)
+    column = {each: i for i, each in enumerate(arrivals)}
+    counts = np.zeros((len(cubes), len(column), 4))
+    incomplete = np.zeros(len(cubes), dtype=bool)
+    if resumed is not None:
+        counts[:before, : len(resumed.ids)] = resumed.counts
+        incomplete[:before] = resumed.incomplete
+    if spec.labels is Labels.LATER:
+        incomplete[before:] = [lacks_labels(cube) for cube in new]
+    for positions, held in found:
+        known = [i for i, each in enumerate(held.ids) if each in column]
+        columns = np.array([column[held.ids[i]] for i in known], dtype=np.int64)
+        rows = before + np.array(positions)[:, np.newaxis]
+        counts[rows, columns] = held.counts[:, known]
+    return ComparisonCounts(
+        list(column),
+        list(arrivals.values()),
+        [references[each] for each in column],
+        counts,
+        incomplete,
+    )
 
-    spec: MonitorSpec
-    rates: Mapping[int, MonitoredRate]
-    resumed: ComparisonCounts | None = None
-    _known: Cube | None = None
-    _periods: list[list[RuleCounts]] = field(default_factory=list)
-    _incomplete: list[bool] = field(default_factory=list)
-    _references: dict[ComparisonId, str] = field(default_factory=dict)
-    _arrivals: dict[ComparisonId, int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.resumed is not None:
-            held = self.resumed
-            self._arrivals = dict(zip(held.ids, held.arrivals, strict=True))
-            self._references = dict(zip(held.ids, held.references, strict=True))
-
-    @property
-    def _before(self) -> int:
-        return 0 if self.resumed is None else len(self.resumed.counts)
-
-    def expect(self, cube: Cube) -> None:
-        """Take note of the comparisons of a baseline, which are known before the first period."""
-        self._note(self._read(cube), -1)
-
-    def add(self, cube: Cube, period: object) -> None:
-        """Count one more period.
-
-        Raises
-        ------
-        DataError
-            The counts do not answer the question; the message names the period.
-        """
-        try:
-            found = self._read(cube)
-        except SpecError as error:
-            raise DataError(f"the period {period}: {error}") from None
-        self._note(found, self._before + len(self._periods))
-        self._periods.append(found)
-        self._incomplete.append(lacks_labels(cube))
-
-    def collected(self) -> ComparisonCounts:
-        """Return the counts of all periods so far."""
-        ids = list(self._arrivals)
-        position = {each: i for i, each in enumerate(ids)}
-        counts = np.zeros((self._before + len(self._periods), len(ids), 4))
-        incomplete = np.zeros(len(counts), dtype=bool)
-        if self.resumed is not None:
-            counts[: self._before, : len(self.resumed.ids)] = self.resumed.counts
-            incomplete[: self._before] = self.resumed.incomplete
-        incomplete[self._before :] = self._incomplete
-        for t, held in enumerate(self._periods, self._before):
-            for each in held:
-                counts[t, [position[key] for key in each.ids]] = each.counts
-        return ComparisonCounts(
-            ids,
-            list(self._arrivals.values()),
-            [self._references[each] for each in ids],
-            counts,
-            incomplete,
-        )
-
-    def _note(self, found: Sequence[RuleCounts], period: int) -> None:
-        for held in found:
+def _known_before(
+    spec: MonitorSpec, rates: Mapping[int, MonitoredRate], resumed: ComparisonCounts | None
+) -> tuple[dict[ComparisonId, int], dict[ComparisonId, str]]:
+    """Return arrivals and references of the comparisons of earlier periods, and of baselines."""
+    arrivals: dict[ComparisonId, int] = {}
+    references: dict[ComparisonId, str] = {}
+    if resumed is not None:
+        arrivals = dict(zip(resumed.ids, resumed.arrivals, strict=True))
+        references = dict(zip(resumed.ids, resumed.references, strict=True))
+    for rule in spec.rules:
+        for held in counts_in(rule.baseline.cube, spec, rates) if rule.baseline else ():
             for each, reference in zip(held.ids, held.references, strict=True):
-                self._arrivals.setdefault(each, period)
-                self._references.setdefault(each, reference)
-
-    def _read(self, cube: Cube) -> list[RuleCounts]:
-        if cube.min_cell is not None:
-            raise CubeError("protected counts cannot be monitored; give the exact counts")
-        try:
-            found = list(rule_counts(cube, self.spec, self.rates))
-        except SpecError:
-            # a value that is named in the question may be absent on one day
-            if self._known is None:
-                raise
-            found = list(rule_counts(sum_cubes([cube, self._known]), self.spec, self.rates))
-        if self._known is None:
-            self._known = without_rows(cube)
-        return found
+                arrivals.setdefault(each, -1)
+                references.setdefault(each, reference)
+    return arrivals, references
 
 
-def rule_counts(
+def counts_in(
     cube: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
 ) -> Iterator[RuleCounts]:
-    """Yield the counts of every rule that contrasts a rate of rows, for every feature.
+    """Yield the counts of every rule that contrasts a rate of rows in one cube."""
+    for _, held in _of_periods([cube], [""], spec, rates, every=()):
+        yield held
+
+
+def _of_periods(
+    cubes: Sequence[Cube],
+    names: Sequence[str],
+    spec: MonitorSpec,
+    rates: Mapping[int, MonitoredRate],
+    every: Sequence[Cube],
+) -> Iterator[tuple[list[int], RuleCounts]]:
+    """Yield the counts of every rule that contrasts a rate of rows, with their periods' positions.
+
+    ``every`` holds all periods: one of them may lack a value that the question names.
+    """
+    for cube in cubes:
+        if cube.min_cell is not None:
+            raise CubeError("protected counts cannot be monitored; give the exact counts")
+        if spec.question.missing is Missing.ERROR:
+            refuse_missing(cube)
+    for positions, stack in stacks(cubes) if rates else ():
+        try:
+            held = list(_rule_counts(stack, spec, rates))
+        except SpecError as error:
+            if not every:
+                named = names[positions[0]]
+                raise DataError(f"the period {named}: {error}" if named else str(error)) from None
+            blank = sum_cubes([without_rows(cube) for cube in every])
+            wider = [sum_cubes([cubes[position], blank]) for position in positions]
+            some = [names[position] for position in positions]
+            for within, each in _of_periods(wider, some, spec, rates, every=()):
+                yield [positions[i] for i in within], each
+        else:
+            yield from ((positions, each) for each in held)
+
+
+def _rule_counts(
+    stack: Cube, spec: MonitorSpec, rates: Mapping[int, MonitoredRate]
+) -> Iterator[RuleCounts]:
+    """Yield the counts of every rule for every feature and class, from a stack of periods.
 
     Raises
     ------
@@ -190,32 +232,65 @@ def rule_counts(
         A group, reference or positive value that the counts do not have.
     """
     question = spec.question
-    if not rates:
+    periods = len(stack.levels[PERIODS])
+    for counted in count_groups(stack, question):
+        size = len(counted.groups)
+        groups = np.tile(np.arange(size), periods)
+        slots = np.repeat(np.arange(1, periods + 1), size)  # the first slot is all periods together
+        present = _present(counted, question)
+        for class_, sides in sides_by_class(counted, stack, question):
+            references = resolve_references(counted, sides, None, question)
+            own, theirs = sides.pick(groups, slots), sides.pick(references.sides[groups], slots)
+            for i, rate in rates.items():
+                rule = spec.rules[i]
+                if rule.features and counted.feature not in rule.features:
+                    continue
+                if sides.of_classes and rate.rate.name != ACCURACY.name:
+                    continue  # of all classes together, only accuracy is a share of rows
+                held = asked_groups(counted.groups, rule)
+                if rate.by != "rate":  # the reference itself is compared with nothing
+                    held = [g for g in held if references.sides[g] != g]
+                first, second = (theirs, own) if rate.turned else (own, theirs)
+                columns = (*counts_of(first, rate), *counts_of(second, rate))
+                named = ("" if rate.by == "rate" else str(references.each[g]) for g in held)
+                here = np.stack(columns, axis=-1).reshape(periods, size, 4) * present[..., None]
+                yield RuleCounts(
+                    i,
+                    counted.feature,
+                    class_,
+                    tuple(counted.groups[g] for g in held),
+                    tuple(named),
+                    here[:, held],
+                    present[:, held],
+                )
+
+
+def _present(counted: GroupCounts, question: Spec) -> NDArray[np.bool_]:
+    """Return which periods have which groups: array of shape (periods, groups).
+
+    All periods of a stack have the values of a column. A combination of columns, and the group of
+    missing values, is only where there are rows of it.
+    """
+    rows = counted.counts["rows"][: len(counted.groups), 1:].sum(axis=(2, 3)).T > 0
+    if len(counted.groupings) == 1:
+        named = np.array([name != MISSING_NAME for name in counted.groups], dtype=bool)
+        rows |= named if question.missing is Missing.GROUP else True
+    return np.asarray(rows)
+
+
+def sides_by_class(
+    counted: GroupCounts, cube: Cube, question: Spec
+) -> Iterator[tuple[str | None, CountsBySide]]:
+    """Yield the counts of all sides: of two outcomes, or of every class and of all classes."""
+    task = decide_task(cube, question)
+    masks = outcome_masks(cube, question, task)
+    if task is Task.BINARY:
+        yield None, CountsBySide(counted, masks[0], question.profile)
         return
-    outcome = outcome_masks(cube, question, Task.BINARY)[0]
-    for counted in count_groups(cube, question):
-        sides = CountsBySide(counted, outcome, question.profile)
-        references = resolve_references(counted, sides, None, question)
-        groups = np.arange(len(counted.groups))
-        margin = np.zeros_like(groups)
-        own, theirs = sides.pick(groups, margin), sides.pick(references.sides, margin)
-        for i, rate in rates.items():
-            rule = spec.rules[i]
-            if rule.features and counted.feature not in rule.features:
-                continue
-            held = asked_groups(counted.groups, rule)
-            if rate.by != "rate":  # the reference itself is compared with nothing
-                held = [g for g in held if references.sides[g] != g]
-            first, second = (theirs, own) if rate.turned else (own, theirs)
-            columns = (*counts_of(first, rate), *counts_of(second, rate))
-            named = ("" if rate.by == "rate" else str(references.each[g]) for g in held)
-            yield RuleCounts(
-                i,
-                counted.feature,
-                tuple(counted.groups[g] for g in held),
-                tuple(named),
-                np.stack(columns, axis=-1)[held],
-            )
+    for each in masks:
+        yield each.class_scope.name, CountsBySide(counted, each, question.profile)
+    nothing = OutcomeMasks(np.zeros_like(masks[0].labels), np.zeros_like(masks[0].predictions))
+    yield None, CountsBySide(counted, nothing, question.profile, masks)
 
 
 def asked_groups(groups: Sequence[str], rule: MonitorRule) -> list[int]:
@@ -224,32 +299,26 @@ def asked_groups(groups: Sequence[str], rule: MonitorRule) -> list[int]:
 
 
 def counts_of(side: ConfusionCounts, rate: MonitoredRate) -> tuple[Array, Array]:
-    """Return the successes and rows of a rate."""
+    """Return the successes and rows of a rate; of all classes together, of overall accuracy."""
+    if side.per_class:
+        return ACCURACY.agreed(side), ACCURACY.size(side)
     cells = side.counts(rate.rate.needs)
     return rate.rate.of.count(cells), rate.rate.among.count(cells)
 
 
-def exact_rates(spec: MonitorSpec, cube: Cube) -> dict[int, MonitoredRate]:
+def exact_rates(spec: MonitorSpec) -> dict[int, MonitoredRate]:
     """Return the rules that counts of independent rows decide exactly, each with its rate.
 
     Weighted and clustered rows are not binomial, a group is part of "overall", and metrics that
     contrast no rate have no e-value: these rules use alpha spending.
-
-    Raises
-    ------
-    SpecError
-        The outcome has several classes.
     """
     question = spec.question
-    task = decide_task(cube, question)
-    if task is Task.MULTICLASS:
-        message = "a monitor follows two outcomes or numbers; name the positive value of the label"
-        raise SpecError(Problem("positive", message))
-    plain = question.weight is None and question.cluster is None and task is Task.BINARY
-    overlapping = str(question.reference) == "overall"
+    plain = question.weight is None and question.cluster is None
+    plain &= question.task is not Task.REGRESSION
+    overlapping = question.reference is ReferenceRule.OVERALL
     found = {}
     for i, rule in enumerate(spec.rules):
-        rate = monitored_rate(rule.metric, question) if plain else None
+        rate = monitored_rate(rule, spec) if plain else None
         if rate is not None and (rate.by == "rate" or not overlapping):
             found[i] = rate
     return found
@@ -260,13 +329,34 @@ def lacks_labels(cube: Cube) -> bool:
     axis = cube.plan.axis(Role.LABEL)
     if axis is None:
         return False
-    table = cube.marginal([axis])
-    return bool(table.sums["rows"][table.codes[:, 0] < 0].sum() > 0)
+    table = next(each for each in cube.tables if axis in each.axes)
+    return bool((table.sums["rows"][table.codes[:, table.axes.index(axis)] < 0] > 0).any())
 
 
 def sum_cubes(cubes: Sequence[Cube]) -> Cube:
     """Return the counts of several periods as one; two may well hold the same counts."""
-    return reduce(lambda one, other: one.add(other, allow_duplicates=True), cubes)
+    alike: dict[str, list[Cube]] = {}
+    for cube in cubes:
+        alike.setdefault(levels_of(cube, cube.plan.axes), []).append(cube)
+    sums = map(_sum_alike, alike.values())  # at once: one after the other takes far longer
+    return reduce(lambda one, other: one.add(other, allow_duplicates=True), sums)
+
+
+def _sum_alike(cubes: Sequence[Cube]) -> Cube:
+    """Return the counts of cubes of the same levels as one."""
+    first = cubes[0]
+    if len(cubes) == 1:
+        return first
+    excluded: Counter[str] = Counter()
+    for cube in cubes:
+        excluded.update(cube.excluded)
+    tables = []
+    for held in zip(*(cube.tables for cube in cubes), strict=True):
+        codes = np.concatenate([table.codes for table in held])
+        sums = {m: np.concatenate([table.sums[m] for table in held]) for m in held[0].sums}
+        tables.append(settled(first.plan, aggregate(held[0].axes, codes, sums)))
+    rows = sum(cube.rows for cube in cubes)
+    return replace(first, tables=tuple(tables), rows=rows, excluded=dict(sorted(excluded.items())))
 
 
 def without_rows(cube: Cube) -> Cube:

@@ -132,12 +132,10 @@ def detect(
         threshold[held] = detector.threshold
         if resumed is not None:
             detector = replace(detector, batches=begin, **resumed.detectors[by])  # type: ignore[arg-type]
-        for t in range(begin, periods):
-            x_d, n_d, x_a, n_a = counts.counts[t, held].T
-            if by == "rate":
-                x_a = n_a = np.zeros_like(n_d)
-            detector = detector.observe(x_a, n_a, x_d, n_d)
-            evidence[t, held] = detector.statistic
+        x_d, n_d, x_a, n_a = np.moveaxis(counts.counts[begin:, held], -1, 0)
+        if by == "rate":
+            x_a = n_a = np.zeros_like(n_d)
+        detector, evidence[begin:, held] = detector.follow(x_a, n_a, x_d, n_d)
         detectors[by] = state_of(detector)
     return Detected(low, high, threshold, evidence, detectors)
 

@@ -64,8 +64,9 @@ def state_of(detector: EDetector) -> dict[str, Array]:
 
 def key_of(asked: MonitorSpec, texts: Sequence[str]) -> str:
     """Return the digest of a specification and the texts of periods."""
+    own = [f"{rate.name} = {rate.formula}" for rate in asked.catalogue.own]
     found = hashlib.sha256()
-    found.update(json.dumps([__version__, asked.to_dict()], sort_keys=True).encode())
+    found.update(json.dumps([__version__, asked.to_dict(), own], sort_keys=True).encode())
     for text in texts:
         found.update(hashlib.sha256(text.encode()).digest())
     return found.hexdigest()

@@ -15,10 +15,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import CubeError, DataError, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
-from fairgauge.monitoring.periods import Period, parse_period
+from fairgauge.monitoring.periods import Length, Period, parse_period
 from fairgauge.monitoring.store import open_store
 from fairgauge.report.monitor_results import ImportedValue
 
@@ -35,6 +35,7 @@ _IMPORTED = "_imported.json"
 _FOLD = "_fold.json"
 _SPEC_SCHEMA = "fairgauge.monitor/1"
 _SHOWN_DIGEST = 19
+_ARTICLES = {length: f"{'an' if length is Length.HOUR else 'a'} {length}" for length in Length}
 
 
 class History:
@@ -170,8 +171,8 @@ class History:
         periods = self.periods
         if periods and periods[0].length is not period.length:
             raise DataError(
-                f"{period} is a {period.length}, and the history {quote(self.name)} holds periods "
-                f"of a {periods[0].length}; keep a history for each"
+                f"{period} is {_ARTICLES[period.length]}, and the history {quote(self.name)} "
+                f"holds periods of {_ARTICLES[periods[0].length]}; keep a history for each"
             )
         others = [each for each in periods if each != period]
         if others:
@@ -208,7 +209,20 @@ class History:
             ) from None
 
     def keep_spec(self, spec: MonitorSpec) -> None:
-        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it."""
+        """Keep what the monitor is asked, with its baselines, for runs that do not repeat it.
+
+        Raises
+        ------
+        SpecError
+            A metric of a user's own is not named by an import path.
+        """
+        for i, rule in enumerate(spec.rules):
+            if rule.own is not None and rule.path is None:
+                message = (
+                    f"{rule.metric} is a metric of your own; a history keeps it by its import "
+                    "path (package.module:name)"
+                )
+                raise SpecError(Problem(f"monitor.rules[{i}].metric", message))
         for rule in spec.rules:
             if rule.baseline is not None:
                 digest = rule.baseline.cube.digest

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.enums import ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
     attribute,
@@ -17,7 +18,15 @@ from fairgauge.monitoring.attribution import (
     rates_of,
     sizes_of,
 )
-from fairgauge.monitoring.comparison_counts import Collector, SideCounts, exact_rates, rule_counts
+from fairgauge.monitoring.comparison_counts import (
+    SideCounts,
+    collect_counts,
+    counts_in,
+    exact_rates,
+    sides_by_class,
+    sum_cubes,
+    without_rows,
+)
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring.history import History, PeriodCubes
@@ -35,6 +44,9 @@ from fairgauge.report.monitor_results import (
     Unmatched,
 )
 from fairgauge.resolve.group_counts import count_groups
+from fairgauge.resolve.outcomes import decide_task
+from fairgauge.resolve.references import resolve_references
+from fairgauge.stats.confidence_sequences import running_contrast
 from fairgauge.stats.sequential import Tolerated, likeliest_start
 from fairgauge.version import __version__
 
@@ -109,7 +121,7 @@ def monitor(
     kept = read_fold(held.fold_text, asked, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    comparisons, waiting, late, rows, fold = _follow(names, cubes, asked, kept)
+    comparisons, waiting, late, rows, fold = _follow(names, cubes, _resolved(asked, cubes), kept)
     if fold is not None and at is None and isinstance(held, History):
         held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
     return MonitorReport(
@@ -126,7 +138,7 @@ def monitor(
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
-        catalogue=asked.question.catalogue,
+        catalogue=asked.catalogue,
         rows=tuple(rows_of_periods(periods, rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
@@ -219,16 +231,39 @@ def _unmatched(
     asked: MonitorSpec, comparisons: Sequence[MonitoredComparison], cubes: Sequence[Cube]
 ) -> tuple[Unmatched, ...]:
     """Return the groups that rules name and no period has: nothing passes by absence."""
-    if not cubes:
-        return ()
-    groups = [name for each in count_groups(cubes[-1], asked.question) for name in each.groups]
     followed = {(each.rule, each.group) for each in comparisons}
-    return tuple(
-        Unmatched(rule=str(rule), group=name, nearest=closest(name, groups))
+    absent = [
+        (str(rule), name)
         for rule in asked.rules
         for name in rule.groups
         if (str(rule), name) not in followed
+    ]
+    if not absent or not cubes:
+        return ()
+    every = sum_cubes([without_rows(cube) for cube in cubes])
+    groups = [name for each in count_groups(every, asked.question) for name in each.groups]
+    return tuple(
+        Unmatched(rule=rule, group=name, nearest=closest(name, groups)) for rule, name in absent
     )
+
+
+def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
+    """Return what is asked with what the first period decides: the task, and the largest groups.
+
+    The largest group of the first period stays the reference. It is chosen by numbers of rows, and
+    not by their outcomes, so that the promise holds from the first period on.
+    """
+    if not cubes:
+        return asked
+    question = replace(asked.question, task=decide_task(cubes[0], asked.question))
+    if question.reference is ReferenceRule.LARGEST:
+        largest = []
+        for counted in count_groups(cubes[0], question):
+            _, sides = next(sides_by_class(counted, cubes[0], question))
+            references = resolve_references(counted, sides, None, question).each
+            largest += [(counted.feature, each.group) for each in references[:1]]
+        question = replace(question, reference=tuple(largest))
+    return replace(asked, question=question)
 
 
 class _Followed(NamedTuple):
@@ -245,16 +280,10 @@ def _follow(
     """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
         return _Followed((), (), (), [], None)
-    rates = exact_rates(asked, cubes[0])
+    rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
-    collector = Collector(asked, rates, None if kept is None else kept.counts)
-    for rule in asked.rules:
-        if rule.baseline is not None:
-            collector.expect(rule.baseline.cube)
     begin = 0 if kept is None else kept.periods
-    for name, cube in zip(names[begin:], cubes[begin:], strict=True):
-        collector.add(cube, name)
-    counts = collector.collected()
+    counts = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
     rows = [] if kept is None else [*kept.rows]
     rows += [counted_rows(cube, asked.question) for cube in cubes[begin:]]
     if kept is not None and not kept.fits(counts):
@@ -338,6 +367,7 @@ def _counted(
                 metric=rule.metric,
                 feature=each.feature,
                 group=each.group,
+                class_=each.class_,
                 reference=counts.references[i],
                 detector=Detector.E_DETECTOR,
                 alpha=float(alphas[i]),
@@ -386,9 +416,9 @@ def _baseline_counts(
     found: dict[ComparisonId, SideCounts] = {}
     for i, rule in enumerate(asked.rules):
         if rule.baseline is not None:
-            for held in rule_counts(rule.baseline.cube, asked, rates):
+            for held in counts_in(rule.baseline.cube, asked, rates):
                 if held.rule == i:
-                    rows = (SideCounts(*row) for row in held.counts.tolist())
+                    rows = (SideCounts(*row) for row in held.counts[0].tolist())
                     found |= dict(zip(held.ids, rows, strict=True))
     return {each: found[each] for each in counts.ids if each in found}
 
@@ -402,12 +432,16 @@ def _points(
     entered: int,
     asked: MonitorSpec,
 ) -> tuple[Point, ...]:
-    columns = (*estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate))
+    running = _running(counts, rate, entered)
+    columns = (
+        *estimates(counts, rate.by), *rates_of(counts, rate), *sizes_of(counts, rate), *running,
+    )  # fmt: skip
     every = [each.tolist() for each in columns]
     evidence = detected.evidence[:, i].tolist()
     points = []
     for t, row in enumerate(zip(*every, strict=True)):
-        value, low, high, group, reference, n_group, n_reference = row
+        value, low, high, group, reference, n_group, n_reference, *so_far = row
+        running_value, running_low, running_high = map(known, so_far)
         fewest = n_group if rate.by == "rate" else min(n_group, n_reference)
         points.append(
             Point(
@@ -421,9 +455,20 @@ def _points(
                 n_reference=int(n_reference),
                 evidence=evidence[t] if t < entered else None,
                 sparse=fewest < asked.min_group,
+                running=running_value,
+                running_low=running_low,
+                running_high=running_high,
             )
         )
     return tuple(points)
+
+
+def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:
+    """Return the running contrast and its confidence sequence, nan in periods that wait."""
+    x_d, n_d, x_a, n_a = counts[:entered].T
+    waiting = np.full(len(counts) - entered, np.nan)
+    found = running_contrast(rate.by, x_a, n_a, x_d, n_d)
+    return [np.concatenate([each, waiting]) for each in found]
 
 
 def _state(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.comparisons import Contrast
+from fairgauge.catalogue.lookup import catalogue_of
 from fairgauge.catalogue.statistics import Rate
 from fairgauge.cube.cube import Cube
 from fairgauge.cube.plan import plan, read_question
@@ -17,6 +19,7 @@ from fairgauge.enums import ReferenceRule, Threshold
 from fairgauge.errors import Problem, SpecError, quote, shown
 from fairgauge.monitoring.periods import Period, parse_period
 from fairgauge.report.loading import load
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.needs import unmet_needs_of_rule
 from fairgauge.spec.option_types import OptionType, number, word
 from fairgauge.spec.readers import items, read_names, read_number, unknown_keys
@@ -28,12 +31,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.lookup import Catalogue
     from fairgauge.catalogue.statistics import Statistic
     from fairgauge.stats.sequential import Contrasted
     from fairgauge.values import Json
 
 _RULE_KEYS = ("metric", "at_least", "at_most", "between", "within", "of", "features", "groups")
 _MONITOR = "monitor"
+_IMPORT_PATH = re.compile(r"[^\W\d][\w.]*:[\w.]+")
 
 
 class Labels(StrEnum):
@@ -61,6 +66,8 @@ class MonitorRule:
     low, high : the limits; with a baseline, how far below and above it a value may be.
     features, groups : the sensitive features and the groups that the rule is for; empty for all.
     baseline : the counts that the limits are around, if they are.
+    own : the metric or rate itself where it is a user's, which no catalogue has.
+    path : the import path by which it was named, if it was.
     """
 
     metric: str
@@ -69,11 +76,13 @@ class MonitorRule:
     features: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     baseline: BaselineCounts | None = None
+    own: Statistic | Metric | None = None
+    path: str | None = None
 
     @property
     def definition(self) -> Metric | None:
         """Return the metric that the rule is about; None of a rate."""
-        return Rule(self.metric, self.low, self.high).definition
+        return Rule(self.metric, self.low, self.high, own=self.own).definition
 
     def __str__(self) -> str:
         """Return the rule as it is written: ``DI >= 0.8``, ``DI within 0.05 of FILE``."""
@@ -83,7 +92,7 @@ class MonitorRule:
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule with the keys of a specification file."""
-        found: dict[str, Json] = {"metric": self.metric}
+        found: dict[str, Json] = {"metric": self.path or self.metric}
         if self.baseline is not None:
             found |= {"within": self.high, "of": self.baseline.cube.digest}
             found["source"] = self.baseline.source
@@ -119,6 +128,12 @@ class MonitorSpec:
     labels: Labels = Labels.NOW
     min_group: int = 20
     start: Period | None = None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the rates and metrics that rules can name: those of fairgauge, and the user's."""
+        own = self.question.catalogue.own
+        return catalogue_of([*own, *(rule.own for rule in self.rules if rule.own is not None)])
 
     def to_dict(self) -> dict[str, Json]:
         """Return the specification with the keys and values of a specification file."""
@@ -230,12 +245,22 @@ def _question(options: Mapping[str, Any], problems: list[Problem]) -> Spec | Non
     except SpecError as error:
         problems += error.problems
         return None
-    if question.reference in (ReferenceRule.BEST, ReferenceRule.LARGEST):
+    if question.reference is ReferenceRule.BEST:
         message = (
-            f"{question.reference} may be another group in every period; name the reference "
-            "(reference = {COLUMN = GROUP}) or compare with others"
+            "the best group is chosen by the outcomes that are monitored, so that differences "
+            "from it are no evidence; name the group (reference = {COLUMN = GROUP}), or use "
+            "largest or others"
         )
         problems.append(Problem("reference", message))
+    if question.reference is ReferenceRule.LARGEST and question.intersections:
+        message = (
+            "the largest group of an intersection may be another one than its columns' largest; "
+            "name the groups (reference = {COLUMN = GROUP, ...}), or compare with others"
+        )
+        problems.append(Problem("reference", message))
+    if isinstance(question.positive, Ordered):
+        message = "is ordered levels, and a monitor follows one selection; give the values of one"
+        problems.append(Problem("positive", message))
     if isinstance(question.threshold, Threshold):
         message = "the median of every period is another threshold; give a number"
         problems.append(Problem("threshold", message))
@@ -290,13 +315,16 @@ def _rule(
         problems += [*unknown_keys(keys, _RULE_KEYS, path), *wrong]
     else:
         problems.append(Problem(path, f"must be a rule, not {shown(keys)}"))
-    if rule is None or _is_own(rule, path, problems):
+    if rule is None:
         return None
     if rule.alternatives:
         message = "has alternatives, which a monitor does not follow; write a rule for each limit"
         problems.append(Problem(path, message))
         return None
-    return MonitorRule(rule.metric, rule.low, rule.high, rule.features, rule.groups)
+    return MonitorRule(
+        rule.metric, rule.low, rule.high, rule.features, rule.groups, own=rule.own,
+        path=_import_path(keys) if rule.own is not None else None,
+    )  # fmt: skip
 
 
 def _baseline_rule(
@@ -320,20 +348,20 @@ def _baseline_rule(
     features = read_names(keys.get("features", ()), f"{path}.features", wrong)
     groups = read_names(keys.get("groups", ()), f"{path}.groups", wrong)
     problems += wrong
-    if wrong or rule is None or _is_own(rule, path, problems):
+    if wrong or rule is None:
         return None
     baseline = load_baseline(keys["of"])
     if "source" in keys:
         baseline = BaselineCounts(str(keys["source"]), baseline.cube)
-    return MonitorRule(rule.metric, -within, within, features, groups, baseline)
+    named = _import_path(keys) if rule.own is not None else None
+    return MonitorRule(rule.metric, -within, within, features, groups, baseline, rule.own, named)
 
 
-def _is_own(rule: Rule, path: str, problems: list[Problem]) -> bool:
-    """Return whether a rule is on a metric of the user's own, which no history can keep."""
-    if rule.own is not None:
-        message = f"{rule.metric} is a metric of your own; a history keeps those of the catalogue"
-        problems.append(Problem(f"{path}.metric", message))
-    return rule.own is not None
+def _import_path(keys: object) -> str | None:
+    """Return the import path that a rule, or its text, names a metric by."""
+    written = keys.get("metric") if isinstance(keys, Mapping) else keys
+    found = _IMPORT_PATH.search(written) if isinstance(written, str) else None
+    return found[0] if found else None
 
 
 def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Problem]:
@@ -347,9 +375,10 @@ def _misplaced(rule: MonitorRule, path: str, question: Spec | None) -> list[Prob
         for name in rule.features
         if name not in audited
     ]
-    unmet = list(unmet_needs_of_rule(_metric_or_rate(rule.metric, question), question, path))
+    row = _row(rule, question.catalogue)
+    unmet = list(unmet_needs_of_rule(row, question, path))
     problems += unmet
-    rate = monitored_rate(rule.metric, question)
+    rate = contrasted_rate(row)
     if (
         rule.definition is None and not unmet
     ):  # a rate of groups, which no interval of a comparison stands for
@@ -381,9 +410,13 @@ class MonitoredRate:
     turned: bool = False
 
 
-def monitored_rate(name: str, question: Spec) -> MonitoredRate | None:
+def monitored_rate(rule: MonitorRule, spec: MonitorSpec) -> MonitoredRate | None:
+    """Return the rate of rows that the metric of a rule contrasts; None of other kinds."""
+    return contrasted_rate(_row(rule, spec.question.catalogue))
+
+
+def contrasted_rate(row: Metric | Statistic) -> MonitoredRate | None:
     """Return the rate of rows that a metric contrasts; None of metrics of other kinds."""
-    row = _metric_or_rate(name, question)
     if isinstance(row, Rate):
         return MonitoredRate(row, "rate")
     if not isinstance(row, Contrast) or not isinstance(row.of, Rate):
@@ -392,12 +425,14 @@ def monitored_rate(name: str, question: Spec) -> MonitoredRate | None:
     return MonitoredRate(row.of, by, row.order == "reference - group")
 
 
-def _metric_or_rate(name: str, question: Spec) -> Metric | Statistic:
+def _row(rule: MonitorRule, catalogue: Catalogue) -> Metric | Statistic:
     """Return the metric of a rule, or the rate of the groups themselves."""
+    if rule.own is not None:
+        return rule.own
     try:
-        return question.catalogue.metric(name)
+        return catalogue.metric(rule.metric)
     except LookupError:
-        return question.catalogue.rate(name)
+        return catalogue.rate(rule.metric)
 
 
 def changed_settings(old: MonitorSpec, new: MonitorSpec) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairgauge.cube.cube import HANDFUL
@@ -26,8 +27,24 @@ class CountedRows(NamedTuple):
 
 def counted_rows(cube: Cube, question: Spec) -> CountedRows:
     """Return the rows that a cube counts, and those that the question excludes, by reason."""
-    excluded, _ = excluded_rows(cube, question)
-    return CountedRows(cube.digest, cube.rows, {why: n for why, n in excluded.items() if n})
+    excluded = {} if _complete(cube, question) else excluded_rows(cube, question)[0]
+    return CountedRows(_fingerprint(cube), cube.rows, {why: n for why, n in excluded.items() if n})
+
+
+def _complete(cube: Cube, question: Spec) -> bool:
+    """Return whether nothing can be excluded: no value is missing, and none is excluded by name."""
+    named = question.unknown or question.exclude_groups
+    return not (named or cube.excluded) and all((table.codes >= 0).all() for table in cube.tables)
+
+
+def _fingerprint(cube: Cube) -> str:
+    """Return what distinguishes counts from others of the same plan, as their digest does."""
+    found = hashlib.sha256(repr((cube.rows, cube.excluded, [*cube.levels.values()])).encode())
+    for table in cube.tables:
+        found.update(table.codes.tobytes())
+        for sums in table.sums.values():
+            found.update(sums.tobytes())
+    return found.hexdigest()
 
 
 def rows_of_periods(

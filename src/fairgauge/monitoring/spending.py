@@ -43,10 +43,10 @@ def period_estimates(
     cube: Cube, spec: MonitorSpec, rules: Sequence[int], confidence: float = LEVEL
 ) -> dict[ComparisonId, Estimate]:
     """Return the estimates of some rules in one period, by comparison."""
-    names = tuple(dict.fromkeys(spec.rules[i].metric for i in rules))
-    question = replace(spec.question, metrics=names, rules=(), confidence=confidence)
+    asked = tuple(dict.fromkeys(spec.rules[i].own or spec.rules[i].metric for i in rules))
+    question = replace(spec.question, metrics=asked, rules=(), confidence=confidence)
     found = measure(cube, question).estimates
-    catalogue = question.catalogue
+    catalogue = spec.catalogue
     return {
         each: estimate
         for i in rules
@@ -59,17 +59,18 @@ def _of_rule(
 ) -> Iterator[tuple[ComparisonId, Estimate]]:
     rule = spec.rules[i]
     for estimate in found:
-        plain = estimate.class_scope.kind is ClassKind.NONE
-        if estimate.metric != metric or estimate.scope.kind is ScopeKind.STRATUM or not plain:
+        of_class = estimate.class_scope
+        decides = of_class.kind in (ClassKind.NONE, ClassKind.CLASS)
+        if estimate.metric != metric or estimate.scope.kind is ScopeKind.STRATUM or not decides:
             continue
         feature = estimate.feature or ALL_ROWS
-        across = spec.question.catalogue.metric(metric).scope == "feature"
+        across = spec.catalogue.metric(metric).scope == "feature"
         group = ALL_GROUPS if across or estimate.group is None else estimate.group
         if rule.features and feature not in rule.features:
             continue
         if rule.groups and group not in rule.groups:
             continue
-        yield ComparisonId(i, feature, group), estimate
+        yield ComparisonId(i, feature, group, of_class.name), estimate
 
 
 def outside(estimate: Estimate, low: float, high: float) -> bool:
@@ -166,6 +167,7 @@ def _of_estimates(
         metric=rule.metric,
         feature=each.feature,
         group=each.group,
+        class_=each.class_,
         reference="" if alone else str(held_against),
         detector=Detector.ALPHA_SPENDING,
         alpha=alpha,
@@ -202,4 +204,4 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
 
 def needs_label(metric: str, asked: MonitorSpec) -> bool:
     """Return whether a metric that intervals decide needs labels."""
-    return "label" in asked.question.catalogue.metric(metric).needs
+    return "label" in asked.catalogue.metric(metric).needs

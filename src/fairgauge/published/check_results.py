@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
+from fairgauge.published.check_summary import decision_of, decisions, fault_kinds
 from fairgauge.report.plain_values import plain, plain_interval
 from fairgauge.report.verdicts import overall
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from fairgauge.published.check_summary import Decision, FaultKind
     from fairgauge.published.faults import Fault
+    from fairgauge.published.smallest_reference import SmallestReference
+    from fairgauge.published.sources import UnreadTable
     from fairgauge.report.plain_values import Plain
     from fairgauge.report.results import Interval
     from fairgauge.report.verdicts import Verdict
@@ -67,7 +72,7 @@ class CheckedTable:
 
     Attributes
     ----------
-    source, name : the file, and the name of the table in it.
+    source, name : the file, None of pasted text, and the name of the table in it.
     columns : which header was read as what.
     reference : the category that ratios are computed to; ``printed_reference`` the one of the
         printed ratios, None where they do not show it.
@@ -77,7 +82,7 @@ class CheckedTable:
     groups, faults : its categories, and what is wrong with it.
     """
 
-    source: str
+    source: str | None
     name: str
     columns: tuple[tuple[str, str], ...]
     reference: str | None
@@ -92,6 +97,16 @@ class CheckedTable:
         """Return the faults that are errors."""
         return tuple(fault for fault in self.faults if fault.level is Level.WARNING)
 
+    @property
+    def ratios(self) -> int:
+        """Return how many categories are compared with the reference."""
+        return sum(not group.is_reference for group in self.groups)
+
+    @property
+    def decisions(self) -> Mapping[Decision, int]:
+        """Return how many of its ratios pass the limit, fail it, or are undecided, and why."""
+        return decisions([self])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
@@ -102,25 +117,37 @@ class Check:
     version, created : which fairgauge checked them, and when.
     limit : the smallest ratio allowed, None where none was asked.
     level : the confidence level of intervals and verdicts.
-    min_share : the share of people below which a category is never the reference.
+    smallest_reference : how many people a category must have to be the reference.
     references : the categories that were named to compare with, empty for the highest rates.
     test : the test of equal selection rates that p-values are of.
     tables : the tables, in the order in which they were read.
+    unread : what could not be read in a folder.
     """
 
     version: str
     created: str
     limit: float | None
     level: float
-    min_share: float
+    smallest_reference: SmallestReference
     references: tuple[str, ...]
     test: RateTest
     tables: tuple[CheckedTable, ...]
+    unread: tuple[UnreadTable, ...] = ()
 
     @property
     def errors(self) -> int:
         """Return how many errors all tables have."""
         return sum(len(table.errors) for table in self.tables)
+
+    @property
+    def decisions(self) -> Mapping[Decision, int]:
+        """Return how many ratios pass the limit, fail it, or are undecided, and why."""
+        return decisions(self.tables)
+
+    @property
+    def fault_kinds(self) -> tuple[FaultKind, ...]:
+        """Return the kinds of faults of all tables, errors first and the most frequent of them."""
+        return fault_kinds(self.tables)
 
     @property
     def counted(self) -> bool:
@@ -149,12 +176,27 @@ class Check:
             "created": self.created,
             "limit": self.limit,
             "confidence": self.level,
-            "min_share": self.min_share,
+            "min_share": self.smallest_reference.share,
+            "min_n": self.smallest_reference.people,
             "references": list(self.references),
             "test": str(self.test),
             "errors": self.errors,
             "verdict": str(self.verdict),
-            "tables": [_plain_table(table) for table in self.tables],
+            "summary": {
+                "ratios": sum(table.ratios for table in self.tables),
+                "decisions": _plain_decisions(self.decisions, self.limit),
+                "faults": [
+                    {
+                        "code": str(kind.code),
+                        "level": str(kind.level),
+                        "faults": kind.faults,
+                        "tables": kind.tables,
+                    }
+                    for kind in self.fault_kinds
+                ],
+            },
+            "unread": [{"source": each.source, "reason": each.reason} for each in self.unread],
+            "tables": [_plain_table(table, self.limit) for table in self.tables],
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -182,7 +224,13 @@ class Check:
         return f"<Check of {len(self.tables)} tables: {self.errors} errors; print() shows it>"
 
 
-def _plain_table(table: CheckedTable) -> Plain:
+def _plain_decisions(counted: Mapping[Decision, int], limit: float | None) -> Plain | None:
+    if limit is None:
+        return None
+    return {str(decision): number for decision, number in counted.items()}
+
+
+def _plain_table(table: CheckedTable, limit: float | None) -> Plain:
     other = table.other_reference
     return {
         "source": table.source,
@@ -192,12 +240,14 @@ def _plain_table(table: CheckedTable) -> Plain:
         "printed_reference": table.printed_reference,
         "other_reference": other and {"category": other[0], "changes": list(other[1])},
         "unknown": table.unknown,
-        "groups": [_plain_group(group) for group in table.groups],
+        "ratios": table.ratios,
+        "decisions": _plain_decisions(table.decisions, limit),
+        "groups": [_plain_group(group, limit) for group in table.groups],
         "faults": [_plain_fault(fault) for fault in table.faults],
     }
 
 
-def _plain_group(group: CheckedGroup) -> Plain:
+def _plain_group(group: CheckedGroup, limit: float | None) -> Plain:
     verdict, deciding = group.verdict, group.deciding
     own = ("name", "n", "selected", "rate", "printed", "ratio")
     return {
@@ -210,6 +260,7 @@ def _plain_group(group: CheckedGroup) -> Plain:
         "deciding_low": None if deciding is None else deciding.low,
         "deciding_high": None if deciding is None else deciding.high,
         "verdict": None if verdict is None else str(verdict.outcome),
+        "decision": plain(decision_of(group)) if limit is not None else None,
         "verdict_reason": None if verdict is None else verdict.says,
     }
 

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
+from fairgauge.published.category_words import is_total, is_unknown
+from fairgauge.published.header_words import is_remark, role_of
 from fairgauge.published.printed_numbers import Printed, is_blank, read_number
 from fairgauge.published.published_table import ColumnRole, PublishedRow, PublishedTable, RowKind
 from fairgauge.published.table_files import Grid
+from fairgauge.published.table_shapes import are_blocks, regular, with_joined_header
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _COUNTS_AND_RATE = (ColumnRole.N, ColumnRole.SELECTED, ColumnRole.RATE)
 _NUMBERS = (*_COUNTS_AND_RATE, ColumnRole.RATIO)
-_HEADERS: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
-    (ColumnRole.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
-    (
-        ColumnRole.RATE,
-        re.compile(r"\brate\b|% ?(selected|hired|passed)|percent|proportion|\bshare\b"),
-    ),
-    (
-        ColumnRole.SELECTED,
-        re.compile(
-            r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
-            r"|admitted|promoted|above|favou?rable|successes|positive"
-        ),
-    ),
-    (
-        ColumnRole.N,
-        re.compile(
-            r"^n$|^no\.?$|^#|applica|candidat|number|count|total|people|pool|population|sample|size"
-            r"|assessed|evaluated|considered"
-        ),
-    ),
-)
 _FEWEST_PARTS, _FEWEST_ROWS = 2, 2
-_TOTAL = re.compile(r"^(grand )?(total|all|overall|sum)\b", re.IGNORECASE)
-_UNKNOWN = re.compile(
-    r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
-    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
-    r"|did not)\b|^(n/?a)$",
-    re.IGNORECASE,
-)
 
 
 def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> PublishedTable:
@@ -72,6 +47,7 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
     >>> table.dimensions, table.rows[1].selected.value
     (('sex',), 12.0)
     """
+    grid = regular(grid, roles or ())
     found = _roles(grid, roles or {})
     _check_found(grid, found)
     category = [i for i, role in found.items() if role is ColumnRole.CATEGORY]
@@ -93,12 +69,16 @@ def table_of(grid: Grid, roles: Mapping[str, ColumnRole] | None = None) -> Publi
 def parts_of(grid: Grid) -> list[Grid]:
     """Return the tables that stand below one header, each under a row with its name.
 
-    A row whose first cell alone is filled is such a name where several rows follow each.
+    A row whose first cell alone is filled is such a name where several rows follow each, unless the
+    same categories follow each: then they are the intersections of two features.
     """
+    grid = with_joined_header(grid)
     starts = [i for i, row in enumerate(grid.rows) if row[0] and not any(row[1:])]
     ends = [*starts[1:], len(grid.rows)] if starts else []
     sizes = [end - start - 1 for start, end in zip(starts, ends, strict=True)]
     if len(starts) < _FEWEST_PARTS or starts[0] != 0 or min(sizes) < _FEWEST_ROWS:
+        return [grid]
+    if are_blocks(grid):
         return [grid]
     return [
         Grid(
@@ -116,29 +96,44 @@ def _rows(
     rows = []
     above = [""] * len(category)
     for at, cells in enumerate(grid.rows):
-        values = [cells[i] for i in category]
+        values = [cells[i].strip("-–—") and cells[i] for i in category]
         if not any(each[at] for each in numbered.values()):
             above = [value or old for value, old in zip(values, above, strict=True)]
             continue  # a heading between the rows, or a note below them
         above = _filled(values, above)
         own = {str(role): column[at] for role, column in numbered.items()}
-        rows.append(PublishedRow(number=at + 1, categories=tuple(above), kind=_kind(above), **own))
-    return tuple(rows)
+        row = PublishedRow(
+            number=grid.number(at), categories=tuple(above), kind=_kind(above), **own
+        )
+        rows.append(row)
+    return tuple(_with_margins(rows))
+
+
+def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
+    """Yield rows, those that are the total of others among them as totals.
+
+    Of two features, a row without a category of the second is the total of the first one's rows.
+    """
+    for row in rows:
+        whole = row.kind is RowKind.GROUP and "" in row.categories
+        others = (each for each in rows if each is not row and each.kind is RowKind.GROUP)
+        margin = whole and any(row.includes(other) for other in others)
+        yield replace(row, kind=RowKind.TOTAL) if margin else row
 
 
 def _filled(values: Sequence[str], above: Sequence[str]) -> list[str]:
     """Return the categories of a row; an empty cell repeats the one above, as merged cells do."""
     named = [i for i, value in enumerate(values) if value]
-    if not named or any(_TOTAL.match(value) for value in values):
+    if not named or any(is_total(value) for value in values):
         return list(values)
     first = named[0]
     return [*above[:first], *values[first:]]
 
 
 def _kind(categories: Sequence[str]) -> RowKind:
-    if any(_UNKNOWN.search(value) for value in categories):
+    if any(is_unknown(value) for value in categories):
         return RowKind.UNKNOWN
-    return RowKind.TOTAL if any(_TOTAL.match(value) for value in categories) else RowKind.GROUP
+    return RowKind.TOTAL if any(is_total(value) for value in categories) else RowKind.GROUP
 
 
 def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]:
@@ -153,13 +148,16 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         raise SpecError(problems)
     found = {grid.header.index(name): role for name, role in given.items()}
     free = [i for i in range(len(grid.header)) if i not in found]
-    text = [i for i in free if not _is_numeric(grid, i) and not _is_empty(grid, i)]
+    text = [
+        i
+        for i in free
+        if not (_is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
+    ]
     if ColumnRole.CATEGORY not in found.values():
         found |= dict.fromkeys(text, ColumnRole.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
     for i in left:
-        header = grid.header[i].casefold()
-        role = next((role for role, words in _HEADERS if words.search(header)), None)
+        role = role_of(grid.header[i])
         if role is not None:
             found[i] = role
     _settle_doubles(grid, found, given)

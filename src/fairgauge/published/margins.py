@@ -16,15 +16,19 @@ if TYPE_CHECKING:
 _COUNTS = (ColumnRole.N, ColumnRole.SELECTED)
 
 
-def check_margins(tables: Sequence[PublishedTable]) -> list[Fault]:
-    """Return where tables of the same people disagree.
+def check_margins(tables: Sequence[PublishedTable]) -> list[list[Fault]]:
+    """Return, for every table, where it disagrees with tables of the same people.
 
     The counts of a category are held against the sum of its intersections with another feature.
     Where no category of a table is part of an intersection, nothing is compared.
     """
     crossed = [table for table in tables if len(table.dimensions) > 1]
-    single = [table for table in tables if len(table.dimensions) == 1]
-    return [fault for one in single for many in crossed for fault in _sums(one, many)]
+    return [
+        [fault for many in crossed for fault in _sums(table, many)]
+        if len(table.dimensions) == 1
+        else []
+        for table in tables
+    ]
 
 
 def _sums(one: PublishedTable, many: PublishedTable) -> Iterator[Fault]:

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 
 _FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
 _NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
-_GROUPED = re.compile(r"[-+−]?\d{1,3}([,  ' ]\d{3})+(\.\d+)?$")
+_GAPS = r"[,'’\u00a0\u2009\u202f ]"
+_GROUPED = re.compile(rf"[-+−]?\d{{1,3}}({_GAPS}\d{{3}})+(\.\d+)?$")
 _BLANK = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "none", "null", "n.a.", "."})
+_STATED = re.compile(
+    r"(excluded|omitted|suppressed|withheld|redacted|insufficient|too (few|small)|n/?a\b"
+    r"|not (calculated|computed|reported|applicable|available|included|shown|required|meaningful)"
+    r"|[<≤]|(fewer|less) than|under|below)[^,;]*"
+)
+_REFERENCE = re.compile(
+    r"\s*\((ref\.?|reference|baseline|highest)( group| category)?\)$", re.IGNORECASE
+)
 _MARKED = re.compile(r"^[*†‡§]+$")
 _SLACK = 1e-9
 
@@ -57,11 +66,15 @@ class Printed:
 def is_blank(text: str) -> bool:
     """Return whether a cell holds no number on purpose: empty, a dash, "n/a" or a footnote mark.
 
-    >>> is_blank(" — "), is_blank("N/A*"), is_blank("0")
-    (True, True, False)
+    Words that state why there is no number are such a cell as well.
+
+    >>> is_blank(" — "), is_blank("N/A*"), is_blank("< 2% of applicants"), is_blank("0")
+    (True, True, True, False)
     """
     plain = text.strip().casefold()
-    return plain in _BLANK or bool(_MARKED.match(plain)) or _bare(plain) in _BLANK
+    if plain in _BLANK or _MARKED.match(plain) or _bare(plain) in _BLANK:
+        return True
+    return bool(_STATED.fullmatch(plain))
 
 
 def read_number(text: str) -> Printed | None:
@@ -79,11 +92,11 @@ def read_number(text: str) -> Printed | None:
     >>> read_number("Female") is None
     True
     """
-    bare = _bare(text.strip())
+    bare = _bare(_REFERENCE.sub("", text.strip()))
     percent = bare.endswith("%")
     number = _bare(bare.rstrip("%").strip())
     if _GROUPED.match(number) and not number.lstrip("+-−").startswith("0"):
-        number = re.sub(r"[,  ' ]", "", number)
+        number = re.sub(_GAPS, "", number)
     elif number.count(",") == 1 and "." not in number:
         number = number.replace(",", ".")
     if not _NUMBER.fullmatch(number):

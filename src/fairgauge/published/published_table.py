@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from fairgauge.published.category_words import is_total
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -54,6 +56,13 @@ class PublishedRow:
     def name(self) -> str:
         """Return the categories as one name."""
         return " & ".join(filter(None, self.categories))
+
+    def includes(self, other: PublishedRow) -> bool:
+        """Return whether a total is of another row: its categories are all, blank or the same."""
+        return all(
+            not own or is_total(own) or own.casefold() == theirs.casefold()
+            for own, theirs in zip(self.categories, other.categories, strict=True)
+        )
 
     @property
     def share(self) -> float | None:

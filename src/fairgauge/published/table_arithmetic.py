@@ -66,8 +66,18 @@ def printed_reference(table: PublishedTable) -> PublishedRow | None:
 
 
 def highest(table: PublishedTable, min_share: float = 0.0) -> PublishedRow | None:
-    """Return the row of the highest selection rate among categories of a share of the people."""
-    admitted = [row for row in table.groups if row.rate_range and _large(table, row, min_share)]
+    """Return the row of the highest selection rate among categories of a share of the people.
+
+    Where the people are not printed, a category that alone has no ratio is taken for a small one.
+    """
+    rated = any(row.ratio is not None for row in table.groups)
+    admitted = [
+        row
+        for row in table.groups
+        if row.rate_range
+        and _large(table, row, min_share)
+        and (row.n is not None or row.ratio is not None or not rated)
+    ]
     return max(admitted, key=_rate_at_least, default=None)
 
 
@@ -186,19 +196,18 @@ def _ignored(table: PublishedTable) -> Iterator[Fault]:
 
 
 def _totals(table: PublishedTable) -> Iterator[Fault]:
-    """Hold totals against the sum of the rows, with the people of unknown category or without."""
-    totals = [row for row in table.of(RowKind.TOTAL) if _of_all(row)]
-    for row in totals:
+    """Hold totals against the sum of their rows, with the people of unknown category or without."""
+    for row in table.of(RowKind.TOTAL):
+        groups = [each for each in table.groups if row.includes(each)]
+        unknowns = [each for each in table.of(RowKind.UNKNOWN) if row.includes(each)]
         for role in (ColumnRole.N, ColumnRole.SELECTED):
             printed: Printed | None = getattr(row, role)
-            groups = [getattr(each, role) for each in table.groups]
-            if printed is None or None in groups:
+            counts = [getattr(each, role) for each in groups]
+            if printed is None or not counts or None in counts:
                 continue
-            total = sum(each.value for each in groups)
+            total = sum(each.value for each in counts)
             unknown = sum(
-                each.value
-                for other in table.of(RowKind.UNKNOWN)
-                if (each := getattr(other, role)) is not None
+                each.value for other in unknowns if (each := getattr(other, role)) is not None
             )
             if printed.value not in (total, total + unknown):
                 yield _fault(
@@ -209,14 +218,6 @@ def _totals(table: PublishedTable) -> Iterator[Fault]:
                     printed=printed.text,
                     total=total,
                 )
-
-
-def _of_all(row: PublishedRow) -> bool:
-    """Return whether a total is of the whole table, and not of one category of another column."""
-    return (
-        len([value for value in row.categories if value]) == 1
-        or len({value.casefold() for value in row.categories}) == 1
-    )
 
 
 def _reference(table: PublishedTable, min_share: float) -> Iterator[Fault]:
@@ -262,7 +263,7 @@ def _ratios(table: PublishedTable) -> Iterator[Fault]:
         return
     several = _not_one(table, reference)
     for row in table.groups:
-        if row.ratio is None or row is reference or row in several or _fits(row, reference):
+        if row.ratio is None or row in several or _fits(row, reference):
             continue
         bounds = _ratio(row, reference)
         if bounds is None:

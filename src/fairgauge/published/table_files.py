@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.published.single_spaces import single_spaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 MOST_BYTES = 20_000_000
@@ -39,11 +40,19 @@ class Grid:
     name : what stands above it, or the sheet's name; empty where nothing does.
     header : the names of the columns.
     rows : as many cells as the header has, in every row.
+    first : the number of the first row.
+    numbers : the number of every row, where rows were rearranged.
     """
 
     name: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    first: int = 1
+    numbers: tuple[int, ...] = ()
+
+    def number(self, at: int) -> int:
+        """Return the number of a row in the table as it was published."""
+        return self.numbers[at] if self.numbers else self.first + at
 
 
 def read_grids(path: Path) -> list[Grid]:
@@ -111,8 +120,8 @@ def _decoded(content: bytes, path: Path) -> str:
     raise DataError(f"{quote(path)} is not UTF-8 text; save it as UTF-8")
 
 
-def _grid(name: str, rows: Sequence[Sequence[str]]) -> Iterator[Grid]:
-    """Yield a grid of rows whose first is the header; nothing where there is no table."""
+def _grid(name: str, rows: Sequence[Sequence[str]]) -> list[Grid]:
+    """Return a grid of rows whose first is the header; none where there is no table."""
     filled = [[cell.strip() for cell in row] for row in rows if any(cell.strip() for cell in row)]
     width = max(map(len, filled), default=0)
     padded = [row + [""] * (width - len(row)) for row in filled]
@@ -121,7 +130,8 @@ def _grid(name: str, rows: Sequence[Sequence[str]]) -> Iterator[Grid]:
         padded = padded[1:]
     if len(padded) >= 2 and width >= 2:
         header, *body = padded
-        yield Grid(name, tuple(header), tuple(map(tuple, body)))
+        return [Grid(name, tuple(header), tuple(map(tuple, body)))]
+    return []
 
 
 def _of_csv(text: str, delimiter: str | None) -> list[Grid]:
@@ -149,14 +159,22 @@ def _looks_like_csv(lines: Sequence[str]) -> bool:
 
 
 def _of_blocks(lines: Iterable[str]) -> list[Grid]:
-    """Return pasted tables: columns between tabs or two spaces, tables between empty lines."""
-    blocks: list[list[list[str]]] = [[]]
+    """Return pasted tables: columns between tabs or two spaces, tables between empty lines.
+
+    Text that is pasted from a PDF has one space between columns.
+    """
+    blocks: list[list[str]] = [[]]
     for line in lines:
         if line.strip():
-            blocks[-1].append(_WIDE_SPACE.split(line.strip()))
+            blocks[-1].append(line.strip(" "))  # a tab in front is an empty cell
         elif blocks[-1]:
             blocks.append([])
-    return [grid for block in blocks for grid in _grid("", block)]
+    return [
+        grid
+        for block in blocks
+        for grid in _grid("", [_WIDE_SPACE.split(line) for line in block])
+        or _grid("", single_spaced(block))
+    ]
 
 
 def _of_markdown(lines: Sequence[str]) -> list[Grid]:

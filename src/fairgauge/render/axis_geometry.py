@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _STEPS = (1, 2, 2.5, 5, 10)
 _MARGIN = 4.0
 _MOST_TICKS = 5
+_CLOSEST_TICKS = 9.0
 _CLOSE = 1e-9
 _MANY, _MILLION = 1e4, 1e6
 _DECADES = (0.01, 0.1, 1, 10, 100)
@@ -51,7 +53,7 @@ class Scale:
 
 
 def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool = False) -> Scale:
-    """Return an axis with round ends that holds the finite values and those to include."""
+    """Return an axis that reaches as far as the finite values and those to include."""
     found = [v for v in (*values, *include) if v is not None and math.isfinite(v)]
     if log:
         found = [v for v in found if v > 0]
@@ -60,22 +62,23 @@ def scale(values: Iterable[float | None], include: Sequence[float], *, log: bool
     low, high = min(found), max(found)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    step = _step(low, high)
-    return Scale(math.floor(low / step + _CLOSE) * step, math.ceil(high / step - _CLOSE) * step)
+    return Scale(low, high)
 
 
 def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[Tick]:
     """Return a few round places on an axis."""
     if axis.log:
-        places: list[float] = [v for v in _LADDER if axis.holds(v)]
-        for fewer in (_ONE_TWO_FIVE, _DECADES):
-            if len(places) > _MOST_TICKS + 2:
-                places = [v for v in places if v in fewer]
+        places: list[float] = []
+        for ladder in (_LADDER, _ONE_TWO_FIVE, _DECADES):
+            places = [v for v in ladder if axis.holds(v)]
+            gaps = [axis.at(after) - axis.at(before) for before, after in pairwise(places)]
+            if min(gaps, default=_CLOSEST_TICKS) >= _CLOSEST_TICKS:
+                break
     else:
         step = _step(axis.low, axis.high)
         first, last = math.ceil(axis.low / step - _CLOSE), math.floor(axis.high / step + _CLOSE)
         places = [i * step for i in range(first, last + 1)]
-        if len(places) > _MOST_TICKS:
+        if len(places) > _MOST_TICKS + 1:
             places = [i * step for i in range(first, last + 1) if i % 2 == 0]
     return [
         Tick(axis.at(v), _label(v, percent=percent, points=points), _anchor(axis.at(v)))
@@ -85,7 +88,7 @@ def ticks(axis: Scale, *, percent: bool = False, points: bool = False) -> list[T
 
 def _step(low: float, high: float) -> float:
     """Return a round step that divides a range into a few parts."""
-    rough = (high - low) / _MOST_TICKS
+    rough = (high - low) / (_MOST_TICKS + 1)
     size = 10.0 ** math.floor(math.log10(rough))
     return next(size * step for step in _STEPS if size * step >= rough * 0.999)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Level, Outcome, RateTest
-from fairgauge.inference.interval import FEWEST_ROWS
+from fairgauge.published.check_summary import Decision
 from fairgauge.render.display_names import called
 from fairgauge.render.document_tree import (
     Block,
@@ -15,36 +15,45 @@ from fairgauge.render.document_tree import (
     Column,
     DocumentTree,
     Facts,
+    Heading,
     Items,
     Mark,
     Paragraph,
     Section,
+    ShareBar,
+    ShareChart,
+    SharePart,
     Table,
     Tone,
     Unit,
 )
+from fairgauge.render.fault_sentences import describe_kind
 from fairgauge.render.numbers import listing, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from fairgauge.published.check_results import Check, CheckedGroup, CheckedTable
     from fairgauge.published.faults import Fault
+    from fairgauge.published.smallest_reference import SmallestReference
     from fairgauge.report.results import Interval
 
+_FEW = 3
+"""Tables that are shown whole where not everything is."""
+_MOST_BARS = 40
+"""Tables that have a bar each; of more, one of all is drawn."""
 _TONES = {Outcome.FAIL: Tone.BAD, Outcome.PASS: Tone.GOOD}
 METHOD = (
-    "Printed numbers are held against the numbers they are made of, to the precision of their last "
-    "printed place; a number that is cut off instead of rounded is no error. Ratios compare each "
-    "category's selection rate with the highest one among categories that are large enough, or "
-    "with that of the category that was named. Their confidence intervals are MOVER's of "
-    "Wilson's limits and take the reference as given; with a "
-    "limit they allow for the choice of the reference by the data (multiple comparisons with the "
-    "best); a reference that was named takes no such allowance. {test} "
-    "The flip rule asks whether one more selection in the category and one fewer in the reference "
-    "would make the category's rate the higher one. Possible ratios put people of unknown category "
-    "wherever they move the ratio most, into the reference too, which may then be another of the "
-    "categories that are large enough."
+    "Printed numbers are held against the numbers they are made of, to the precision of their "
+    "last printed place; a number that is cut off instead of rounded is no error. Ratios compare "
+    "each category's selection rate with the highest one among categories that are large enough, "
+    "or with that of the category that was named. Their confidence intervals are MOVER's of "
+    "Wilson's limits and take the reference as given; with a limit they allow for the choice of "
+    "the reference by the data (multiple comparisons with the best); a reference that was named "
+    "takes no such allowance. {test} The flip rule asks whether one more selection in the "
+    "category and one fewer in the reference would make the category's rate the higher one. "
+    "Possible ratios put people of unknown category wherever they move the ratio most, into the "
+    "reference too, which may then be another of the categories that are large enough."
 )
 """How a published table is checked."""
 _TESTS = {
@@ -54,38 +63,49 @@ _TESTS = {
 }
 
 
-def check_document(check: Check) -> DocumentTree:
-    """Build the document of a check of published tables."""
+def check_document(check: Check, *, full: bool = True) -> DocumentTree:
+    """Build the document of a check of published tables.
+
+    Of more than a few tables, one that is not ``full`` has the summary and the errors.
+    """
     tables = len(check.tables)
-    errors = check.errors
-    verdict = _verdict(check)
-    words = (
-        f"{errors:,} {plural(errors, 'error', 'errors')} in {tables:,} "
-        f"{plural(tables, 'table', 'tables')}."
-        if errors
-        else f"No error in the arithmetic of {tables:,} {plural(tables, 'table', 'tables')}."
-    )
-    sections = [Section("summary", "Ratios", tuple(_summary(check)), short="Ratios")]
-    sections += [
-        Section(f"table-{i}", _title(table), tuple(_table(table, check)), short=table.name)
-        for i, table in enumerate(check.tables)
-    ]
-    sections.append(
-        Section(
-            "method", "Method", (Paragraph(METHOD.format(test=_TESTS[check.test])),), short="Method"
+    whole = full or tables <= _FEW
+    sections = [Section("summary", "Summary", tuple(_summary(check)), short="Summary")]
+    if whole:
+        sections += [
+            Section(f"table-{i}", _title(table), tuple(_table(table, check)), short=_title(table))
+            for i, table in enumerate(check.tables)
+        ]
+    else:
+        errors = tuple(
+            f"{_title(table)}. {_fault(fault)}" for table in check.tables for fault in table.errors
         )
-    )
+        if errors:
+            sections.append(Section("errors", "Errors", (Items(errors),)))
+    described = METHOD.format(test=_TESTS[check.test])
+    method = Section("method", "Method", (Paragraph(described),), short="Method")
     return DocumentTree(
         title="Check of published tables",
         beside=f"{tables:,} {plural(tables, 'table', 'tables')}",
-        lead=(words, *_limit(check)),
+        lead=(_arithmetic(check), *_limit(check)),
         cover=(),
-        verdict=verdict,
-        tone=Tone.BAD if errors else _TONES.get(check.verdict, Tone.UNSURE),
-        sections=tuple(section for section in sections if section.blocks),
+        verdict=_verdict(check),
+        tone=Tone.BAD if check.errors else _TONES.get(check.verdict, Tone.UNSURE),
+        sections=tuple(each for each in (*sections, method) if each.blocks),
         created=check.created,
         version=check.version,
+        not_shown=() if whole else ("the categories and notes of every table",),
     )
+
+
+def _arithmetic(check: Check) -> str:
+    tables, errors = len(check.tables), check.errors
+    of = f"{tables:,} {plural(tables, 'table', 'tables')}"
+    if not errors:
+        return f"No error in the arithmetic of {of}."
+    affected = sum(1 for table in check.tables if table.errors)
+    among = f"; {affected:,} of them {plural(affected, 'has', 'have')} one" if tables > 1 else ""
+    return f"{errors:,} {plural(errors, 'error', 'errors')} in {of}{among}."
 
 
 def _verdict(check: Check) -> str:
@@ -113,37 +133,112 @@ def _limit(check: Check) -> Iterator[str]:
 
 
 def _summary(check: Check) -> Iterator[Block]:
-    """Yield how many of all ratios are decided by the limit, where there is one."""
-    outcomes = [each.outcome for each in check.verdicts]
-    if check.limit is None or not outcomes:
-        return
-    words = {
-        Outcome.PASS: ("passes", "pass"),
-        Outcome.FAIL: ("fails", "fail"),
-        Outcome.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
-        Outcome.NOT_EVALUATED: ("is not evaluated", "are not evaluated"),
+    """Yield what many tables come to, and how many of all ratios are decided by the limit."""
+    several = len(check.tables) > 1
+    if check.limit is not None and (counted := sum(check.decisions.values())):
+        words = _decision_words(check.smallest_reference)
+        shown = [
+            f"{count:,} {plural(count, *words[decision])}"
+            for decision, count in check.decisions.items()
+            if count
+        ]
+        start = f"Of {counted:,} {plural(counted, 'ratio', 'ratios')}, "
+        yield Paragraph(f"{start}{listing(shown)}.")
+        if several:
+            yield _share_chart(check)
+    if several:
+        yield _tables(check)
+    if several and check.fault_kinds:
+        rows = tuple(
+            (
+                Cell(describe_kind(kind.code)),
+                Cell("error" if kind.level is Level.WARNING else "note"),
+                Cell(f"{kind.faults:,}"),
+                Cell(f"{kind.tables:,}"),
+            )
+            for kind in check.fault_kinds
+        )
+        heads = ("Kind", "Level", "Times", "Tables")
+        columns = tuple(Column(each, numeric=i > 1) for i, each in enumerate(heads))
+        yield Table("Faults by kind", columns, rows)
+    if check.unread:
+        yield Heading("Not read")
+        yield Items(tuple(f"{called(each.source)}: {each.reason}." for each in check.unread))
+
+
+def _decision_words(smallest: SmallestReference) -> dict[Decision, tuple[str, str]]:
+    below = f"of a category below {100 * smallest.share:g}% of the people"
+    return {
+        Decision.PASS: ("passes", "pass"),
+        Decision.FAIL: ("fails", "fail"),
+        Decision.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+        Decision.BELOW_SHARE: (f"is {below}", f"are {below}"),
+        Decision.FEW_PEOPLE: ("has insufficient data", "have insufficient data"),
+        Decision.NOT_COMPUTED: ("has no counts to decide it", "have no counts to decide them"),
     }
-    shown = [
-        f"{count:,} {plural(count, *verbs)}"
-        for outcome, verbs in words.items()
-        if (count := outcomes.count(outcome))
-    ]
-    yield Paragraph(
-        f"Of {len(outcomes):,} {plural(len(outcomes), 'ratio', 'ratios')}, {listing(shown)}."
+
+
+def _parts(smallest: SmallestReference) -> dict[SharePart, tuple[Decision, ...]]:
+    """Return the parts of the chart of decisions."""
+    share = f"below {100 * smallest.share:g}% of the people"
+    return {
+        SharePart("pass", Tone.GOOD, "P"): (Decision.PASS,),
+        SharePart("fail", Tone.BAD, "F"): (Decision.FAIL,),
+        SharePart("inconclusive", Tone.UNSURE, "?"): (Decision.INCONCLUSIVE,),
+        SharePart(share, Tone.SOFT, "-"): (Decision.BELOW_SHARE,),
+        SharePart("insufficient data or no counts", Tone.PLAIN, "."): (
+            Decision.FEW_PEOPLE,
+            Decision.NOT_COMPUTED,
+        ),
+    }
+
+
+def _share_chart(check: Check) -> ShareChart:
+    """Return how many ratios are decided, in all and by table where these are not too many."""
+    parts = _parts(check.smallest_reference)
+
+    def bar(label: str, counted: Mapping[Decision, int], *, emphasis: bool = False) -> ShareBar:
+        counts = tuple(sum(counted[each] for each in several) for several in parts.values())
+        return ShareBar(label, counts, emphasis)
+
+    shown = check.tables if len(check.tables) <= _MOST_BARS else ()
+    bars = [bar(_title(table), table.decisions) for table in shown if table.ratios]
+    return ShareChart(
+        f"Ratios decided by the limit {check.limit:g}",
+        tuple(parts),
+        (bar("All tables", check.decisions, emphasis=True), *bars),
     )
-    if len(check.tables) > 1:
-        columns = ("Table", "Ratios", "Pass", "Fail", "Undecided", "Errors")
-        rows = tuple(tuple(map(_plain_cell, _row(table))) for table in check.tables)
-        heads = tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns))
-        yield Table("Ratios by table", heads, rows)
 
 
-def _row(table: CheckedTable) -> tuple[str, ...]:
-    outcomes = [group.verdict.outcome for group in table.groups if group.verdict]
-    passed, failed = outcomes.count(Outcome.PASS), outcomes.count(Outcome.FAIL)
-    undecided = len(outcomes) - passed - failed
-    numbers = (len(outcomes), passed, failed, undecided, len(table.errors))
-    return (_title(table), *(f"{number:,}" for number in numbers))
+def _tables(check: Check) -> Table:
+    """Return a row for every table, and one for all."""
+    decided = check.limit is not None
+    heads = [decision for decision, count in check.decisions.items() if decided and count]
+    names = {
+        Decision.PASS: "Pass",
+        Decision.FAIL: "Fail",
+        Decision.INCONCLUSIVE: "Inconclusive",
+        Decision.BELOW_SHARE: f"Below {100 * check.smallest_reference.share:g}%",
+        Decision.FEW_PEOPLE: "Insufficient data",
+        Decision.NOT_COMPUTED: "No counts",
+    }
+
+    def row(label: str, tables: tuple[CheckedTable, ...]) -> tuple[Cell, ...]:
+        numbers = [
+            sum(table.ratios for table in tables),
+            *(sum(table.decisions[each] for table in tables) for each in heads),
+            sum(len(table.errors) for table in tables),
+            sum(len(table.faults) - len(table.errors) for table in tables),
+        ]
+        return (Cell(label), *(Cell(f"{number:,}") for number in numbers))
+
+    columns = ("Table", "Ratios", *(names[each] for each in heads), "Errors", "Notes")
+    return Table(
+        "Ratios by table" if decided else "Tables",
+        tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
+        tuple(row(_title(table), (table,)) for table in check.tables),
+        totals=(row("All tables", check.tables),),
+    )
 
 
 def _plain_cell(text: str) -> Cell:
@@ -151,8 +246,8 @@ def _plain_cell(text: str) -> Cell:
 
 
 def _title(table: CheckedTable) -> str:
-    pasted = table.source == "pasted text"
-    return called(table.name) if pasted else f"{called(table.source)}: {called(table.name)}"
+    name = called(table.name)
+    return name if table.source is None else f"{called(table.source)}: {name}"
 
 
 def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
@@ -180,11 +275,9 @@ def _table(table: CheckedTable, check: Check) -> Iterator[Block]:
 def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
     yield "read as", "; ".join(f"{role}: {called(header)}" for role, header in table.columns)
     if table.reference is not None:
-        share = f"{100 * check.min_share:g}% of the people and at least {FEWEST_ROWS} people"
-        name = called(table.reference)
-        why = f"the highest selection rate among categories with at least {share}"
-        words = "as named" if table.reference in check.references else why
-        yield "reference", f"{name}: {words}"
+        named = table.reference in check.references
+        words = "as named" if named else _highest_among(check.smallest_reference)
+        yield "reference", f"{called(table.reference)}: {words}"
     if table.printed_reference is not None and table.printed_reference != table.reference:
         yield "printed reference", called(table.printed_reference)
     if table.other_reference is not None:
@@ -196,6 +289,13 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         yield "another reference", f"{called(name)} {words}{decided}"
     if table.unknown is not None:
         yield "unknown category", f"{table.unknown:,} people"
+
+
+def _highest_among(smallest: SmallestReference) -> str:
+    share = f"{100 * smallest.share:g}% of the people and at least " if smallest.share else ""
+    return (
+        f"the highest selection rate among categories with at least {share}{smallest.people} people"
+    )
 
 
 def _fault(fault: Fault) -> str:

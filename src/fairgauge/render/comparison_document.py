@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.across import Spread
-from fairgauge.enums import Direction, Outcome, ReferenceKind, ScopeKind, Turn
+from fairgauge.enums import ClassKind, Direction, Outcome, ReferenceKind, ScopeKind, Turn
 from fairgauge.errors import SpecError
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, printable, shorten
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.rules import Rule
 
 ARROW = "→"
-_LONGEST = 300
+_LONGEST = 500
 _MOST_NAMED = 5
 _MOST_CHANGES = 100
 _MOST_ROWS = 200
@@ -465,7 +465,8 @@ def _group(each: Change) -> str:
     elif scope.kind is ScopeKind.POOLED:
         parts.append("adjusted for the strata")
     if of_class.name is not None:
-        parts.append(f"class {called(of_class.name)}")
+        prefix = "" if of_class.kind is ClassKind.SELECTION else "class "
+        parts.append(f"{prefix}{called(of_class.name)}")
     elif of_class.average is not None:
         parts.append(f"{of_class.average} average")
     if each.threshold is not None:

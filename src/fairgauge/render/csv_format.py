@@ -12,10 +12,10 @@ from fairgauge.published.check_results import Check
 from fairgauge.render.display_names import printable
 from fairgauge.render.flat_rows import (
     changes_of,
+    checked_table,
     frontier_of,
     model_changes_of,
     periods_of,
-    ratios_of,
     table_of,
 )
 from fairgauge.report.monitor_results import MonitorReport
@@ -35,7 +35,7 @@ def write(shown: Shown, *, table: str = "estimates") -> str:
         case Report():
             found = table_of(shown, table)
         case Check():
-            found = ratios_of(shown)
+            found = checked_table(shown, "ratios" if table == "estimates" else table)
         case MonitorReport():
             found = periods_of(shown)
         case ModelComparison():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import ClassKind, ReferenceKind
+from fairgauge.enums import ReferenceKind
 from fairgauge.errors import DataError, MissingExtra, quote
 from fairgauge.render.flat_rows import TEXTS, table_of
 from fairgauge.render.metric_words import compared_rate
@@ -81,7 +81,7 @@ def contrasts(report: Report, by: str) -> Any:
         if row is None or row.set != "native" or each.scope.kind != "overall":
             continue
         if rate is not None and each.metric == f"{rate}.{by}":
-            of = each.class_ if each.class_scope.kind is ClassKind.CLASS else None
+            of = each.class_ if each.class_scope.is_single else None
             key = (each.feature, each.group, of, each.threshold)
             rows.setdefault(key, {})[rate] = each.value
     if not rows:
@@ -93,7 +93,7 @@ def _rates(groups: Sequence[Group]) -> Any:
     pandas = _library("pandas")
     rows: dict[tuple[Any, ...], dict[str, float | None]] = {}
     for group in groups:
-        single = group.class_scope.kind in (ClassKind.NONE, ClassKind.CLASS)
+        single = group.class_scope.is_single
         if group.stratum is None and single and group.reference_kind is not ReferenceKind.OTHERS:
             key = (group.feature, group.group, group.class_, group.threshold)
             rates = {name: rate.value for name, rate in group.rates.items()}

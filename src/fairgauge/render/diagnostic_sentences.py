@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairgauge.report.results import Diagnostic
 
 _TASKS = {
-    "binary": "two classes, positive and negative",
+    "binary": "binary, positive or negative",
     "multiclass": "classes, each against all others",
     "regression": "numbers (a regression)",
 }
@@ -36,15 +36,15 @@ def false_fail_sentence(d: Diagnostic) -> str:
     comparisons = f"{d['comparisons']:,} comparisons"
     probability = f"{100 * d['probability']:.2g}%"
     if d["familywise"]:
-        return f"Probability of a false fail in {comparisons} together: at most {probability}."
+        return f"Probability of a false FAIL in any of {comparisons}: at most {probability}."
     return (
-        f"Probability of a false fail in {comparisons}: up to {probability}, or "
-        f"{50 * (1 - d['confidence']):.2g}% with --multiplicity familywise."
+        f"Probability of a false FAIL in any of {comparisons}: up to {probability} "
+        f"({50 * (1 - d['confidence']):.2g}% with --multiplicity familywise)."
     )
 
 
 def _task(d: Diagnostic) -> str:
-    return f"label and prediction are read as {_TASKS[d['task']]}; set task to change it"
+    return f"label and prediction are treated as {_TASKS[d['task']]}; set task to change this"
 
 
 def _excluded(d: Diagnostic) -> str:
@@ -73,8 +73,11 @@ def _repeated_id(d: Diagnostic) -> str:
 
 
 def _missing_groups(d: Diagnostic) -> str:
+    noun, number, total = "rows", d["rows"], d["total"]
+    if d.get("cases") is not None:
+        noun, number, total = "cases", d["cases"], d["total_cases"]
     return (
-        f"{d['rows'] / d['total']:.1%} of the rows ({d['rows']:,} of {d['total']:,}) have no "
+        f"{number / total:.1%} of the {noun} ({number:,} of {total:,}) have no "
         f"{d.feature} and are in no group; a rule on a difference or ratio of rates passes or "
         "fails only if it would whichever groups they are in"
     )
@@ -114,7 +117,7 @@ def _homogeneity(d: Diagnostic) -> str:
     if d["significant"] and d["groups"] > 2:
         which = ". It does not show which groups differ"
     return (
-        f"{title} {significant} between the {d['groups']} groups in one test of all of them "
+        f"{title} {significant} between the {d['groups']} groups in one test of all groups "
         f"(chi-square test of homogeneity, {p}, not adjusted for other tests){size}{which}"
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 
@@ -39,10 +40,18 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    text, tone : what it states, and how it is meant.
+    spare : 0 where it is always shown; of others, the highest is omitted first where one screen has
+        no room.
+    """
 
     text: str
     tone: Tone = Tone.PLAIN
+    spare: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,7 @@ class Table:
     totals : rows below a rule: all rows together.
     notes : what stands below it.
     matrix : whether it is an overview whose marks are drawn on one axis for each column.
-    id : the anchor, of a table that can be searched.
-    lazy : whether it is so long that a page writes it only where it is opened.
+    id : the anchor, of a table that can be searched and may be long.
     """
 
     caption: str
@@ -138,7 +146,6 @@ class Table:
     notes: tuple[str, ...] = ()
     matrix: bool = False
     id: str = ""
-    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +195,53 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class SharePart:
+    """A part of every bar of a chart of shares: its name, how it is meant, and a letter for it."""
+
+    name: str
+    tone: Tone
+    letter: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBar:
+    """A bar: a count for every part; a bar with emphasis is a total."""
+
+    label: str
+    counts: tuple[int, ...]
+    emphasis: bool = False
+
+    @property
+    def total(self) -> int:
+        """Return the sum of the counts."""
+        return sum(self.counts)
+
+    @property
+    def places(self) -> tuple[tuple[float, float], ...]:
+        """Return where every part starts, and how wide it is, in per cent of the bar."""
+        ends = [0, *accumulate(self.counts)]
+        whole = self.total or 1
+        return tuple(
+            (100 * start / whole, 100 * (end - start) / whole) for start, end in pairwise(ends)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShareChart:
+    """Bars of equal length, divided into the same parts.
+
+    Attributes
+    ----------
+    caption : what it shows.
+    parts, bars : the parts, and a bar for each of what is compared.
+    """
+
+    caption: str
+    parts: tuple[SharePart, ...]
+    bars: tuple[ShareBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TimeChart:
     """One number over time, with its confidence intervals or against a threshold.
 
@@ -196,6 +250,7 @@ class TimeChart:
     caption : what it shows.
     times, marks : the periods, and the number in each; a mark without a value is a gap.
     unit : what the numbers are.
+    running : the running number of all periods so far, with its confidence sequence, in each.
     allowed : the range that a rule tolerates, open ends as infinities.
     threshold : the number that raises an alarm; numbers are then drawn by their logarithms.
     since, alarm : the positions of the periods with which a change began and that raised an alarm.
@@ -206,6 +261,7 @@ class TimeChart:
     times: tuple[str, ...]
     marks: tuple[Mark, ...]
     unit: Unit
+    running: tuple[Mark, ...] = ()
     allowed: tuple[float, float] | None = None
     threshold: float | None = None
     since: int | None = None
@@ -270,6 +326,7 @@ Block: TypeAlias = (
     | Code
     | Table
     | Chart
+    | ShareChart
     | TimeChart
     | Glossary
     | ScoreCharts

@@ -17,7 +17,7 @@ from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.names_in_use import find_metric, find_rate
 from fairgauge.render.numbers import amount, minus, percent, points
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, why_insufficient
 
 if TYPE_CHECKING:
     from fairgauge.catalogue.statistics import Statistic
@@ -118,7 +118,7 @@ def qualification(estimate: Estimate) -> str:
             expected += f", {amount(estimate.corrected, 2)} beyond it"
         parts.append(expected)
     if estimate.status is Status.TOO_FEW and estimate.reason:
-        parts.append(f"insufficient data: {describe_reason(estimate.reason)}")
+        parts.append(why_insufficient(estimate.reason))
     elif estimate.interval is None and estimate.reason:
         parts.append(f"no confidence interval: {describe_reason(estimate.reason)}")
     return "".join(f"; {part}" for part in parts)
@@ -148,6 +148,8 @@ def _subject(estimate: Estimate) -> str:
         parts.append(f"in stratum {estimate.stratum}")
     if scope.kind is ClassKind.CLASS:
         parts.append(f"class {scope.name}")
+    if scope.kind is ClassKind.SELECTION:
+        parts.append(str(scope.name))
     if scope.kind is ClassKind.WORST:
         parts.append(f"class with the largest difference ({scope.name})")
     if scope.kind is ClassKind.AVERAGE:

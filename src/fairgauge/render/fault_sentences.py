@@ -21,6 +21,11 @@ def describe_fault(fault: Fault) -> str:
     return _DESCRIBED[fault.code](dict(fault.parameters))
 
 
+def describe_kind(code: FaultCode) -> str:
+    """Return a kind of fault in a few words."""
+    return _KINDS[code]
+
+
 def _column(p: dict[str, Any]) -> str:
     return _COLUMNS[p["column"]]
 
@@ -193,4 +198,32 @@ _DESCRIBED: dict[FaultCode, Callable[[dict[str, Any]], str]] = {
     FaultCode.COLUMNS_IGNORED: _columns_ignored,
     FaultCode.CATEGORY_MISSING: _category_missing,
     FaultCode.UNKNOWN_NOT_STATED: _unknown_not_stated,
+}
+
+
+_KINDS: dict[FaultCode, str] = {
+    FaultCode.NOT_WHOLE: "count that is not a whole number",
+    FaultCode.NEGATIVE: "negative count",
+    FaultCode.SELECTED_EXCEEDS_N: "more people selected than there are",
+    FaultCode.RATE_OUT_OF_RANGE: "selection rate above 1 or below 0",
+    FaultCode.RATE_MISMATCH: "selection rate that does not follow from the counts",
+    FaultCode.RATE_OF_OTHER_ROW: "selection rate of another row",
+    FaultCode.MIXED_UNITS: "selection rate in another unit than its column",
+    FaultCode.RATIO_MISMATCH: "impact ratio that does not follow from the rates",
+    FaultCode.RATIO_INVERTED: "inverted impact ratio",
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE: "impact ratio to another reference",
+    FaultCode.REPEATED_CATEGORY: "category that stands twice",
+    FaultCode.REPEATED_ROW: "row with the counts of another",
+    FaultCode.TOTAL_MISMATCH: "total that is not the sum of its rows",
+    FaultCode.MARGIN_MISMATCH: "count that is not the sum of its intersections",
+    FaultCode.NO_REFERENCE: "no category with a ratio of 1",
+    FaultCode.REFERENCE_NOT_HIGHEST: "reference without the highest rate",
+    FaultCode.REFERENCE_IS_SMALL: "reference of few people",
+    FaultCode.SEVERAL_REFERENCES: "ratio of 1 in several categories",
+    FaultCode.RATIO_MISSING: "category without a ratio",
+    FaultCode.RATIO_OF_UNKNOWN: "ratio of people of unknown category",
+    FaultCode.NUMBERS_MISSING: "row without numbers",
+    FaultCode.COLUMNS_IGNORED: "columns that are not read",
+    FaultCode.CATEGORY_MISSING: "combination without a row",
+    FaultCode.UNKNOWN_NOT_STATED: "unknown categories not stated",
 }

@@ -27,7 +27,7 @@ from fairgauge.render.numbers import amount, listing, percent, plural, probabili
 from fairgauge.render.outline import is_across, reverses, singled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Finding, Results
     from fairgauge.report.estimates import Estimate
@@ -43,7 +43,8 @@ def describe_finding(finding: Finding, column: str = "the strata") -> str:
     subject = group_words(contrast, finding.section)
     lower = gap(contrast) < 0
     if finding.rate == "selection_rate":
-        verb = f"is selected {'less' if lower else 'more'} often than"
+        selected = f"predicted {called(contrast.class_)}" if contrast.class_ else "selected"
+        verb = f"is {selected} {'less' if lower else 'more'} often than"
     else:
         verb = f"has a {'lower' if lower else 'higher'} {rate_words(finding.rate)} than"
     other = called(reference_name(contrast.reference))
@@ -64,7 +65,8 @@ def _also(each: Estimate) -> str:
     rate = compared_rate(each.metric) or each.metric
     sides = " vs ".join(_side(rate, side) for side in (each.rate_group, each.rate_reference))
     level = "lower" if gap(each) < 0 else "higher"
-    return f", and a {level} {rate_words(rate)}: {sides} ({uncertainty(singled_out(each))})"
+    difference = uncertainty(singled_out(each), brief=True)
+    return f", and a {level} {rate_words(rate)}: {sides} ({difference})"
 
 
 def group_words(each: Estimate, section: Results) -> str:
@@ -74,6 +76,8 @@ def group_words(each: Estimate, section: Results) -> str:
         details.append(f"class {called(each.class_)}, where the difference is largest")
     elif section.class_scope.kind is ClassKind.CLASS:
         details.append(f"class {called(each.class_)}")
+    elif section.class_scope.kind is ClassKind.SELECTION:
+        details.append(called(each.class_))
     elif section.class_scope.kind is ClassKind.AVERAGE:
         details.append(f"{section.class_scope.average} average")
     if section.several_thresholds and section.threshold is not None:
@@ -85,11 +89,11 @@ def group_words(each: Estimate, section: Results) -> str:
     return f"{name} ({', '.join([*own, *details])})"
 
 
-def uncertainty(contrast: Estimate, ratio: Estimate | None = None) -> str:
+def uncertainty(contrast: Estimate, ratio: Estimate | None = None, *, brief: bool = False) -> str:
     """Return a difference with its confidence interval, and the ratio with its own.
 
     ``−17.0 pp, 95% CI −19.6 to −14.3; ratio 0.68, CI 0.64 to 0.73``. A ratio that stands alone is
-    ``ratio 0.68, 95% CI 0.64 to 0.73``.
+    ``ratio 0.68, 95% CI 0.64 to 0.73``; ``brief`` is without the level, which stands before.
     """
     if is_ratio(contrast.metric):
         kind, low, high = Unit.RATIO, contrast.low, contrast.high
@@ -101,7 +105,8 @@ def uncertainty(contrast: Estimate, ratio: Estimate | None = None) -> str:
     if contrast.interval is not None:
         ends = shown_range(low, high, kind, sign=kind is not Unit.RATIO)
         of_all = "simultaneous " if holds_with_others(contrast) else ""
-        text += f", {of_all}{100 * contrast.interval.level:.4g}% CI {ends}"
+        kind_of = "" if brief else f"{of_all}{100 * contrast.interval.level:.4g}% "
+        text += f", {kind_of}CI {ends}"
     elif p_value := probability(contrast.p_adjusted, "adjusted p"):
         text += f", {p_value}"
     if ratio is not None and ratio.value is not None:
@@ -155,7 +160,7 @@ def _not_significant(each: Estimate) -> str:
     if each.interval is None or neutral(each.metric) in each.interval:
         return text
     p_value = probability(each.p_adjusted)
-    return f"{text} in view of all groups compared{f' ({p_value})' if p_value else ''}"
+    return f"{text} after adjustment for all groups compared{f' ({p_value})' if p_value else ''}"
 
 
 def other_results_sentences(sections: Sequence[Results], column: str) -> Iterator[str]:
@@ -214,20 +219,31 @@ def unconfirmed_sentence(of: Sequence[tuple[Results, str]]) -> str:
     for section, rate in of:
         by_feature.setdefault(called(section.name), []).append(rate_words(rate))
     words = "; ".join(f"{listing(rates)} ({name})" for name, rates in by_feature.items())
-    return (
-        "Statistically significant by itself, but not once all rates are adjusted together: "
-        f"{words}."
-    )
+    return f"Statistically significant only before adjusting for all rates together: {words}."
 
 
 def no_finding_sentence(
-    sections: Sequence[Results], rates: Sequence[str], *, classes: bool = False
+    of: Sequence[tuple[Sequence[Results], Sequence[str]]], by_class: Container[str] = ()
 ) -> str:
     """Return which comparisons with the reference are not significant, and how large they could be.
 
-    ``classes`` is whether there are sections of single classes, beside those of all together. Pairs
-    of groups may differ significantly though none differs from its reference: these are counted.
+    ``of`` are sections with the rates that do not differ in them; ``by_class`` the features that
+    have sections of single classes, too. Pairs of groups may differ significantly though none
+    differs from its reference: these are counted.
     """
+    compared = "; in ".join(
+        _not_differing(sections, rates, classes=any(s.feature in by_class for s in sections))
+        for sections, rates in of
+    )
+    pairs = [text for sections, rates in of for text in _differing_pairs(sections, rates)]
+    but = f" But {'; '.join(pairs)}." if pairs else ""
+    return (
+        f"No statistically significant difference in {compared}. This does not show that the rates "
+        f"are equal.{but}"
+    )
+
+
+def _not_differing(sections: Sequence[Results], rates: Sequence[str], *, classes: bool) -> str:
     contrasts = [
         (section, each)
         for section in sections
@@ -245,27 +261,24 @@ def no_finding_sentence(
         features = of_reference.setdefault(_sides(section), [])
         if called(section.feature) not in features:
             features.append(called(section.feature))
-    groups = "; ".join(
-        f"{sides} {listing([_at_thresholds(name, thresholds[name]) for name in features], 'or')}"
+    named = {
+        sides: listing([_at_thresholds(name, thresholds[name]) for name in features], "or")
         for sides, features in of_reference.items()
-    )
+    }
+    groups = "; ".join(f"{sides} {features}".strip() for sides, features in named.items())
     over = " over all classes" if classes else ""
-    text = f"No statistically significant difference in {words}{over} {groups}"
     reach = _reach([each for _, each in contrasts])
-    text += f" ({reach}). This does not show that the rates are equal." if reach else "."
-    return f"{text}{_differing_pairs(sections, rates)}"
+    return f"{words}{over} ({groups}{f'; {reach}' if reach else ''})"
 
 
 def _sides(section: Results) -> str:
-    """Return what is compared in a section, up to the name of its feature."""
+    """Return what is compared in a section, up to its name; nothing of the usual comparison."""
     kinds = {each.reference for each in section.estimates if each.reference}
     only = next(iter(kinds)) if len(kinds) == 1 else None
     if only is None:
         return "between the groups and their references of"
     if only.kind is ReferenceKind.OTHERS:
-        return (
-            "between the groups of" if section.mirrored else "between any group and all others of"
-        )
+        return ""
     if only.kind in (ReferenceKind.OVERALL, ReferenceKind.POPULATION):
         whole = "all rows" if only.kind is ReferenceKind.OVERALL else "the population"
         return f"from {whole} in any group of"
@@ -273,34 +286,39 @@ def _sides(section: Results) -> str:
 
 
 def _reach(contrasts: Sequence[Estimate]) -> str:
-    """Return how far the intervals of contrasts reach: of differences in pp, else of ratios."""
+    """Return which differences the intervals of contrasts include; of ratios, their range."""
     sure = [singled_out(each) for each in contrasts if each.status is Status.OK]
-    sizes = [
-        abs(end)
-        for each in sure
-        if _unit_of_difference(each) is Unit.POINTS
-        for end in _ends(each)
-        if end is not None
-    ]
-    if sizes:
-        return f"CIs reach up to {100 * max(sizes):.1f} pp"
+    furthest: dict[str, float] = {}
+    for each in sure:
+        kind = _unit_of_difference(each)
+        if kind is not Unit.RATIO:
+            of = "" if kind is Unit.POINTS else rate_words(compared_rate(each.metric) or "")
+            ends = [abs(end) for end in _ends(each) if end is not None]
+            furthest[of] = max([furthest.get(of, 0.0), *ends])
+    if furthest:
+        sizes = [
+            f"{shown(size, Unit.NUMBER)}{f' in {of}' if len(furthest) > 1 else ''}"
+            if of
+            else f"{100 * size:.1f} pp"
+            for of, size in furthest.items()
+        ]
+        return f"CIs include differences of up to {listing(sizes)}"
     ratios = [each for each in sure if is_ratio(each.metric)]
     lows = [each.low for each in ratios if each.low is not None]
     highs = [each.high for each in ratios if each.high is not None]
     return f"CIs of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
 
 
-def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> str:
-    """Return how many pairs of groups differ, where some do."""
-    found = [
+def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> Iterator[str]:
+    """Yield how many pairs of groups differ, where some do."""
+    yield from (
         f"{count:,} of {pairs[0].pairs:,} pairs of groups of {called(section.name)} "
         f"{plural(count, 'differs', 'differ')} statistically significantly in {rate_words(rate)}"
         for section in sections
         for rate in rates
         if (pairs := [pair for pair in section.pairs if pair.rate == rate])
         and (count := sum(pair.significant for pair in pairs))
-    ]
-    return f" But {'; '.join(found)}." if found else ""
+    )
 
 
 def _at_thresholds(name: str, thresholds: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import DataError, nearest, quote
+from fairgauge.published.check_summary import Decision
 from fairgauge.report.plain_values import (
     number,
     plain_estimate,
@@ -182,9 +183,50 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
     return FlatTable(FRONTIER, tuple(rows))
 
 
+CHECKED_TABLES = ("source", "table", "reference", "printed_reference", "unknown", "ratios",
+                  *map(str, Decision), "errors", "notes")  # fmt: skip
+FAULTS = ("source", "table", "level", "code", "row", "category", "message")
 RATIOS = ("source", "table", "name", "n", "selected", "rate", "printed", "ratio", "low", "high",
-          "confidence", "p_value", "flips", "lowest_possible", "highest_possible", "verdict",
-          "verdict_reason")  # fmt: skip
+          "confidence", "p_value", "flips", "lowest_possible", "highest_possible", "decision",
+          "verdict", "verdict_reason")  # fmt: skip
+
+
+def checked_table(check: Check, name: str = "ratios") -> FlatTable:
+    """Return a table of a check: its ``ratios``, ``tables`` or ``faults``.
+
+    Raises
+    ------
+    DataError
+        A check has no such table.
+    """
+    makers = {"ratios": ratios_of, "tables": _checked_tables, "faults": _faults}
+    if name not in makers:
+        known = list(makers)
+        raise DataError(
+            f"a check has no table {quote(name)}.{nearest(name, known)} Allowed: {', '.join(known)}"
+        )
+    return makers[name](check)
+
+
+def _checked_tables(check: Check) -> FlatTable:
+    """Return one row for every published table."""
+    rows = []
+    for table in check.to_dict()["tables"]:
+        levels = [fault["level"] for fault in table["faults"]]
+        row = {**table, **(table["decisions"] or {}), "table": table["name"]}
+        row |= {"errors": levels.count("warning"), "notes": levels.count("note")}
+        rows.append(tuple(row.get(name) for name in CHECKED_TABLES))
+    return FlatTable(CHECKED_TABLES, tuple(rows))
+
+
+def _faults(check: Check) -> FlatTable:
+    """Return one row for every fault of every published table."""
+    rows = [
+        tuple({**fault, "source": table["source"], "table": table["name"]}[name] for name in FAULTS)
+        for table in check.to_dict()["tables"]
+        for fault in table["faults"]
+    ]
+    return FlatTable(FAULTS, tuple(rows))
 
 
 def ratios_of(check: Check) -> FlatTable:
@@ -200,9 +242,10 @@ def ratios_of(check: Check) -> FlatTable:
 
 
 _OF_PERIODS: dict[type[str | float | int | bool], tuple[str, ...]] = {
-    str: ("period", "model", "rule", "metric", "feature", "group", "reference"),
+    str: ("period", "model", "rule", "metric", "feature", "group", "class",
+          "reference"),
     float: ("value", "low", "high", "rate_group", "rate_reference", "evidence", "threshold",
-            "tolerated_low", "tolerated_high"),
+            "running", "running_low", "running_high", "tolerated_low", "tolerated_high"),
     int: ("n_group", "n_reference"),
     bool: ("alarm", "sparse"),
 }  # fmt: skip
@@ -225,9 +268,10 @@ def _periods(report: MonitorReport) -> Iterator[tuple[Cell, ...]]:
         for t, point in enumerate(each.points):
             yield (
                 point.period, report.model, each.rule, each.metric, each.feature, each.group,
-                each.reference or None, point.value, point.low, point.high, point.rate_group,
-                point.rate_reference, point.evidence, each.threshold, _limit(each.low),
-                _limit(each.high),
+                each.class_, each.reference or None, point.value, point.low, point.high,
+                point.rate_group, point.rate_reference, point.evidence, each.threshold,
+                point.running, point.running_low, point.running_high,
+                _limit(each.low), _limit(each.high),
                 point.n_group, point.n_reference, raised is not None and t >= place[raised],
                 point.sparse,
             )  # fmt: skip

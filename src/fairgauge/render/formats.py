@@ -250,7 +250,7 @@ def _document(shown: Any, *, full: bool) -> DocumentTree:
         case "check":
             from fairgauge.render.check_document import check_document
 
-            return check_document(shown)
+            return check_document(shown, full=full)
         case "comparison":
             from fairgauge.render.comparison_document import comparison_document
 

@@ -50,8 +50,8 @@ def _entry(kind: str, row: Metric | Statistic, title: str, more: tuple[str, str]
         ("reading", _sentence(found.reading)),
         ("edge cases", _sentence(found.edges)),
         more,
-        ("also called", ", ".join(found.synonyms)),
-        ("source", ", ".join(row.cite)),
+        ("also called", ", ".join(n for n in found.synonyms if n.casefold() != title.casefold())),
+        ("source", ", ".join(found.sources)),
     )
     kept = tuple((word, text) for word, text in facts if text)
     return Entry(anchor(kind, found.name), found.name, title, _sentence(found.says), kept)

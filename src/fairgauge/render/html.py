@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from functools import cache
 from importlib.resources import files
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fairgauge.render import charts, numbers, question
 from fairgauge.render.display_names import called, printable
@@ -23,9 +22,9 @@ from fairgauge.render.time_charts import placed_times
 from fairgauge.report.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from fairgauge.render.document_tree import Block, DocumentTree, Table
+    from fairgauge.render.document_tree import Block, Cell, DocumentTree, Table
 
 
 def write(document: DocumentTree, shown: object = None) -> str:
@@ -70,8 +69,8 @@ def environment() -> Environment:
         "kind": _kind,
         "name": called,
         "printable": printable,
-        "rows_as_json": _rows_as_json,
         "printable_lines": _printable_lines,
+        "short_rows": _short_rows,
     }
     environment.globals |= {
         "anchor": anchor,
@@ -120,17 +119,26 @@ def _printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _rows_as_json(table: Table) -> Markup:
-    """Return the rows of a table as data for our script: texts, and whether the first is a link.
+def _short_rows(table: Table) -> Markup:
+    """Return the rows of a table that may be long, with as few tags as HTML asks for.
 
-    A link leads to the entry of the first text. Nothing in the data can end the element that holds
-    them.
+    End tags of rows and cells are optional, as is the scope of headings that fill a column; the
+    style sheet aligns the numbers and isolates names.
+    Of rows with the same link, the first has it.
     """
-    rows = [[int(bool(row[0].link)), *(printable(cell.text) for cell in row)] for row in table.rows]
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)  # noqa: S704 - no markup is left
+    links = ["", *(row[0].link for row in table.rows)]
+    return Markup("\n").join(
+        _short_row(row, link if link != above else "")
+        for row, above, link in zip(table.rows, links, links[1:], strict=False)
+    )
+
+
+def _short_row(row: Sequence[Cell], link: str) -> Markup:
+    first, *others = row
+    name = escape(printable(first.text))
+    head = Markup("<a href=#{}>{}</a>").format(link, name) if link else name
+    cells = Markup("").join(Markup("<td>") + printable(cell.text) for cell in others)
+    return Markup("<tr><th>{}{}").format(head, cells)
 
 
 def _asset(name: str) -> str:

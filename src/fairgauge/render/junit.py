@@ -51,7 +51,9 @@ _OUTCOMES = {MonitorState.ALARM: Outcome.FAIL, MonitorState.NO_ALARM: Outcome.PA
 
 def _monitored(each: MonitoredComparison) -> _Case:
     outcome = _OUTCOMES.get(each.state, Outcome.INCONCLUSIVE)
-    return _Case(f"fairgauge.{each.feature}", f"{each.rule}: {each.group}", outcome, each.says)
+    class_ = "" if each.class_ is None else f", class {each.class_}"
+    name = f"{each.rule}: {each.group}{class_}"
+    return _Case(f"fairgauge.{each.feature}", name, outcome, each.says)
 
 
 def _lines(name: str, created: str, cases: Sequence[_Case]) -> Iterator[str]:

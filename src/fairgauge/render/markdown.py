@@ -18,6 +18,7 @@ from fairgauge.render.document_tree import (
     Paragraph,
     ScoreCharts,
     Section,
+    ShareChart,
     SignOff,
     Table,
     TimeChart,
@@ -156,6 +157,7 @@ def _(block: Chart) -> Iterator[str]:
 
 @_block.register(Glossary)
 @_block.register(ScoreCharts)
+@_block.register(ShareChart)
 @_block.register(SignOff)
 @_block.register(TimeChart)
 def _(block: Block) -> Iterator[str]:

@@ -15,6 +15,8 @@ _M = IntervalMethod
 RATES_OF_GROUPS, PAIRS_OF_GROUPS = "rates of groups", "pairs of groups"
 """What an interval is of, where it is of no metric."""
 
+_SPELT = {"mover": "MOVER", "scas": "SCAS", "auc": "AUC", "bca": "BCa", "delong": "DeLong"}
+
 # fmt: off
 # ruff: noqa: E501 - a row is one line, so that the table reads as a table
 DESCRIPTIONS: dict[IntervalMethod, str] = {
@@ -87,6 +89,16 @@ class MethodInUse:
     used_for: tuple[str, ...]
 
 
+def method_name(method: IntervalMethod) -> str:
+    """Return a method as it is called in a table.
+
+    >>> method_name(IntervalMethod.NEWCOMBE), method_name(IntervalMethod.AUC_SCORE)
+    ('Newcombe', 'AUC score')
+    """
+    first, *others = str(method).split("_")
+    return " ".join([_SPELT.get(first, first.capitalize()), *others])
+
+
 def described_methods(report: Report) -> list[MethodInUse]:
     """Return the methods that made the confidence intervals of a report, each once."""
     used: dict[IntervalMethod, dict[str, None]] = {}
@@ -96,8 +108,8 @@ def described_methods(report: Report) -> list[MethodInUse]:
             used.setdefault(method, {})[of] = None
 
     for each in report.estimates:
-        if each.interval:
-            note(each.interval.methods, metric_words(each.metric))
+        for interval in filter(None, (each.interval, each.simultaneous)):
+            note(interval.methods, metric_words(each.metric))
     for group in report.groups:
         for rate in group.rates.values():
             if rate.interval:
@@ -105,7 +117,7 @@ def described_methods(report: Report) -> list[MethodInUse]:
     for pair in report.pairs:
         note(pair.difference_interval.methods, PAIRS_OF_GROUPS)
     return [
-        MethodInUse(str(method).replace("_", " "), DESCRIPTIONS[method], tuple(of))
+        MethodInUse(method_name(method), DESCRIPTIONS[method], tuple(of))
         for method, of in used.items()
         if method in DESCRIPTIONS
     ]

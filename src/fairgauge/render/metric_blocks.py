@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import (
+    ClassKind,
     DiagnosticCode,
     ReferenceKind,
     Status,
@@ -31,6 +32,7 @@ from fairgauge.render.estimate_sentences import reference_name
 from fairgauge.render.glossary import anchor
 from fairgauge.render.metric_words import (
     CENTRAL,
+    abbreviations,
     compared_rate,
     holds_with_others,
     is_share,
@@ -48,7 +50,7 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row, rate_row
 from fairgauge.render.outline import singled_out
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,11 +69,10 @@ _OVERALL = "overall"
 SIGNIFICANT = "* statistically significant (adjusted p)"
 DIFFERENCE = "diff."
 OTHERS = "all other groups"
-INSUFFICIENT = "? insufficient data"
-TOGETHER = "The confidence intervals hold for all groups together (simultaneous)."
+TOGETHER = "The confidence intervals are simultaneous: they hold for all groups together."
 BY_ITSELF = (
-    "Each confidence interval is of one comparison by itself; statistical significance goes by "
-    "the adjusted p, so an interval can exclude “no difference” without it."
+    "Each confidence interval is for a single comparison; statistical significance is based on the "
+    "adjusted p-value, so an interval can exclude “no difference” without being significant."
 )
 
 
@@ -117,7 +118,7 @@ def _meaning(rate: str) -> tuple[str, ...]:
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:
     """Return for how many comparisons the p-values of a metric are adjusted."""
     count = comparisons(section, metric)
-    return (f"p adjusted for {count:,} comparisons.",) if count > 1 else ()
+    return (f"p-values adjusted for {count:,} comparisons.",) if count > 1 else ()
 
 
 def interval_note(shown_estimates: Iterable[Estimate]) -> tuple[str, ...]:
@@ -139,11 +140,17 @@ def comparisons(section: Results, metric: str) -> int:
 
 
 def _group_and_rates(each: Estimate) -> str:
-    rate = compared_rate(each.metric)
+    name, rate = _group_and_class(each), compared_rate(each.metric)
     if rate is None or each.rate_group is None or each.rate_reference is None:
-        return called(each.group)
+        return name
     show = numbers.percent if is_share(rate) else numbers.amount
-    return f"{called(each.group)}: {show(each.rate_group)} vs {show(each.rate_reference)}"
+    return f"{name}: {show(each.rate_group)} vs {show(each.rate_reference)}"
+
+
+def _group_and_class(each: Estimate) -> str:
+    """Return the group, with the class where each group has one of its own: the worst."""
+    worst = each.class_scope.kind is ClassKind.WORST and each.class_ is not None
+    return f"{called(each.group)} (class {called(each.class_)})" if worst else called(each.group)
 
 
 def metric_chart(section: Results, metric: str) -> Chart:
@@ -156,7 +163,7 @@ def metric_chart(section: Results, metric: str) -> Chart:
     more = len(found) - len(kept)
     return Chart(
         capitalised(metric_words(metric)),
-        tuple(chart_row(each, called(each.group)) for each in kept),
+        tuple(chart_row(each, _group_and_class(each)) for each in kept),
         unit(metric),
         neutral(metric),
         link=anchor("metric", metric),
@@ -173,8 +180,7 @@ def chart_row(each: Estimate, label: str, *, emphasis: bool = False) -> ChartRow
     """Return an estimate as a row of a chart."""
     below = [_probability(each)]
     if each.status is Status.TOO_FEW:
-        reason = f" ({describe_reason(each.reason)})" if each.reason else ""
-        below.append(f"insufficient data{reason}")
+        below.append(why_insufficient(each.reason))
     kind_of, sign = unit(each.metric), signed(each.metric)
     ends = shown_range(each.low, each.high, kind_of, sign=sign)
     pp = " pp" if kind_of is Unit.POINTS else ""
@@ -207,7 +213,9 @@ def adjusted_table(
     cells = [cell.text for row in rows for cell in row]
     return Table(
         "Largest difference in each rate", columns, tuple(rows),
-        notes=("   ".join(legend(cells, shares=True)),),
+        notes=(
+            "   ".join(legend(cells, [e for pair in pairs.values() for e in pair], shares=True)),
+        ),
     )  # fmt: skip
 
 
@@ -259,7 +267,10 @@ def group_table(
     cells = [cell.text for row in rows for cell in row]
     shares = any(map(is_share, rates))
     differences = any(has for _, has, _ in compared)
-    notes = list(legend(cells, shares=shares, differences=differences)) if ratios else []
+    notes: list[str] = []
+    if ratios:
+        notes += legend(cells, section.estimates, shares=shares, differences=differences)
+        notes += [abbreviations(rates)] if abbreviations(rates) else []
     if len(section.groups) > len(groups):
         more = len(section.groups) - len(groups)
         notes.append(f"the {len(groups)} largest groups, {more:,} more in the JSON report")
@@ -279,22 +290,20 @@ def _largest_groups(section: Results, most: int) -> list[Group]:
 
 
 def legend(
-    cells: Iterable[str], *, shares: bool, differences: bool = True, brief: bool = False
+    cells: Iterable[str], of: Iterable[Estimate], *, shares: bool, differences: bool = True
 ) -> Iterator[str]:
-    """Yield what the marks of a table mean, those that it has; ``brief`` fits them on one line.
+    """Yield what the marks of a table mean, those that it has.
 
-    ``shares`` and ``differences`` are whether it has shares of rows, and differences of these.
+    ``of`` are its estimates, whose reasons a question mark stands for. ``shares`` and
+    ``differences`` are whether it has shares of rows, and differences of these.
     """
     endings = {text[-1:] for text in cells}
     if "*" in endings:
         yield SIGNIFICANT
     if "?" in endings:
-        yield INSUFFICIENT
+        yield f"? {insufficiency(each.reason for each in of if each.status is Status.TOO_FEW)}"
     if shares:
-        if differences:
-            yield "% and pp" if brief else "rates in %, differences in pp"
-        else:
-            yield "rates in %"
+        yield "rates in %, differences in pp" if differences else "rates in %"
 
 
 def _heading_of_reference(section: Results) -> str:
@@ -453,8 +462,8 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
         blocks.append(Items(tuple(notes)))
     blocks.append(
         Paragraph(
-            f"The group with the lower rate stands first. All confidence intervals of a rate hold "
-            f"simultaneously at {level:.4g}%, and the p-values are adjusted for all pairs."
+            "The group with the lower rate is listed first. The confidence intervals of a rate are "
+            f"simultaneous at {level:.4g}%, and the p-values are adjusted for all pairs."
         )
     )
     for rate, pairs in by_rate.items():
@@ -467,7 +476,7 @@ def pairs_section(section: Results, i: int, most: int, report: Report) -> Sectio
                 Unit.POINTS,
                 0.0,
                 link=anchor("rate", rate),
-                notes=(f"{more:,} more pairs, which differ less.",) if more > 0 else (),
+                notes=(f"{more:,} more pairs with smaller differences.",) if more > 0 else (),
             )
         )
     return Section(f"pairs-{i}", "Every pair of groups", tuple(blocks), folded=True)
@@ -499,7 +508,8 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
     p_value = each.p_adjusted if each.p_adjusted is not None else each.p_value
     sizes = [numbers.count(n) for n in (each.n_group, each.n_reference) if n is not None]
     at = f", threshold {each.threshold:g}" if each.threshold is not None else ""
-    of = f", class {called(each.class_)}" if each.class_ is not None else ""
+    prefix = "" if each.class_scope.kind is ClassKind.SELECTION else "class "
+    of = f", {prefix}{called(each.class_)}" if each.class_ is not None else ""
     of = of or (f", {each.class_scope.average} average" if each.class_scope.average else "")
     where = (
         called(each.stratum)
@@ -507,6 +517,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         else ("" if each.scope.kind == "overall" else "adjusted")
     )
     kind, sign = unit(each.metric), signed(each.metric)
+    few = each.status is Status.TOO_FEW
     cells = [
         Cell(each.metric, link=anchor("metric", each.metric) if metric_row(each.metric) else ""),
         Cell(f"{called(each.feature)}{of}{at}" if each.feature else "all rows", name=True),
@@ -521,7 +532,7 @@ def listed_row(each: Estimate, *, strata: bool) -> tuple[Cell, ...]:
         Cell(shown(each.high, kind, sign=sign) if each.high is not None else ""),
         Cell(numbers.probability(p_value, "")),
         Cell(" / ".join(sizes)),
-        Cell(status_words(each.status)),
+        Cell(insufficiency([each.reason]) if few else status_words(each.status)),
     ]
     return tuple(cells)
 

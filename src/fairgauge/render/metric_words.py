@@ -16,6 +16,8 @@ from fairgauge.render.document_tree import Unit
 from fairgauge.render.names_in_use import metric_row, rate_row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.report.estimates import Estimate, RateValue
 
@@ -36,6 +38,7 @@ _SHORT = {
     "root_mean_squared_error": "RMSE",
     "expected_calibration_error": "ECE",
 }
+_LONG = {"roc_auc": "area under the ROC curve"}
 CRITERIA = {
     "selection_rate": "demographic parity",
     "true_positive_rate": "equalized odds, equal opportunity",
@@ -67,6 +70,19 @@ def rate_heading(name: str) -> str:
     ('TPR', 'acc.')
     """
     return _SHORT.get(name) or rate_words(name)
+
+
+def abbreviations(rates: Iterable[str]) -> str:
+    """Return what the heads of columns stand for, those that are shortened.
+
+    >>> abbreviations(["selection_rate", "true_positive_rate", "accuracy"])
+    'TPR: true positive rate; acc.: accuracy'
+    """
+    return "; ".join(
+        f"{_SHORT[rate]}: {_LONG.get(rate) or rate_words(rate)}"
+        for rate in rates
+        if rate in _SHORT and rate != "selection_rate"
+    )
 
 
 def metric_words(name: str) -> str:

@@ -44,7 +44,7 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -305,7 +305,9 @@ def _disparity_table(each: Candidate) -> list[Block]:
         for name, changes in by_row.items()
     ]
     points = any(unit(metric) is Unit.POINTS for metric in metrics)
-    notes = "* statistically significantly closer or further (adjusted)   ? insufficient data"
+    sparse = [one.reason for one in found if one.status is Status.TOO_FEW]
+    few = f"   ? {insufficiency(sparse)}" if sparse else ""
+    notes = f"* statistically significantly closer or further (adjusted){few}"
     pp = "Differences in percentage points   " if points else ""
     return [
         Table("Disparities", columns, tuple(rows[:_MOST_ROWS]), notes=(f"{pp}{notes}",)),
@@ -438,7 +440,7 @@ def _rate(rate: str, value: float | None) -> str:
 
 def _few(one: DisparityChange | RateChange) -> str:
     few = one.status is Status.TOO_FEW and one.reason is not None
-    return f"insufficient data: {describe_reason(one.reason)}" if few and one.reason else ""
+    return why_insufficient(one.reason) if few else ""
 
 
 def _scope_words(scope: Scope, of_class: ClassScope, threshold: float | None) -> str:

@@ -52,6 +52,8 @@ METHOD = (
     "their products over all possible beginnings of a change is the evidence; it raises an alarm "
     "where it reaches the horizon divided by the comparison's share of alpha (Shin, Ramdas and "
     "Rinaldo 2023). The intervals in the charts are of single periods (95%) and raise no alarm. "
+    "The confidence sequences are of the running values of all periods so far and hold in all "
+    "periods together (95% for each comparison; Howard, Ramdas, McAuliffe and Sekhon 2021). "
     "Rows are taken to be independent of each other within groups."
 )
 _SPENDING = (
@@ -159,7 +161,8 @@ def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
 def name_of(each: MonitoredComparison) -> str:
     """Return the name of a comparison: its metric and whose it is."""
     sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
-    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}"
+    class_ = "" if each.class_ is None else f", class {called(each.class_)}"
+    return f"{metric_words(each.metric)}, {called(each.feature)}: {sides}{class_}"
 
 
 def evidence_text(value: float | None) -> str:
@@ -195,7 +198,13 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
         since, alarm = times.index(each.alarm.since), times.index(each.alarm.period)
     kind = unit(each.metric)
     marks = tuple(Mark(p.value, p.low, p.high, p.sparse) for p in each.points)
+    running = tuple(Mark(p.running, p.running_low, p.running_high) for p in each.points)
     notes = ["The green band is tolerated; bars are 95% CIs of single periods."]
+    if any(mark.value is not None for mark in running):
+        notes.append(
+            "The dark line is the value of all periods so far; the blue band is its 95% confidence "
+            "sequence, which holds in all periods together."
+        )
     if alarm is not None:
         notes.append("The red line is the alarm; shaded is the time since the change.")
     points = " (pp)" if kind is Unit.POINTS else ""
@@ -204,6 +213,7 @@ def _charts(each: MonitoredComparison) -> Iterator[Block]:
         times,
         marks,
         kind,
+        running=running,
         allowed=(each.low, each.high),
         since=since,
         alarm=alarm,

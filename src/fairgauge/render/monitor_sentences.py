@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         PooledPeriods,
     )
 
+_BOTH = 2
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
@@ -65,7 +66,8 @@ def describe_promise(report: MonitorReport) -> str:
     covered = numbers.plural(size, "comparison", "comparisons")
     horizon = f"{report.horizon:,} {report.length}s" if report.horizon != 1 else "1 period"
     approximate = [e for e in report.comparisons if e.detector is Detector.ALPHA_SPENDING]
-    stay = f"all {size:,} monitored {covered} stay within their limits"
+    every = "both" if size == _BOTH else f"all {size:,}"
+    stay = f"{every} monitored {covered} stay within their limits"
     if size == 1:
         stay = "the monitored comparison stays within its limits"
     text = (
@@ -127,9 +129,8 @@ def describe_baseline(each: MonitoredComparison, baseline: Baseline) -> str:
 
 
 def _sides(each: MonitoredComparison) -> str:
-    if not each.reference:
-        return called(each.group)
-    return f"{called(each.group)} vs {called(each.reference)}"
+    sides = called(each.group) + (f" vs {called(each.reference)}" if each.reference else "")
+    return sides if each.class_ is None else f"{sides} (class {called(each.class_)})"
 
 
 def _alarm(each: MonitoredComparison, alarm: Alarm) -> list[str]:

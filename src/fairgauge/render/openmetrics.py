@@ -32,6 +32,12 @@ def _lines(report: MonitorReport) -> Iterator[str]:
                       report, lambda each: _last(each, "low"))  # fmt: skip
     yield from _gauge("fairgauge_ci_high", "Upper limit of the 95% confidence interval.",
                       report, lambda each: _last(each, "high"))  # fmt: skip
+    yield from _gauge("fairgauge_running", "Value of the rates of all periods so far.",
+                      report, lambda each: _latest(each, "running"))  # fmt: skip
+    yield from _gauge("fairgauge_running_low", "Lower limit of the 95% confidence sequence.",
+                      report, lambda each: _latest(each, "running_low"))  # fmt: skip
+    yield from _gauge("fairgauge_running_high", "Upper limit of the 95% confidence sequence.",
+                      report, lambda each: _latest(each, "running_high"))  # fmt: skip
     yield from _gauge("fairgauge_evidence", "Evidence that the metric left its tolerated range.",
                       report, lambda each: each.evidence)  # fmt: skip
     yield from _gauge("fairgauge_alarm_threshold", "Evidence that raises an alarm.",
@@ -84,10 +90,11 @@ def _gauge(
 
 
 def _subject(report: MonitorReport, each: MonitoredComparison) -> dict[str, str]:
-    return {
+    subject = {
         "model": report.model, "feature": each.feature, "group": each.group,
         "metric": each.metric, "rule": each.rule,
     }  # fmt: skip
+    return subject if each.class_ is None else subject | {"class": each.class_}
 
 
 def _inside(labels: dict[str, str]) -> str:
@@ -104,7 +111,14 @@ def _number(value: float) -> str:
     return repr(float(value))
 
 
+def _latest(each: MonitoredComparison, name: str) -> float | None:
+    """Return the last number that is known, such as of all periods so far."""
+    numbers = (getattr(point, name) for point in reversed(each.points))
+    return next((number for number in numbers if number is not None), None)
+
+
 def _last(each: MonitoredComparison, name: str) -> float | None:
+    """Return a number of the last period that has a value."""
     point: Point | None = next((p for p in reversed(each.points) if p.value is not None), None)
     number: float | None = None if point is None else getattr(point, name)
     return number

@@ -39,7 +39,11 @@ _DECIDED_AGAINST_LABEL = frozenset({"false_positive_rate", "true_negative_rate"}
 be an advantage (a release) or a harm (a loan that cannot be paid back)."""
 _ALWAYS_EQUAL = frozenset({"selection_rate", "base_rate", "rejection_share", "negative_base_rate"})
 """Rates whose mean over all classes is the same in every group."""
-_CLASSES_FIRST = (ClassKind.NONE, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS)
+_EVERY_CLASS_ALIKE = frozenset({Average.MACRO, Average.MICRO})
+"""Averages that give every class, or every decision, the same weight."""
+_CLASSES_FIRST = (
+    ClassKind.NONE, ClassKind.SELECTION, ClassKind.WORST, ClassKind.AVERAGE, ClassKind.CLASS,
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -57,6 +61,7 @@ class Results:
     inside, groups_inside : estimates and groups of single strata.
     pairs : every two groups in the central rates, those that differ most first.
     several_thresholds : whether the feature has sections of other thresholds.
+    averaged : the rates that are macro averages over classes, beside those of all classes at once.
     """
 
     feature: str
@@ -72,6 +77,7 @@ class Results:
     groups_inside: list[Group] = field(default_factory=list)
     pairs: list[GroupPair] = field(default_factory=list)
     several_thresholds: bool = False
+    averaged: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -80,6 +86,8 @@ class Results:
         scope = self.class_scope
         if scope.kind is ClassKind.CLASS:
             parts.append(f"class {scope.name}")
+        elif scope.kind is ClassKind.SELECTION:
+            parts.append(str(scope.name))
         elif scope.kind is ClassKind.AVERAGE:
             parts.append(f"{scope.average} average over classes")
         elif scope.kind is ClassKind.WORST:
@@ -90,8 +98,15 @@ class Results:
 
     @cached_property
     def metrics(self) -> list[str]:
-        """Return the metrics that compare groups and have a value, in order."""
-        return list(dict.fromkeys(each.metric for each in self.estimates))
+        """Return the metrics that compare groups and have a value, in order.
+
+        Those of averages that are the same in every group by definition are left to the table of
+        all numbers.
+        """
+        every = dict.fromkeys(each.metric for each in self.estimates)
+        if self.class_scope.average not in _EVERY_CLASS_ALIKE:
+            return list(every)
+        return [metric for metric in every if compared_rate(metric) not in _ALWAYS_EQUAL]
 
     @cached_property
     def rates(self) -> list[str]:
@@ -101,7 +116,7 @@ class Results:
             for group in self.groups
             for name, rate in group.rates.items()
             if rate.value is not None
-            and not (self.class_scope.average is Average.MACRO and name in _ALWAYS_EQUAL)
+            and not (self.class_scope.average in _EVERY_CLASS_ALIKE and name in _ALWAYS_EQUAL)
         )
         return [*(r for r in CENTRAL if r in present), *(r for r in present if r not in CENTRAL)]
 
@@ -219,6 +234,52 @@ def _place(each: Estimate, own: Results) -> None:
         own.across.append(each)
     else:
         own.estimates.append(each)
+
+
+def on_one_screen(sections: Iterable[Results]) -> list[Results]:
+    """Return the sections that one screen shows: those of single classes are many.
+
+    Of several classes, what is one number of all of them stands beside their macro averages.
+    """
+    found: list[Results] = []
+    for each in sections:
+        if not each.groups:
+            continue
+        if each.class_scope.kind is ClassKind.NONE:
+            found.append(each)
+        elif each.class_scope.average is Average.MACRO:
+            last = found[-1] if found else None
+            if last and (last.feature, last.threshold) == (each.feature, each.threshold):
+                found[-1] = _with_averages(last, each)
+            else:
+                found.append(each)
+    return found
+
+
+def _with_averages(whole: Results, averages: Results) -> Results:
+    """Return a section of all classes with the averages of what it has no number of."""
+    own = {rate for group in whole.groups for rate in group.rates}
+    kept = [rate for rate in averages.rates if rate not in own]
+
+    def joined(group: Group) -> Group:
+        at_once = by_group.get(group.group)
+        rates = {} if at_once is None else dict(at_once.rates)
+        return replace(group, rates=rates | {rate: group.rates[rate] for rate in kept})
+
+    def further(estimates: Iterable[Estimate]) -> list[Estimate]:
+        return [e for e in estimates if e.metric not in metrics and compared_rate(e.metric) in kept]
+
+    by_group = {group.group: group for group in (*whole.groups, *filter(None, [whole.total]))}
+    metrics = {each.metric for each in (*whole.estimates, *whole.across)}
+    return replace(
+        whole,
+        groups=[joined(group) for group in averages.groups],
+        total=joined(averages.total) if averages.total else None,
+        estimates=[*whole.estimates, *further(averages.estimates)],
+        missing=[*whole.missing, *further(averages.missing)],
+        across=[*whole.across, *further(averages.across)],
+        averaged=tuple(kept),
+    )
 
 
 def _order(report: Report) -> Callable[[Results], tuple[int, int]]:

@@ -17,6 +17,8 @@ _COLUMNS = (
     ("adjusted for", "strata"), ("counts", "count"), ("weights", "weight"),
     ("clustered by", "cluster"),
 )  # fmt: skip
+_MISSING_CLUSTER = "missing cluster"
+_FROM_INTERVALS = ", excluded from confidence intervals alone"
 _REFERENCES = {
     "rest": "all other groups",
     "others": "all other groups",
@@ -54,8 +56,8 @@ def lead(report: Report) -> tuple[str, ...]:
         if strata
         else ""
     )
-    asked = f"{outcomes[:1].upper()}{outcomes[1:]}." if outcomes else "No label and no prediction."
-    unknown = _unknown_sentence(report) if spec.get("preset") else ""
+    asked = f"Columns: {outcomes}." if outcomes else "No label and no prediction."
+    unknown = unknown_sentence(report) if spec.get("preset") else ""
     return (
         f"{asked}{_positive_sentence(report)}",
         (
@@ -105,7 +107,8 @@ def used_words(report: Report) -> str:
     """
     data = report.data
     if data.used == data.rows:
-        return "all used for at least one feature" if excluded(report) else "all used"
+        partly = set(data.excluded) - {_MISSING_CLUSTER}
+        return "all used for at least one feature" if partly else "all used"
     return f"{count(data.used)} {'complete' if incomplete(report) else 'used'}"
 
 
@@ -127,6 +130,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
     """Return what groups are compared with; the best and the largest are chosen of large ones."""
     asked = spec.get("reference", "others")
     words = reference_words(asked)
+    if isinstance(asked, Mapping) and set(asked) == set(_features(spec)):
+        return listing([_text(value) for value in asked.values()])
     if asked not in (ReferenceRule.BEST, ReferenceRule.LARGEST):
         return words
     rows, share = spec.get("min_n"), spec.get("min_share")
@@ -137,6 +142,8 @@ def _compared_with(spec: Mapping[str, Any]) -> str:
 
 def positive_words(asked: Any) -> str:
     """Return the favourable values in words."""
+    if isinstance(asked, Mapping) and "ordered" in asked:
+        return f"each cut of the order {', '.join(map(_text, asked['ordered']))}"
     if isinstance(asked, Mapping):
         return f"above {_text(asked.get('above'))}"
     values = asked if isinstance(asked, Sequence) and not isinstance(asked, str) else [asked]
@@ -154,7 +161,11 @@ def _quoted_values(asked: Any) -> str:
 
 def excluded(report: Report) -> list[tuple[str, int]]:
     """Return the reasons for which rows were excluded, with their numbers, largest first."""
-    found = [(called(reason), rows) for reason, rows in report.data.excluded.items() if rows]
+    found = [
+        (f"{called(reason)}{_FROM_INTERVALS if reason == _MISSING_CLUSTER else ''}", rows)
+        for reason, rows in report.data.excluded.items()
+        if rows
+    ]
     return sorted(found, key=lambda each: -each[1])
 
 
@@ -182,11 +193,16 @@ def _unknown(report: Report) -> dict[str, int]:
     }
 
 
-def _unknown_sentence(report: Report) -> str:
-    listed = [
-        f"{rows:,} {plural(rows, 'row', 'rows')} in {called(feature)}"
-        for feature, rows in _unknown(report).items()
-    ]
+def unknown_sentence(report: Report) -> str:
+    """Return how many rows, and cases, are in no group of each feature."""
+    listed = []
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
+            rows, cases = each["rows"], each.get("cases")
+            number = f"{rows:,} {plural(rows, 'row', 'rows')}"
+            if cases is not None:
+                number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
+            listed.append(f"{number} in {called(each.feature)}")
     return f"Of unknown category: {', '.join(listed) or 'no rows'}."
 
 

@@ -8,8 +8,10 @@ from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.render.numbers import amount, count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+_ASKED = frozenset({ReasonCode.SMALL_GROUP})
+"""Minimums that a specification sets, beside those that the methods need."""
 _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.BOTH_SIDES_INFINITE: "{rate} is infinite on both sides",
     ReasonCode.BOTH_SIDES_ZERO: "both sides are 0",
@@ -132,6 +134,46 @@ def describe_reason(reason: Reason) -> str:
     return f"the {reason.side}: {text}" if reason.side else text
 
 
+def insufficiency(reasons: Iterable[Reason | None]) -> str:
+    """Return in few words why data decide nothing: in general, or for the minimum that was asked.
+
+    >>> small = Reason.of(ReasonCode.SMALL_GROUP, n=159, minimum=300)
+    >>> insufficiency([small]), insufficiency([Reason.of(ReasonCode.FEW_ROWS, n=3, minimum=20)])
+    ('below the minimum of 300', 'insufficient data')
+    """
+    every = [part for reason in reasons for part in _parts(reason)]
+    asked = [part for part in every if part is not None and part.code in _ASKED]
+    words = [] if every and len(asked) == len(every) else [_insufficient(every)]
+    least = dict.fromkeys(_asked_minimum(part) for part in asked)
+    return " or ".join([*words, *(f"below the minimum of {each}" for each in least)])
+
+
+def why_insufficient(reason: Reason | None) -> str:
+    """Return why an estimate decides nothing: a minimum that was asked speaks for itself."""
+    if reason is None:
+        return "insufficient data"
+    text = describe_reason(reason)
+    return text if reason.code in _ASKED else f"insufficient data: {text}"
+
+
+def _parts(reason: Reason | None) -> tuple[Reason | None, ...]:
+    joined = reason is not None and reason.code is ReasonCode.ALL_OF
+    return tuple(reason["reasons"]) if reason is not None and joined else (reason,)
+
+
+def _insufficient(reasons: Iterable[Reason | None]) -> str:
+    """Return that data are insufficient; of dependent or weighted rows, what makes them so."""
+    known = [each for each in reasons if each is not None and each.code not in _ASKED]
+    effective = [e for e in known if e.get("effective") or e.code is ReasonCode.FEW_CLUSTERS]
+    small = known and len(effective) == len(known)
+    return "small effective sample size" if small else "insufficient data"
+
+
+def _asked_minimum(reason: Reason) -> str:
+    share = reason.get("share")
+    return f"{100 * share:.4g}% of the rows" if share is not None else amount(reason["minimum"])
+
+
 def _all_of(reason: Reason) -> str:
     return f"{_of_side(reason)}{' and '.join(map(describe_reason, reason['reasons']))}"
 
@@ -163,9 +205,10 @@ def _few_rows(reason: Reason) -> str:
 
 
 def _few_expected(reason: Reason) -> str:
+    rows = "effective rows" if reason.get("effective") else "rows"
     return (
-        f"sparse: {_below(reason['expected'], reason['minimum'])} rows expected in the rarest cell "
-        f"under no difference, below {reason['minimum']:g}"
+        f"sparse: {_below(reason['expected'], reason['minimum'])} {rows} expected in the rarest "
+        f"cell under no difference, below {reason['minimum']:g}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ from fairgauge.render.metric_blocks import (
 )
 from fairgauge.render.metric_words import (
     CENTRAL,
+    abbreviations,
     compared_rate,
     holds_with_others,
     is_ratio,
@@ -95,6 +97,7 @@ from fairgauge.render.outline import (
     findings,
     gravest,
     insignificant,
+    on_one_screen,
     reverses,
     sections_of,
     singled_out,
@@ -102,7 +105,7 @@ from fairgauge.render.outline import (
     verdicts_by_rule,
 )
 from fairgauge.render.preset_blocks import preset_blocks
-from fairgauge.render.reason_sentences import describe_reason
+from fairgauge.render.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.rule_blocks import (
     TONES,
     outcome_word,
@@ -134,7 +137,7 @@ _CHART_ROWS_IN_ALL, _CHART_ROWS_BESIDE_SCORES = 900, 300
 _MOST_PAIRS = 30
 _MOST_STRATA = 30
 _MOST_ADJUSTED_SENTENCES = 2
-_MOST_LISTED, _MOST_WRITTEN = 3_000, 400
+_MOST_LISTED = 3_000
 _FEWEST_IN_OVERVIEW = 5
 _MOST_MATRIX_ROWS, _MOST_DRAWN_MATRIX_ROWS = 150, 60
 _MOST_NAMED = 3
@@ -151,7 +154,7 @@ _NONE_TESTED = (
     "None of the results below can be tested for statistical significance: the metrics have no "
     "test, or the data are insufficient."
 )
-CAVEAT = "A disparity is a measured fact; whether it is unfair depends on what no table holds."
+CAVEAT = "A disparity is a measured fact; whether it is unfair depends on its context."
 """What one screen has of the limits."""
 LIMITS = (
     (
@@ -252,8 +255,7 @@ class _Summary:
             yield Section("rules", "Rules", blocks, short="Rules")
         yield Section("findings", "Findings", tuple(self._finding_sentences()), short="Findings")
         cells: list[str] = []
-        having = [each for each in self.results if each.groups]
-        shown = [each for each in having if _in_summary(each.class_scope)][:_MOST_SECTIONS]
+        shown = on_one_screen(self.results)[:_MOST_SECTIONS]
         for i, each in enumerate(shown):
             blocks = tuple(self._tables(each, _MOST_GROUPS, _MOST_RATES))
             cells += [c.text for b in blocks if isinstance(b, Table) for r in b.rows for c in r]
@@ -261,15 +263,16 @@ class _Summary:
         whole = [each for each in self.report.estimates if each.feature is None]
         if whole:
             yield Section("whole", "All rows", (Items(tuple(map(metric_sentence, whole))),))
-        yield Section("notes", "Notes", tuple(self._closing(cells)))
+        yield Section("notes", "Notes", tuple(self._closing(cells, shown)))
 
     def not_shown(self) -> Iterator[str]:
         """Yield what the whole record has besides, in few words."""
-        having = [each for each in self.results if each.groups]
-        shown = sum(_in_summary(each.class_scope) for each in having)
+        having = sum(1 for each in self.results if each.groups)
+        listed = on_one_screen(self.results)[:_MOST_SECTIONS]
+        shown = sum(2 if each.averaged else 1 for each in listed)
         for count, noun in (
             (self.more_findings, "finding"),
-            (len(having) - min(shown, _MOST_SECTIONS), "table"),
+            (having - shown, "table"),
             (len(_notes(self.report)), "note"),
         ):
             if count > 0:
@@ -286,7 +289,7 @@ class _Summary:
         if self.report.verdict is Outcome.FAIL:
             for each in self.report.diagnostics:
                 if each.code is DiagnosticCode.FALSE_FAIL:
-                    yield Paragraph(false_fail_sentence(each))
+                    yield Paragraph(false_fail_sentence(each), spare=2)
 
     def _finding_sentences(self) -> Iterator[Block]:
         if self.findings:
@@ -294,21 +297,21 @@ class _Summary:
             yield Items(sentences, numbered=True)
         if self.whole and self.more_findings > 0:
             yield Paragraph(f"{self._more_findings()} in the tables.")
-        by_class = {s.feature for s in self.results if s.class_scope.kind is not ClassKind.NONE}
-        rest = [
-            no_finding_sentence(of, rates, classes=any(s.feature in by_class for s in of))
-            for of, rates in insignificant(self.results)
-        ]
-        if self.unconfirmed and (self.whole or not self.findings):
-            rest.append(unconfirmed_sentence(self.unconfirmed))
-        rest += self._adjustment_sentences()
+        one_outcome = (ClassKind.NONE, ClassKind.SELECTION)
+        by_class = {s.feature for s in self.results if s.class_scope.kind not in one_outcome}
+        equal = insignificant(self.results)
+        rest = [Paragraph(no_finding_sentence(equal, by_class), spare=1)] if equal else []
+        if self.unconfirmed:
+            rest.append(Paragraph(unconfirmed_sentence(self.unconfirmed), spare=3))
+        rest += map(Paragraph, self._adjustment_sentences())
         small = list(self._insufficient())
         if not self.findings and not rest:
-            rest = list(other_results_sentences(self.results, self.column))
+            rest = [*map(Paragraph, other_results_sentences(self.results, self.column))]
         if not self.findings and not rest and not small:
             valued = any(each.value is not None for each in self.report.estimates)
-            rest = [_NONE_TESTED if valued else "No difference could be computed."]
-        yield from map(Paragraph, [*rest[: _MOST_NAMED - len(small)], *small])
+            rest = [Paragraph(_NONE_TESTED if valued else "No difference could be computed.")]
+        yield from rest[: _MOST_NAMED - len(small)]
+        yield from map(Paragraph, small)
 
     def _more_findings(self) -> str:
         """Return how many statistically significant disparities are not among the findings."""
@@ -331,9 +334,10 @@ class _Summary:
     def _insufficient(self) -> Iterator[str]:
         """Yield the groups about which the data are insufficient, and those too small as asked."""
         sparse: dict[str, str] = {}
-        below: dict[str, str] = {}
+        minimums: set[float | None] = set()
+        below: dict[str, dict[str, None]] = {}
         for section in self.results:
-            if section.class_scope.kind in (ClassKind.NONE, ClassKind.AVERAGE):
+            if section.class_scope.kind not in (ClassKind.CLASS, ClassKind.WORST):
                 for group in section.groups:
                     compared = [*section.estimates, *section.adjusted]
                     own = [e for e in compared if e.group == group.group]
@@ -344,12 +348,18 @@ class _Summary:
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
                             sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                            minimums.add(_least_rows(own, group.n))
                         else:
-                            below[name] = f"{name}, {describe_reason(replace(small, side=None))}"
-        if below:
-            yield f"Too small for a conclusion: {'; '.join(list(below.values())[:8])}."
+                            minimum = insufficiency([small])
+                            size = f"{name}, n = {numbers.count(small['n'])}"
+                            below.setdefault(minimum, {})[size] = None
+        for minimum, names in below.items():
+            yield f"{capitalised(minimum)}: {'; '.join(list(names)[:8])}."
         if sparse:
-            yield f"Insufficient data for any conclusion: {'; '.join(list(sparse.values())[:8])}."
+            least = minimums.pop() if len(minimums) == 1 else None
+            few = f" (fewer than {least:g} rows)" if least else ""
+            listed = "; ".join(list(sparse.values())[:8])
+            yield f"Insufficient data for any conclusion{few}: {listed}."
 
     def _tables(self, section: Results, most: int, rates: int) -> Iterator[Block]:
         for i, several in enumerate(self._beside(section, rates)):
@@ -391,24 +401,34 @@ class _Summary:
             columns += own
         yield found
 
-    def _closing(self, cells: list[str]) -> Iterator[Block]:
+    def _closing(self, cells: list[str], shown_sections: Sequence[Results]) -> Iterator[Block]:
         report = self.report
         shares = any(is_share(rate) for section in self.results for rate in section.rates)
         compared = [e.metric for section in self.results for e in section.estimates]
         compared = [metric for metric in compared if compared_rate(metric)]
         differences = not all(map(is_ratio, compared))
-        marks = "; ".join(
-            legend(cells, shares=shares, differences=differences or not compared, brief=True)
-        )
+        shown = [e for section in shown_sections for e in section.estimates]
+        marks = [*legend(cells, shown, shares=False)]
         if compared:
             of = {reference_of(section) for section in self.results if section.estimates}
             words = next(iter(of)) if len(of) == 1 else "the reference"
             words = "others" if words == OTHERS else words
-            marks += f"; {DIFFERENCE} vs {words}" if differences else f"; ratio to {words}"
+            against = f"{DIFFERENCE} vs {words}" if differences else f"ratio to {words}"
+            in_pp = " in pp" if shares and differences else ""
+            marks += [f"{'rates in %, ' if shares else ''}{against}{in_pp}"]
+        elif shares:
+            marks += ["rates in %"]
         if self.findings:
             yield Paragraph(CAVEAT, Tone.SOFT)
-        if marks:
-            yield Paragraph(f"{marks}.", Tone.SOFT)
+        rates = dict.fromkeys(rate for section in shown_sections for rate in section.rates)
+        averaged = dict.fromkeys(rate for each in shown_sections for rate in each.averaged)
+        of_classes = (
+            f"{numbers.listing([rate_heading(rate) for rate in averaged])} are macro averages over "
+            "classes"
+        )
+        for words in ("; ".join(marks), abbreviations(rates), of_classes if averaged else ""):
+            if words:
+                yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
             yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
@@ -452,7 +472,8 @@ class _Full(_Summary):
         if report.scores:
             yield Section("scores", "Scores and thresholds", (ScoreCharts(),), short="Scores")
         if (name := self.report.spec.get("preset")) is not None:
-            yield Section("preset", "Preset", tuple(preset_blocks(name)), short="Preset")
+            blocks = preset_blocks(name, self.report, self.results)
+            yield Section("preset", "Preset", tuple(blocks), short="Preset")
         yield Section("data", "Data", tuple(self._data()), short="Data")
         yield Section("methods", "Methods", tuple(self._methods()), short="Methods")
         yield Section("limits", "What this report does not show", (Items(LIMITS),), short="Limits")
@@ -477,11 +498,10 @@ class _Full(_Summary):
             for rate in CENTRAL
             if any(rate in section.rates and section.differences(rate) for section in self.results)
         ]
-        kinds = (ClassKind.NONE, ClassKind.CLASS)
         rows = [
             overview_row(section, group, rates, i)
             for i, section in enumerate(self.results)
-            if section.class_scope.kind in kinds
+            if section.class_scope.is_single
             and 2 * len(set(rates).intersection(section.rates)) >= len(rates)
             for group in section.groups
             if group.reference_kind is None
@@ -494,11 +514,18 @@ class _Full(_Summary):
             Column("feature", numeric=False), Column("group", numeric=False), Column("n"),
             *(Column(rate_words(rate), link=anchor("rate", rate)) for rate in rates),
         ]  # fmt: skip
+        marks = "; ".join(
+            legend(
+                [cell.below for row in rows for cell in row],
+                [each for section in self.results for each in section.estimates],
+                shares=False,
+            )
+        )
         notes = [
             "Rates in %, differences in percentage points (pp) with confidence intervals."
             if any(map(is_share, rates))
             else "Differences with confidence intervals.",
-            "; ".join(legend([cell.below for row in rows for cell in row], shares=False)) + ".",
+            *([f"{marks}."] if marks else []),
             *interval_note(each for section in self.results for each in section.estimates),
         ]
         if len(rows) > _MOST_MATRIX_ROWS:
@@ -516,12 +543,13 @@ class _Full(_Summary):
         blocks: list[Block] = []
         if section.groups:
             blocks += self._tables(section, _MOST_GROUPS_FULL, len(section.rates))
-        charts = list(self._charts(section, room))
+        charts, common = _common_notes(list(self._charts(section, room)))
         if charts:
             ratios = all(chart.unit is Unit.RATIO for chart in charts)
             what = "ratios to" if ratios else "differences from"
             title = f"Charts of {what} {reference_of(section)}, metric by metric"
-            blocks.append(Section(f"charts-{i}", title, tuple(charts), folded=True))
+            notes = [Paragraph(note, Tone.SOFT) for note in common]
+            blocks.append(Section(f"charts-{i}", title, (*notes, *charts), folded=True))
         blocks += self._strata(section, i)
         if section.pairs:
             blocks.append(pairs_section(section, i, max(3, room // 10), self.report))
@@ -613,7 +641,7 @@ class _Full(_Summary):
                     if any(map(holds_with_others, map(singled_out, (overall, adjusted))))
                     else []
                 ),
-                "p of single strata is not adjusted for multiple comparisons.",
+                "p-values of single strata are not adjusted for multiple comparisons.",
             ),
         )
         by_key = {(g.stratum, g.group): g for g in section.groups_inside}
@@ -688,13 +716,13 @@ class _Full(_Summary):
             return
         yield Paragraph(
             "Confidence intervals state which values are compatible with these rows. They do not "
-            "cover errors in labels or groups, nor who is missing from the data. p-values are of "
-            f"“no difference”, adjusted for {self._families()}. "
+            "cover errors in labels or groups, nor who is missing from the data. p-values test "
+            f"“no difference” and are adjusted for {self._families()}. "
             f"Seed {spec.get('seed')}, {numbers.count(spec.get('replicates') or 0)} replicates "
             "where random numbers are drawn."
         )
         yield Table(
-            "How the confidence intervals were made",
+            "Methods of the confidence intervals",
             (
                 Column("method", numeric=False),
                 Column("what it is", numeric=False),
@@ -729,7 +757,7 @@ class _Full(_Summary):
             Column("group", numeric=False), Column("compared with", numeric=False),
             *([Column("stratum", numeric=False)] if strata else []),
             Column("value"), Column("low"), Column("high"), Column("p (adjusted)"),
-            Column("n"), Column("status", numeric=False),
+            Column("n (group / reference)"), Column("status", numeric=False),
         ]  # fmt: skip
         more = len(estimates) - len(listed)
         table = Table(
@@ -738,7 +766,6 @@ class _Full(_Summary):
             tuple(listed_row(each, strata=strata) for each in listed),
             id="estimates",
             notes=interval_note(listed),
-            lazy=len(listed) > _MOST_WRITTEN,
         )
         title = f"{len(listed):,} {numbers.plural(len(listed), 'comparison', 'comparisons')}"
         yield Section("numbers", title, (table,), folded=True)
@@ -760,19 +787,18 @@ class _Full(_Summary):
             (
                 ("source", called(report.data.source)),
                 ("digest of the counts", report.data.fingerprint),
-                ("made by", f"fairgauge {report.version}"),
+                ("made with", f"fairgauge {report.version}"),
                 ("made at", report.created),
             )
         )
         repeat = command(report)
         if repeat:
-            yield Heading("The command that repeats this audit")
+            yield Heading("To repeat this audit, run")
             yield Code(printable(repeat))
         else:
-            yield Paragraph(
-                "To repeat this audit, save the specification as audit.json and run "
-                "fairgauge audit DATA -c audit.json."
-            )
+            yield Heading("To repeat this audit, save the specification as audit.json and run")
+            source = shlex.quote(printable(question.source(report)))
+            yield Code(f"fairgauge audit {source} -c audit.json")
         text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         lines = "\n".join(printable(line) for line in text.split("\n"))
         code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")
@@ -780,9 +806,26 @@ class _Full(_Summary):
         yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
 
 
+def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
+    """Return the number of rows that a group has not, None where it is something else."""
+    few = (e.reason["minimum"] for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
+    return next((float(least) for least in few if n < least), None)
+
+
 def _in_summary(scope: ClassScope) -> bool:
     """Return whether a section is of all classes at once: those of single ones are many."""
-    return scope.kind is ClassKind.NONE or scope.average is Average.MACRO
+    return scope.kind in (ClassKind.NONE, ClassKind.SELECTION) or scope.average is Average.MACRO
+
+
+def _common_notes(charts: list[Chart]) -> tuple[list[Chart], list[str]]:
+    """Return charts without the notes that all of them have, and these."""
+    if len(charts) < _TWO:
+        return charts, []
+    common = [note for note in charts[0].notes if all(note in each.notes for each in charts)]
+    return [
+        replace(each, notes=tuple(note for note in each.notes if note not in common))
+        for each in charts
+    ], common
 
 
 def _missing(estimates: Iterable[Estimate]) -> list[str]:
@@ -833,8 +876,8 @@ def _notes(report: Report) -> list[str]:
             for rates, names in by_rates.items()
         )
         text = (
-            f"{called(feature)}: the difference disappears when adjusted for {column} (is not "
-            f"statistically significant any more) for {listed}"
+            f"{called(feature)}: the difference disappears when adjusted for {column} (is no "
+            f"longer statistically significant) for {listed}"
         )
         found.append(f"{capitalised(text)}.")
     for each in kept:

@@ -28,7 +28,8 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row
-from fairgauge.render.verdict_sentences import describe_evidence
+from fairgauge.render.reason_sentences import insufficiency
+from fairgauge.render.verdict_sentences import describe_evidence, rows_needed
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
@@ -99,13 +100,15 @@ def outcome_words(verdicts: Sequence[Verdict], report: Report) -> str:
         if row is not None and row.scope == "feature":
             return f"PASS for {numbers.listing([called(each.feature) for each in deciding])}"
         return f"PASS for {_groups(len(deciding))}"
-    named = [_verdict_group(each, report) for each in deciding[:_MOST_DECIDING]]
-    without = " (insufficient data)" if _insufficient(verdicts[0]) else ""
+    most = len(deciding) if len(deciding) <= _MOST_DECIDING else 1
+    named = [_verdict_group(each, report) for each in deciding[:most]]
+    undecided = [each.reason for each in deciding if _insufficient(each)]
+    without = f" ({insufficiency(undecided)})" if undecided else ""
     text = f"{word}{without} for {', '.join(named)}"
     if len(deciding) > len(named):
         text += f" and {len(deciding) - len(named):,} more"
     words = [
-        "insufficient data" if _insufficient(each) else outcome_word(each.outcome)
+        insufficiency([each.reason]) if _insufficient(each) else outcome_word(each.outcome)
         for each in verdicts
         if each.outcome is not worst
     ]
@@ -130,7 +133,8 @@ def _groups(count: int) -> str:
 def _verdict_group(verdict: Verdict, report: Report) -> str:
     name, which = _compared_groups(verdict, report), _which(verdict, report)
     held = _held(verdict) if verdict.value is not None else ""
-    details = "; ".join(filter(None, [which, held, _unknown(verdict)]))
+    needed = rows_needed(verdict.reason)
+    details = "; ".join(filter(None, [which, held, needed, _unknown(verdict)]))
     return f"{name} ({details})" if details else name
 
 
@@ -167,6 +171,8 @@ def _which(verdict: Verdict, report: Report) -> str:
     scope = verdict.class_scope
     if scope.kind in (ClassKind.CLASS, ClassKind.WORST) and scope.name is not None:
         return f"class {called(scope.name)}"
+    if scope.kind is ClassKind.SELECTION:
+        return called(scope.name)
     thresholds = {each.threshold for each in report.estimates} - {None}
     several = verdict.threshold is not None and len(thresholds) > 1
     return f"threshold {verdict.threshold:g}" if several else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from functools import singledispatchmethod
@@ -23,6 +24,7 @@ from fairgauge.render.document_tree import (
     Paragraph,
     ScoreCharts,
     Section,
+    ShareChart,
     SignOff,
     Table,
     TimeChart,
@@ -36,12 +38,17 @@ if TYPE_CHECKING:
     from fairgauge.render.document_tree import Block
 
 NARROWEST, WIDEST = 80, 120
+ONE_SCREEN = 40
+"""The lines that a report has by default, if its tables leave room for them."""
 _USUAL = 100
+_BAR = 40
+"""Letters of a bar of shares."""
 _MORE = "Charts: -o report.html. Data: -o report.json."
 _GAP = "  "
 _NAME, _CHART_NAME = 32, 40
 _WIDEST_HEAD = 8
 _WIDEST_WORD = 0.35
+_UNBROKEN = re.compile(r"(?<=\d) (?=pp\b)|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)|(?<=\d%) (?=CI\b)")
 _WORDS = re.compile(r"(?<=[_.])|\s+")
 _NOT_SHOWN = frozenset({"overview", "all", "glossary", "series"})
 _STYLES = {
@@ -82,26 +89,51 @@ def write(
     brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(colour, columns, full=not brief)
-    lines = [*writer.document(document)]
-    if writer.hidden:  # what one table has no room for, none shows
-        writer = _Text(colour, columns, full=False, hidden=writer.hidden)
+    if brief:
+        lines = _one_screen(document, writer)
+    else:
         lines = [*writer.document(document)]
-    if not full:
-        parts = [*writer.hidden, *document.not_shown]
-        listed = f"Not shown (--full): {', '.join(parts)}. " if parts else "Everything: --full. "
-        more = listed if brief else ""
-        lines += writer.wrapped(f"{more}{_MORE}", 2, Tone.SOFT)
+        if not full:
+            parts = ", ".join(document.not_shown)
+            listed = f"Not shown (--full): {parts}. " if parts else ""
+            lines += writer.wrapped(f"{listed}{_MORE}", 2, Tone.SOFT)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _one_screen(document: DocumentTree, writer: _Text) -> list[str]:
+    """Return the lines of a document that fit one screen, without what can be spared."""
+    spares = {b.spare for s in document.sections for b in s.blocks if isinstance(b, Paragraph)}
+    lines: list[str] = []
+    for most in sorted(spares | {0}, reverse=True):
+        writer.most_spare, writer.omitted = most, 0
+        lines = [*writer.document(document)]
+        if writer.hidden:  # what one table has no room for, none shows
+            writer.omitted = 0
+            lines = [*writer.document(document)]
+        sentences = numbers.plural(writer.omitted, "sentence", "sentences")
+        parts = [
+            *(["cover"] if document.cover else []),
+            *writer.hidden,
+            *document.not_shown,
+            *([f"{writer.omitted} {sentences}"] if writer.omitted else []),
+        ]
+        listed = f"Not shown (--full): {', '.join(parts)}." if parts else "Everything: --full."
+        lines += writer.wrapped(f"{listed} {_MORE}", 2, Tone.SOFT)
+        if len(lines) <= ONE_SCREEN:
+            break
+    return lines
 
 
 class _Text:
     """Walks a document and yields lines."""
 
-    def __init__(self, colour: bool, width: int, *, full: bool, hidden: Iterable[str] = ()) -> None:
+    def __init__(self, colour: bool, width: int, *, full: bool) -> None:
         self.colour = colour
         self.width = width
         self.full = full
-        self.hidden = dict.fromkeys(hidden)
+        self.hidden: dict[str, None] = {}
+        self.most_spare: float = math.inf
+        self.omitted = 0
 
     def paint(self, text: str, tone: Tone) -> str:
         """Return a text in the style of a tone."""
@@ -112,9 +144,9 @@ class _Text:
         title = shorten(printable(document.title), self.width - width(document.beside) - 2)
         space = " " * (self.width - width(title) - width(document.beside))
         yield self.paint(title, Tone.PLAIN) + space + self.paint(document.beside, Tone.SOFT)
-        for text in document.lead:
+        for text in document.lead if self.full else (" ".join(document.lead),):
             yield from self.wrapped(text)
-        if document.cover:
+        if document.cover and self.full:
             yield from self.show(Facts(document.cover))
         if document.verdict:
             yield ""
@@ -170,7 +202,9 @@ class _Text:
 
     @show.register(Paragraph)
     def _(self, block: Paragraph) -> Iterator[str]:
-        if block.text:
+        if block.spare > self.most_spare:
+            self.omitted += 1
+        elif block.text:
             tone = None if block.tone is Tone.PLAIN else block.tone
             yield from self.wrapped(block.text, 2, tone)
 
@@ -187,8 +221,9 @@ class _Text:
         longest = max((width(printable(word)) for word, _ in block.pairs), default=0)
         if longest > self.width * _WIDEST_WORD:
             for word, text in block.pairs:
-                yield from self.wrapped(word, 2)
-                yield from self.wrapped(text, 6)
+                first, *others = wrap(printable(f"{word}: {text}"), self.width - 6)
+                yield f"  {first}"
+                yield from (f"      {line}" for line in others)
             return
         column = longest
         for word, text in block.pairs:
@@ -233,6 +268,23 @@ class _Text:
         for note in block.notes:
             yield from self.wrapped(note, 2, Tone.SOFT)
 
+    @show.register(ShareChart)
+    def _(self, block: ShareChart) -> Iterator[str]:
+        yield ""
+        yield from self.wrapped(block.caption, 0, Tone.PLAIN)
+        labels = [wrap(printable(bar.label), _CHART_NAME) for bar in block.bars]
+        longest = max((width(part) for parts in labels for part in parts), default=0)
+        for label, bar in zip(labels, block.bars, strict=True):
+            drawn = "".join(
+                self.paint(part.letter * length, part.tone)
+                for part, length in zip(block.parts, _lengths(bar.counts), strict=True)
+            )
+            space = " " * (longest - width(label[0]))
+            yield f"  {label[0]}{space}  {drawn}  {numbers.count(bar.total)}"
+            yield from (f"  {more}" for more in label[1:])
+        legend = ", ".join(f"{part.letter} {part.name}" for part in block.parts)
+        yield from self.wrapped(legend, 2, Tone.SOFT)
+
     @show.register(Glossary)
     @show.register(SignOff)
     @show.register(TimeChart)
@@ -244,6 +296,20 @@ class _Text:
         yield "  Curves and the threshold explorer are in the HTML report."
 
 
+def _lengths(counts: Sequence[int]) -> list[int]:
+    """Return how many letters of a bar each count has: at least one, unless it is 0."""
+    total = sum(counts)
+    if not total:
+        return [0] * len(counts)
+    shares = [_BAR * count / total for count in counts]
+    lengths = [max(int(share), int(share > 0)) for share in shares]
+    while (left := _BAR - sum(lengths)) != 0:
+        gaps = [share - length for share, length in zip(shares, lengths, strict=True)]
+        at = gaps.index(max(gaps)) if left > 0 else gaps.index(min(gaps))
+        lengths[at] += 1 if left > 0 else -1
+    return lengths
+
+
 def _cell(cell: Cell) -> str:
     return printable(f"{cell.text} {cell.below}".strip())
 
@@ -251,7 +317,7 @@ def _cell(cell: Cell) -> str:
 def wrap(text: str, most: int) -> list[str]:
     """Break a text between words into lines of at most ``most`` columns; at least one line."""
     lines = [""]
-    for word in text.split(" "):
+    for word in _UNBROKEN.sub(numbers.NO_BREAK, text).split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if width(joined) <= most:
             lines[-1] = joined

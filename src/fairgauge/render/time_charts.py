@@ -27,7 +27,7 @@ class PlacedTime:
     y: float | None
     low: float | None
     high: float | None
-    sparse: bool
+    sparse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class PlacedTimes:
     times: list[Tick]
     points: list[PlacedTime]
     path: str
+    running: str
+    band: str
     allowed: tuple[float, float] | None
     threshold: float | None
     since: float | None
@@ -64,6 +66,15 @@ def placed_times(chart: TimeChart) -> PlacedTimes:
         )
         for x, mark in zip(across, chart.marks, strict=True)
     ]
+    running = [
+        PlacedTime(
+            x,
+            None if mark.value is None else up(mark.value),
+            None if mark.low is None else up(mark.low),
+            None if mark.high is None else up(mark.high),
+        )
+        for x, mark in zip(across, chart.running, strict=False)
+    ]
     allowed = None
     if chart.allowed is not None:
         low, high = chart.allowed
@@ -77,6 +88,8 @@ def placed_times(chart: TimeChart) -> PlacedTimes:
         [Tick(across[i], chart.times[i], _anchor(i, len(across))) for i in _labelled(chart.times)],
         points,
         _path(points),
+        _path(running),
+        _band(running),
         allowed,
         None if chart.threshold is None else up(chart.threshold),
         None if chart.since is None else across[chart.since],
@@ -141,5 +154,16 @@ def _steps(points: Sequence[PlacedTime]) -> Iterator[str]:
         if each.y is None:
             draw = "M"
             continue
-        yield f"{draw}{each.x * _SIZE / 100:.0f} {each.y * _SIZE / 100:.0f}"
+        yield f"{draw}{_at(each.x, each.y)}"
         draw = "L"
+
+
+def _band(points: Sequence[PlacedTime]) -> str:
+    """Return the area between the ends of intervals, from the first that is known to the last."""
+    above = [_at(each.x, each.high) for each in points if each.high is not None]
+    below = [_at(each.x, each.low) for each in reversed(points) if each.low is not None]
+    return f"M{'L'.join([*above, *below])}Z" if len(above) > 1 else ""
+
+
+def _at(x: float, y: float) -> str:
+    return f"{x * _SIZE / 100:.0f} {y * _SIZE / 100:.0f}"

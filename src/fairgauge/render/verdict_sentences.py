@@ -12,7 +12,7 @@ from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.names_in_use import metric_row, naming
-from fairgauge.render.numbers import amount, minus
+from fairgauge.render.numbers import count, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
 
@@ -71,7 +71,7 @@ def describe_evidence(verdict: Verdict) -> str:
         }[code]
         text = f"the whole confidence interval is {where}"
     elif code is ReasonCode.CROSSES:
-        text = f"the confidence interval includes {_limit(verdict)}"
+        text = f"the confidence interval includes {_crossed(verdict)}"
         text = "; ".join([text, *_needed(verdict.reason), *_detectable(verdict.reason)])
     else:
         return describe_verdict(verdict)
@@ -83,6 +83,8 @@ def _which(verdict: Verdict) -> str:
     """Return the class or the threshold that decides, where there are several."""
     if verdict.class_scope.kind is ClassKind.CLASS:
         return f"class {verdict.class_scope.name}"
+    if verdict.class_scope.kind is ClassKind.SELECTION:
+        return str(verdict.class_scope.name)
     return "" if verdict.threshold is None else f"threshold {verdict.threshold:g}"
 
 
@@ -101,8 +103,17 @@ def _shown(verdict: Verdict, value: float) -> str:
 def _limit(verdict: Verdict) -> str:
     """Return the limit of the rule as it was written, in the unit of the metric."""
     limit = verdict.reason.get("limit")
-    if limit is None:
-        return "the limit"
+    return "the limit" if limit is None else _limit_text(verdict, limit)
+
+
+def _crossed(verdict: Verdict) -> str:
+    """Return the limit that an interval includes, or both."""
+    second = verdict.reason.get("second")
+    both = "" if second is None else f" and {_limit_text(verdict, second)}"
+    return f"{_limit(verdict)}{both}"
+
+
+def _limit_text(verdict: Verdict, limit: float) -> str:
     if unit(verdict.metric) is Unit.POINTS:
         return minus(f"{100 * limit:g} pp")
     if unit(verdict.metric) is Unit.PERCENT:
@@ -151,8 +162,16 @@ def _alternatives(verdict: Verdict) -> str:
 
 def _crosses(verdict: Verdict) -> str:
     reason = verdict.reason
-    text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_limit(verdict)}"
+    text = f"{_measured(verdict)}: the {_ends(verdict)} includes {_crossed(verdict)}"
     return "; ".join([text, *_needed(reason), *_detectable(reason)])
+
+
+def rows_needed(reason: Reason) -> str:
+    """Return in few words how many rows would decide a rule, where that is known and practical."""
+    needed = reason.get("needed")
+    if needed is None or needed > _MOST_ROWS or reason.get("on_limit"):
+        return ""
+    return f"needs about {_rounded(needed):,} rows, has {count(reason['rows'])}"
 
 
 def _needed(reason: Reason) -> list[str]:
@@ -166,13 +185,12 @@ def _needed(reason: Reason) -> list[str]:
     least, most = reason.get("fewest"), reason.get("most")
     between = ""
     if least is not None and most is not None:
-        upper = f"to {_rounded(most):,}" if most <= _MOST_ROWS else "or more"
-        between = f" (plausible: {_rounded(least):,} {upper})"
+        upper = f" to {_rounded(most):,}" if most <= _MOST_ROWS else " or more"
+        between = f"plausible: {_rounded(least):,}{upper}; "
     return [
         (
-            f"with about {_rounded(needed):,} rows that the metric counts, of this composition"
-            f"{between}, instead of {amount(reason['rows'])} the rule could probably ({_POWER}) be "
-            "decided"
+            f"about {_rounded(needed):,} rows that the metric counts, of this composition, would "
+            f"decide the rule with {_POWER} ({between}these data have {count(reason['rows'])})"
         )
     ]
 
@@ -183,7 +201,7 @@ def _detectable(reason: Reason) -> list[str]:
         return []
     ratio = reason.get("detectable_ratio")
     text = "" if ratio is None else f" (ratio {ratio:.2f})"
-    return [f"groups of this size could show differences of {100 * gap:.1f} pp or more{text}"]
+    return [f"smallest detectable difference at these sizes ({_POWER}): {100 * gap:.1f} pp{text}"]
 
 
 def _rounded(rows: float) -> int:

@@ -124,7 +124,7 @@ def _parts(each: Estimate) -> tuple[tuple[str, object], ...]:
     scope, of_class = each.scope, each.class_scope
     of_rows = ("scope", str(scope.kind)) if scope.stratum is None else ("stratum", scope.stratum)
     of_classes: tuple[str, object] = ("class_scope", str(of_class.kind))
-    if of_class.kind is ClassKind.CLASS:
+    if of_class.kind in (ClassKind.CLASS, ClassKind.SELECTION):
         of_classes = ("class", of_class.name)
     elif of_class.average is not None:
         of_classes = ("average", str(of_class.average))
@@ -146,5 +146,9 @@ def _instead(
     if same and len(subject) == _SUBJECT:
         groups = list(dict.fromkeys(str(each.group) for each in same))
         return f"{nearest(str(subject[-1]), groups)} Its groups: {listing(groups, 5)}"
+    metrics = list(dict.fromkeys(each.metric for each in report.estimates))
+    if subject[0] not in metrics:
+        more = f" Its metrics: {listing(metrics, _MOST_NAMED)}" if metrics else ""
+        return f" The report does not have the metric (metrics={[subject[0]]}).{more}"
     known = [", ".join(map(str, _subject(each))) for each in report.estimates]
     return nearest(", ".join(map(str, subject)), known)

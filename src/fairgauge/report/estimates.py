@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairgauge.report.results import Bounds, Interval
 
 EVERYONE = "all"
-"""What stands for the group of a metric of the whole table, which has no feature."""
+"""The group of a metric of the whole table, which has no feature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairgauge.cube.cube import SCHEMA as CUBE_SCHEMA
 from fairgauge.cube.cube import read_cube
 from fairgauge.errors import CubeError, DataError, quote
 from fairgauge.report.report import SCHEMA, SCHEMA_1, read_report
@@ -33,7 +34,7 @@ def load(path: str | Path) -> Cube | Report:
     DataError
         There is no such file, or it cannot be read.
     CubeError
-        The file is neither, is cut off, was changed, or is of another version.
+        The file is neither, is truncated, was changed, or is of another version.
 
     Examples
     --------
@@ -50,11 +51,22 @@ def load(path: str | Path) -> Cube | Report:
         schema = found["schema"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise CubeError(
-            f"{quote(path)} is no cube or report of fairgauge, or is cut off; "
-            "fairgauge count DATA -o FILE.cube.json makes a cube"
+            f"{quote(path)} is not a cube or report of fairgauge, or is truncated; fairgauge "
+            "count DATA -o FILE.cube.json makes a cube, fairgauge audit DATA -o FILE.json a report"
         ) from None
     if schema in (SCHEMA, SCHEMA_1):
         return read_report(found, str(path))
+    kind = str(schema).partition("/")[0]
+    if kind == SCHEMA.partition("/")[0]:
+        raise CubeError(
+            f"{quote(path)} has format {quote(schema)}; this version reads {SCHEMA!r} and "
+            f"{SCHEMA_1!r}"
+        )
+    if kind != CUBE_SCHEMA.partition("/")[0]:
+        raise CubeError(
+            f"{quote(path)} has format {quote(schema)}, which is neither a cube "
+            f"({CUBE_SCHEMA!r}) nor a report ({SCHEMA!r})"
+        )
     return read_cube(text, str(path))
 
 
@@ -65,7 +77,7 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         raise DataError(f"no file {quote(path)}") from None
     except UnicodeDecodeError:
-        raise CubeError(f"{quote(path)} is no cube or report of fairgauge: not UTF-8") from None
+        raise CubeError(f"{quote(path)} is not a cube or report of fairgauge: not UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"cannot read {quote(path)}: {reason}") from None

@@ -69,6 +69,9 @@ class Point:
     value, low, high : the estimate with its 95% confidence interval, of this period alone.
     rate_group, rate_reference : the rates that are compared; None of metrics of other kinds.
     n_group, n_reference : the denominators of the rates.
+    running, running_low, running_high : the contrast of the running rates of all periods so far,
+        with its 95% confidence sequence: all of them contain their values together with a
+        probability of 95%. None where the detector has no evidence.
     evidence : the detector's evidence after this period; None where the period waits for labels,
         or where the detector has none.
     sparse : whether a side has fewer rows than the smallest group.
@@ -84,6 +87,9 @@ class Point:
     n_reference: int
     evidence: float | None
     sparse: bool
+    running: float | None = None
+    running_low: float | None = None
+    running_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +166,8 @@ class MonitoredComparison:
     ----------
     rule : the rule as it is written.
     metric, feature, group, reference : what is compared.
+    class_ : the class of several that is held against all others; None of two outcomes, and where
+        all classes count together.
     detector : what raises the alarm; alpha spending is approximate, as intervals are.
     alpha : the probability of a false alarm within the horizon that is spent on it.
     threshold : the evidence that raises the alarm; None of alpha spending.
@@ -183,6 +191,7 @@ class MonitoredComparison:
     points: tuple[Point, ...]
     state: MonitorState
     alarm: Alarm | None
+    class_: str | None = None
 
     @property
     def evidence(self) -> float | None:
@@ -357,7 +366,10 @@ class MonitorReport:
 
 
 def _fields(value: object) -> Plain:
-    return {each.name: _nested(getattr(value, each.name)) for each in fields(value)}  # type: ignore[arg-type]
+    return {
+        each.name.removesuffix("_"): _nested(getattr(value, each.name))
+        for each in fields(value)  # type: ignore[arg-type]
+    }
 
 
 def _nested(value: object) -> object:

@@ -409,7 +409,7 @@ def plain_class(scope: ClassScope) -> Plain:
     """Return the fields of the classes of an estimate or a group."""
     return {
         "class_scope": str(scope.kind),
-        "class": scope.name if scope.kind is ClassKind.CLASS else None,
+        "class": scope.name if scope.is_single else None,
         "worst_class": scope.name if scope.kind is ClassKind.WORST else None,
         "average": plain(scope.average),
     }

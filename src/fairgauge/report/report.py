@@ -65,11 +65,11 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The results of an audit; shows itself in a notebook, and saves itself in any format.
+    """The results of an audit; it is displayed in a notebook, and can be saved in any format.
 
     ``report["AD", "sex", "Female"]`` is one `Estimate`; name a stratum as a fourth part. A metric
     of the whole table is ``report["GE"]``. ``totals`` are all groups of each feature together.
-    Reports are equal that hold the same results of the same question, whenever they were made.
+    Two reports are equal if they hold the same results of the same specification.
     """
 
     version: str

@@ -48,19 +48,25 @@ def stratum(name: str) -> Scope:
 
 @dataclass(frozen=True, slots=True)
 class ClassScope:
-    """Which classes of a multiclass audit an estimate is of.
+    """Which classes of a multiclass audit, or which cut of ordered levels, an estimate is of.
 
     Attributes
     ----------
-    kind : no class (binary, or all classes at once), one class against the others, an average over
-        classes, or the class that is furthest from "no difference".
-    name : the class, of one class and of the worst.
+    kind : no class (binary, or all classes at once), one class against the others, the levels above
+        a cut against those below, an average over classes, or the class that is furthest from "no
+        difference".
+    name : the class, of one class and of the worst; the levels above a cut: ``top or middle``.
     average : how classes are averaged, of an average.
     """
 
     kind: ClassKind = ClassKind.NONE
     name: str | None = None
     average: Average | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether it is of one outcome, and not of an average or the worst of several."""
+        return self.kind in (ClassKind.NONE, ClassKind.CLASS, ClassKind.SELECTION)
 
 
 NO_CLASS = ClassScope()

@@ -514,11 +514,19 @@ def monitor_schema() -> Schema:
          "high": _NUMBER, **sizes}
     )  # fmt: skip
     point = _object(
-        {"period": _STRING, **value, **rates, "evidence": _null(_FINITE), "sparse": _BOOLEAN}
+        {
+            "period": _STRING,
+            **value,
+            **rates,
+            "evidence": _null(_FINITE),
+            "sparse": _BOOLEAN,
+            **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+        }
     )
     comparison = _object(
         {
             **dict.fromkeys(("rule", "metric", "feature", "group", "reference"), _STRING),
+            "class": _null(_STRING),
             "detector": _words(Detector),
             "alpha": _FINITE,
             "threshold": _null(_FINITE),

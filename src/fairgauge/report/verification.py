@@ -39,24 +39,35 @@ class Verification:
     ----------
     name : the file.
     sealed_by, verified_by : the versions of fairgauge that made and verified the bundle.
+    libraries : the numerical libraries of which it was verified by another version, each with the
+        version that it was sealed by and the present one.
     created : when it was sealed.
     changed : the parts whose content does not fit the manifest.
     numbers : how many numbers and texts of results were compared.
     different : those that differ.
-    largest_deviation : the largest relative difference of a number that counts as the same.
+    largest_deviation : the largest relative difference of a number that counts as the same; of
+        numbers below 0.001 it is relative to 0.001.
     from_rows : metrics that need the rows, and cannot be recomputed from counts.
+    redrawn : numbers that differ and rest on random draws, where another version of NumPy made
+        the draws: NumPy does not promise that a seed gives the same ones in all its versions.
+    drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
+        verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
     """
 
     name: str
     sealed_by: str
     verified_by: str
+    libraries: tuple[tuple[str, str, str], ...]
     created: str
     changed: tuple[str, ...]
     numbers: int
     different: tuple[DifferentNumber, ...]
     largest_deviation: float
     from_rows: tuple[str, ...]
+    redrawn: tuple[DifferentNumber, ...] = ()
+    drawn_by: str = ""
+    redrawn_by: str = ""
     signed_by: str | None
 
     @property

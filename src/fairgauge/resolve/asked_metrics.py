@@ -14,7 +14,7 @@ from fairgauge.resolve.protected_metrics import protection_obstacle
 from fairgauge.spec.needs import unmet_need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from fairgauge.catalogue.cells import Need
     from fairgauge.catalogue.comparisons import Metric
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskedMetric:
-    """A metric that is asked for, and what stands against computing it, if anything does."""
+    """A metric that is asked for, and the reason why it cannot be computed, if there is one."""
 
     metric: Metric
     obstacle: Reason | None = None
@@ -86,14 +86,23 @@ def _of_classes(row: Metric | Statistic, what: str, spec: Spec) -> str:
     )
 
 
-def applicable_rates(
-    cube: Cube, spec: Spec, task: Task, asked: Iterable[AskedMetric]
+def asked_rates(
+    cube: Cube, spec: Spec, task: Task, asked: Sequence[AskedMetric]
 ) -> list[Statistic]:
-    """Return the rates that the data allow: the catalogue's, and those asked for beside it."""
+    """Return the rates to compute for every group, of those that the data allow.
+
+    These are the rates that computable metrics are made of, and those that rules name; with
+    ``all``, every rate of the catalogue as well.
+    """
     compared = (rate for each in asked for rate in each.metric.statistics)
     ruled = (spec.catalogue.rate(rule.metric) for _, rule in spec.limits if not rule.definition)
     listed = dict.fromkeys(RATES)
     listed |= dict.fromkeys(r for r in (*compared, *ruled) if r.own or r.parameters)
+    if "all" not in spec.metrics:
+        wanted = {limit.metric for _, limit in spec.limits} | {
+            rate.name for each in asked if each.obstacle is None for rate in each.metric.statistics
+        }
+        listed = {rate: None for rate in listed if rate.name in wanted}
     available = _available(cube)
     return [
         rate
@@ -112,7 +121,7 @@ def _available(cube: Cube) -> frozenset[Need]:
 
 
 def _obstacle(metric: Metric, cube: Cube, spec: Spec, task: Task) -> Reason | None:
-    """Return why a metric cannot be computed from these data, if so."""
+    """Return why a metric cannot be computed from these data, None if it can."""
     if task not in metric.tasks:
         return Reason.of(ReasonCode.WRONG_TASK, task=str(task))
     missing = " and ".join(sorted(metric.needs - _available(cube)))

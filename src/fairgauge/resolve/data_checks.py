@@ -1,6 +1,7 @@
-"""What the values of the data imply for the question: assumptions, likely mistakes, absent names.
+"""Checks of the specification against the data: assumptions, likely mistakes, unknown names.
 
-Nothing here changes a number. An audit would go on in silence, with another meaning than was meant.
+Nothing here changes a number. Without these checks an audit would silently answer a question that
+was not meant.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from fairgauge.enums import DiagnosticCode, Missing, Profile, Role, Task
 from fairgauge.errors import DataError, closest, quote
 from fairgauge.report.results import Diagnostic
 from fairgauge.resolve.group_counts import unknown_levels
+from fairgauge.spec.features import Ordered
 from fairgauge.values import matches, name_of
 
 if TYPE_CHECKING:
@@ -37,24 +39,24 @@ _MISSING_MARKERS = {
     *("unknown", "not stated", "not available", "?", "-", "--", ".", ""),
 }
 _FEWEST_ROWS = 20
-"""Rows below which a prediction may well equal the label in each."""
+"""With fewer rows, even a good prediction may equal the label in every row."""
 _CLASSES = 2
 _MANY_SINGLE = 20
 """Groups of one row, from which a feature looks like an identifier."""
 
 
 def check_known(cube: Cube, spec: Spec) -> None:
-    """Refuse a column that is asked for and has a value in no row.
+    """Refuse a column of the specification that has no value in any row.
 
-    Without a cluster values stay, and intervals have their reason; so clusters may be missing.
+    A cluster column may be empty: values do not need it, and intervals then state the reason.
 
     Raises
     ------
     DataError
-        A column has none; the message names it.
+        A column has no value; the message names it.
     """
     if not cube.rows:
-        return  # counts of nobody
+        return  # an empty cube
     grouped = spec.missing is Missing.GROUP or spec.profile is Profile.CLARIFY
     for axis in cube.plan.axes:
         if axis.role is Role.CLUSTER or (axis.role is Role.FEATURE and grouped):
@@ -66,10 +68,10 @@ def check_known(cube: Cube, spec: Spec) -> None:
 
 
 def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]:
-    """Report which value is taken for the favourable outcome, where the question does not state it.
+    """Report which value is assumed to be favourable, where the specification does not state it.
 
-    A warning, unless the name of the column speaks of something favourable: of labels such as
-    ``recidivism`` or ``default``, 1 is the outcome that people fear.
+    This is a warning unless the name of the column suggests something favourable: for labels such
+    as ``recidivism`` or ``default``, 1 is the unfavourable outcome.
     """
     if spec.positive != () or task is not Task.BINARY:
         return
@@ -86,7 +88,7 @@ def assumed_positive(cube: Cube, spec: Spec, task: Task) -> Iterator[Diagnostic]
 
 
 def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of a prediction that is the label column, or equals it in every row."""
+    """Warn of a prediction column that is the label column, or equals it in every row."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.cuts or prediction.bins:
         return
@@ -110,9 +112,11 @@ def prediction_is_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of predictions of a binary model that no label has: they count as not favourable."""
+    """Warn of predicted values that no label has: they count as unfavourable."""
     label, prediction = cube.plan.axis(Role.LABEL), cube.plan.axis(Role.PREDICTION)
     if label is None or prediction is None or label.bins or prediction.bins:
+        return
+    if isinstance(spec.positive, Ordered):  # which names every value of both
         return
     labels = [*cube.levels[label], *(spec.positive if isinstance(spec.positive, tuple) else ())]
     strange = [
@@ -137,7 +141,7 @@ def predictions_that_are_no_label(cube: Cube, spec: Spec) -> Iterator[Diagnostic
 
 
 def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of features most of whose many groups are of one row, as names and numbers are."""
+    """Warn of features with many groups, most of one row, as identifiers and numbers have."""
     axes = {axis.column: axis for axis in cube.plan.axes if axis.role is Role.FEATURE}
     for columns in [*((feature.column,) for feature in spec.sensitive), *spec.intersections]:
         table = cube.marginal([axes[column] for column in columns])
@@ -153,7 +157,7 @@ def single_row_groups(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of groups whose names usually mean a missing value, where they are counted as groups."""
+    """Warn of groups whose names usually mean a missing value."""
     for axis in cube.plan.axes:
         if axis.role is not Role.FEATURE or axis.cuts:
             continue
@@ -168,7 +172,7 @@ def missing_markers(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
-    """Warn of texts that differ in case or blanks alone and are different groups or outcomes."""
+    """Warn of different groups or outcomes whose names differ only in case or spaces."""
     for axis in cube.plan.axes:
         if axis.role is Role.FEATURE and not axis.bins:
             sets = spec.feature(axis.column).values
@@ -192,7 +196,7 @@ def same_names(cube: Cube, spec: Spec) -> Iterator[Diagnostic]:
 
 
 class _TextValue(NamedTuple):
-    """A text of a column, in how many rows it is, and what it stands for."""
+    """A text of a column, its number of rows, and the group or outcome that it means."""
 
     column: str
     text: str
@@ -208,7 +212,7 @@ def _levels(cube: Cube, axis: Axis) -> list[tuple[Value, int]]:
 
 
 def _value_set(level: str, sets: Sequence[Sequence[Value]]) -> Hashable:
-    """Return the group of a level: its place among the value sets, or itself without any."""
+    """Return the group of a level: the position of its value set, or itself without value sets."""
     if not sets:
         return level
     return next(
@@ -224,7 +228,7 @@ def _outcome(level: str, spec: Spec) -> Hashable:
 
 
 def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[Diagnostic]:
-    """Warn once of all texts that are alike and do not mean the same."""
+    """Warn once for each set of similar texts with different meanings."""
     alike: dict[str, list[_TextValue]] = {}
     for each in texts:
         alike.setdefault(" ".join(each.text.split()).casefold(), []).append(each)
@@ -242,7 +246,7 @@ def _alike(texts: Iterable[_TextValue], feature: str | None = None) -> Iterator[
 def unmatched_groups(
     cube: Cube, spec: Spec, groups: Mapping[str, Collection[str]]
 ) -> Iterator[Diagnostic]:
-    """Warn of excluded groups and unknown values that the data do not have.
+    """Warn of excluded groups, unknown values and groups of a population that the data do not have.
 
     Parameters
     ----------
@@ -258,6 +262,10 @@ def unmatched_groups(
     for i, value in enumerate(spec.unknown):
         if not any(matches(value, level) for level in levels):
             yield _unmatched(f"unknown[{i}]", name_of(value), map(name_of, levels))
+    for column, shares in spec.population:
+        for name in (name_of(value) for value, _ in shares):
+            if name not in groups[column]:
+                yield _unmatched(f"population.{column}", name, groups[column])
 
 
 def unmatched_rules(spec: Spec, groups: Mapping[str, Collection[str]]) -> Iterator[Diagnostic]:

@@ -216,7 +216,7 @@ def count_groups(cube: Cube, spec: Spec) -> list[GroupCounts]:
     if problems:
         raise SpecError(problems)
     if spec.missing is Missing.ERROR:
-        _refuse_missing(cube)
+        refuse_missing(cube)
     asked = [(f.column,) for f in spec.sensitive] + list(spec.intersections)
     made = [_arranged(cube, [groupings[c] for c in columns], problems) for columns in asked]
     if problems:
@@ -592,7 +592,14 @@ def _some(levels: Sequence[Value]) -> str:
     return listing([name_of(level) for level in levels], _MOST_SHOWN)
 
 
-def _refuse_missing(cube: Cube) -> None:
+def refuse_missing(cube: Cube) -> None:
+    """Refuse counts in which anything is missing.
+
+    Raises
+    ------
+    DataError
+        What is missing, and in how many rows.
+    """
     found = []
     for axis in cube.plan.axes:
         table = cube.marginal([axis])

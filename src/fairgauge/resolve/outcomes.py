@@ -1,7 +1,8 @@
-"""Outcomes: which values of label and prediction are positive, for each threshold or class.
+"""Outcomes: which values of label and prediction are positive, for each threshold, cut or class.
 
-A binary audit has one mask for each score threshold, a multiclass audit one for each class (that
-class against all others), a regression a single one in which nothing is positive.
+A binary audit has one mask for each score threshold or cut of ordered levels, a multiclass audit
+one for each class (that class against all others), a regression a single one in which nothing is
+positive.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from fairgauge.enums import ClassKind, Role, Task
 from fairgauge.errors import DataError, Problem, SpecError, listing, nearest, quote
 from fairgauge.report.results import NO_CLASS, ClassScope
-from fairgauge.spec.features import Above
+from fairgauge.spec.features import Ordered
 from fairgauge.values import Value, match, matches, name_of, sort_key
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
         return (OutcomeMasks(_nothing(label_levels), _nothing(prediction_levels)),)
     if task is Task.MULTICLASS:
         return _classes(label, label_levels, prediction, prediction_levels, spec.max_classes)
+    if isinstance(spec.positive, Ordered):
+        return _selections(cube, spec.positive)
     present = _plain_levels(cube)
     wanted = _wanted(spec, present, label or prediction)
     labels = _mask(wanted, label_levels) if label and not label.bins else _truth(label_levels)
@@ -90,6 +93,35 @@ def outcome_masks(cube: Cube, spec: Spec, task: Task) -> tuple[OutcomeMasks, ...
     )
 
 
+def _selections(cube: Cube, positive: Ordered) -> tuple[OutcomeMasks, ...]:
+    """Return one mask for every cut of ordered levels: the first level, the first two ..."""
+    axes = [cube.plan.axis(role) for role in (Role.LABEL, Role.PREDICTION)]
+    levels = [cube.levels[axis] if axis else () for axis in axes]
+    problems = []
+    for axis, present in zip(axes, levels, strict=True):
+        strange = [value for value in present if _unknown(value, positive.levels)]
+        if axis is not None and strange:
+            message = f"does not order {_some(strange)}, which column {quote(axis.column)} holds"
+            problems.append(Problem("positive", message))
+    known = [value for present in levels for value in present]
+    if not problems:
+        problems = [
+            Problem("positive", f"no row has the level {quote(name_of(value))}; remove it")
+            for value in positive.levels
+            if _unknown(value, known)
+        ]
+    if problems:
+        raise SpecError(problems)
+    return tuple(
+        OutcomeMasks(
+            _mask(selected, levels[0]),
+            _mask(selected, levels[1]),
+            class_scope=ClassScope(ClassKind.SELECTION, " or ".join(map(name_of, selected))),
+        )
+        for selected in positive.selections
+    )
+
+
 def check_decisions(cube: Cube, spec: Spec) -> None:
     """Check that the predictions of a binary audit can be compared with its labels.
 
@@ -100,7 +132,7 @@ def check_decisions(cube: Cube, spec: Spec) -> None:
     SpecError
         The predictions are scores, or share no value with the labels.
     """
-    if decide_task(cube, spec) is Task.BINARY:
+    if decide_task(cube, spec) is Task.BINARY and not isinstance(spec.positive, Ordered):
         _check_predictions(spec, _plain_levels(cube))
 
 
@@ -154,7 +186,7 @@ def _too_many_classes(
 
 def _wanted(spec: Spec, present: list[Sequence[Value]], axis: Axis | None) -> tuple[Value, ...]:
     """Return the positive values: those asked, or 1 and true of labels that are 0 and 1."""
-    if isinstance(spec.positive, Above) or axis is None or not present:
+    if not isinstance(spec.positive, tuple) or axis is None or not present:
         return spec.positive if isinstance(spec.positive, tuple) else ()
     if not spec.positive:
         if not all(matches(0, value) or matches(1, value) for value in present[0]):
@@ -188,14 +220,17 @@ def _check_predictions(spec: Spec, present: list[Sequence[Value]]) -> None:
     if strange:
         message = (
             f"holds {_some(strange)}, which the label {quote(spec.label)} does not (it holds "
-            f"{_some(labels)}); use the same values in both; a score goes to score"
+            f"{_some(labels)}); use the same values in both, or give a score as score (--score COL)"
         )
         raise SpecError(Problem("prediction", message))
 
 
 def _which_is_positive(spec: Spec, present: list[Sequence[Value]]) -> str:
     column = spec.label or spec.prediction
-    message = f"name the value of {quote(column)} that is positive; it holds {_some(present[0])}"
+    message = (
+        f"name the value of {quote(column)} that is positive (--positive VALUE); it holds "
+        f"{_some(present[0])}"
+    )
     if len(present[0]) <= _TWO:
         return message
     return (

@@ -92,9 +92,9 @@ def resolve_references(
 
 
 def admissible_groups(counts: GroupCounts, spec: Spec) -> NDArray[np.bool_]:
-    """Return which groups may be chosen as the best or the largest.
+    """Return which groups may be chosen as the best or the largest reference.
 
-    A sparse group may not, nor one that is below the smallest size asked for.
+    Groups of fewer than ``min_n`` rows (by default `FEWEST_ROWS`) or ``min_share`` may not.
     """
     minimum = FEWEST_ROWS if spec.min_n is None else spec.min_n
     large = (counts.cases >= minimum) & (counts.shares >= (spec.min_share or 0.0))

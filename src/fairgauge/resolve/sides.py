@@ -65,6 +65,11 @@ class CountsBySide:
         self._per_class = [CountsBySide(counted, r, profile, (), measure) for r in per_class]
         self._classes = per_class
 
+    @property
+    def of_classes(self) -> bool:
+        """Return whether the counts are of all classes together."""
+        return bool(self._classes)
+
     def pick(self, which: Index, slots: Index, *, pooled: bool = False) -> ConfusionCounts:
         """Return one side of comparisons: the numbers of the sides, and their slots (0: margin)."""
         states = self._states[which, slots]

@@ -1,4 +1,4 @@
-"""First rows: what the head of the data shows before, and besides, the scan."""
+"""First rows: what the head of the data shows that counts do not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from fairgauge.enums import DiagnosticCode, Task
 from fairgauge.report.results import Diagnostic
-from fairgauge.scan.row_access import at_hand, read_rows
+from fairgauge.scan.row_access import read_rows
+from fairgauge.scan.source import at_hand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,14 +25,14 @@ _IDENTIFIER = re.compile(
 )
 _MOST_IDENTIFIERS = 3
 _FEWEST_DIFFERENT = 0.1
-"""A column of fewer different values than this share of its rows is no identifier."""
+"""A column with fewer distinct values than this share of its rows is not an identifier."""
 
 
 def with_task(source: Source, spec: Spec) -> Spec:
-    """Read numbers with fractions as a regression, unless anything else is asked.
+    """Treat labels or predictions with fractions as a regression, unless a task is stated.
 
-    What is counted hangs on it, so the first rows are looked at before the scan, where that costs
-    nothing: not behind a query engine or in a database.
+    What is counted depends on the task, so the first rows are read before the scan. This is done
+    only where it costs nothing: not behind a query engine or in a database.
     """
     if spec.task or spec.positive or spec.score or not (spec.label and spec.prediction):
         return spec
@@ -49,8 +50,8 @@ def with_task(source: Source, spec: Spec) -> Spec:
 def repeated_ids(source: Source, spec: Spec) -> Iterator[Diagnostic]:
     """Warn where a column that names people or sessions repeats and no cluster is declared.
 
-    Columns are known by their names (``user_id``, ``patient``), and only the first rows are looked
-    at: rows of one person that lie far apart are not seen.
+    Columns are recognised by their names (``user_id``, ``patient``). Only the first rows are read,
+    so that rows of one person that are far apart are missed.
     """
     if spec.cluster or spec.count or not at_hand(source):
         return

@@ -12,7 +12,8 @@ from fairgauge.inference.paired_scores import ScoredRows
 from fairgauge.resolve.group_counts import level_codes
 from fairgauge.rowwise.exact_scores import MOST_ROWS
 from fairgauge.rowwise.row_arrays import repeated
-from fairgauge.scan.row_access import numbers_of, read_rows, readable
+from fairgauge.scan.row_access import numbers_of, read_rows
+from fairgauge.scan.source import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

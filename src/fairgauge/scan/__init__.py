@@ -1,4 +1,4 @@
-"""The only door to data: whatever holds the rows, it is opened here and counted once."""
+"""The only access to data: frames, files and databases are opened here, and counted once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from fairgauge.errors import DataError
 from fairgauge.scan.input_files import StandardInput, open_files, open_standard_input
 from fairgauge.scan.source import ALLOWED_DATA
 from fairgauge.scan.sql_query import Query
+from fairgauge.spec.option_types import COLUMN, COLUMNS, FEATURES
+from fairgauge.spec.options import OPTIONS
 
 if TYPE_CHECKING:
     from fairgauge.scan.source import Source
+
+_OF_COLUMNS = frozenset(
+    option.name for option in OPTIONS if option.type in (COLUMN, COLUMNS, FEATURES)
+)
+"""The options whose values name columns, or are arrays."""
 
 
 def open_source(data: object) -> Source:
@@ -34,7 +41,7 @@ def open_source(data: object) -> Source:
     if data is None:
         raise DataError(f"there are no data; {ALLOWED_DATA}")
     if isinstance(data, (int, float, bytes)):
-        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}")
+        raise DataError(f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}")
     from fairgauge.scan.frames import open_frame
 
     return open_frame(data)
@@ -53,13 +60,25 @@ def open_rows(data: object, options: Mapping[str, Any]) -> tuple[Source, Mapping
     SpecError, DataError
         As for `open_source`, and where arrays do not fit to the data or to each other.
     """
-    if not _are_paths(data) and not isinstance(data, Query):
+    if _may_be_arrays(data, options):
         from fairgauge.scan.column_arrays import open_arrays
 
         source, named = open_arrays(data, options)
         if source is not None:
             return source, named
     return open_source(data), options
+
+
+def _may_be_arrays(data: object, options: Mapping[str, object]) -> bool:
+    """Return whether the data, or an option that names columns, may be arrays."""
+    if _are_paths(data) or isinstance(data, Query):
+        return False
+    named = all(
+        value is None or isinstance(value, str)
+        for key, value in options.items()
+        if key in _OF_COLUMNS
+    )
+    return data is None or isinstance(data, Mapping) or not named
 
 
 def _are_paths(data: object) -> TypeGuard[str | Path | Sequence[str | Path]]:

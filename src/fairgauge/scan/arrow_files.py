@@ -23,7 +23,7 @@ def open_arrow(paths: list[Path], name: str) -> Source:
     Raises
     ------
     DataError
-        A file is cut off, or has other columns than the first.
+        A file is truncated, or has other columns than the first.
     MissingExtra
         Neither pyarrow nor polars is installed.
     """
@@ -52,7 +52,7 @@ def _read(path: Path) -> pa.Table:
             held.seek(0)
             return ipc.open_stream(held).read_all()
     except (pa.ArrowException, OSError):
-        raise DataError(f"{quote(path)} is cut off, or not an Arrow file") from None
+        raise DataError(f"{quote(path)} is truncated, or not an Arrow file") from None
 
 
 def _open_with_polars(paths: list[Path], name: str, missing: ImportError) -> Source:

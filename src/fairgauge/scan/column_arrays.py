@@ -1,6 +1,6 @@
-"""Arrays in place of names of columns: they become columns, and their names take their place.
+"""Arrays given in place of column names: they become columns, and options then name these.
 
-Arrays are put side by side by position, as scikit-learn does. Beside a frame, or where one of them
+Rows are matched by position, as in scikit-learn. Beside a frame, or where one of them
 is a Series, they become columns of that engine; lists and numpy arrays alone become a DuckDB
 relation, which needs no optional library.
 """
@@ -39,11 +39,11 @@ _NAME = "arrays"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenArray:
-    """An array that stands where the name of a column may stand.
+    """An array given in place of the name of a column.
 
     Attributes
     ----------
-    path : where it stands among the options.
+    path : the path of the option that holds it.
     name : its own name, or its key in a mapping; None where it has neither.
     values : one for each row.
     """
@@ -91,13 +91,13 @@ def open_arrays(
 
 
 class _Collector:
-    """Collects the arrays of options, and puts a `GivenArray` in the place of each."""
+    """Collects the arrays of options, and replaces each by a `GivenArray`."""
 
     def __init__(self, *, alone: bool) -> None:
         self.alone = alone
         self.arrays: list[GivenArray] = []
 
-    def table(self, data: Mapping[Any, object]) -> None:
+    def table(self, data: Mapping[object, object]) -> None:
         """Collect data that are arrays by name."""
         for name, values in data.items():
             self._array(values, f"data[{quote(name)}]", str(name))
@@ -125,7 +125,7 @@ class _Collector:
             return [part for each in items for part in (each if _is_list(each) else [each])]
         return value
 
-    def _mapping(self, value: Mapping[Any, object], path: str) -> list[object]:
+    def _mapping(self, value: Mapping[object, object], path: str) -> list[object]:
         """Collect the arrays of a mapping by names.
 
         A list is a set of values of a column of the data; without data, it is one for each row.
@@ -170,7 +170,7 @@ def _is_array(value: object) -> bool:
     return any(hasattr(value, name) for name in _PROTOCOLS) and not isinstance(value, np.generic)
 
 
-def _plain_array(value: Any, path: str) -> NDArray[Any]:
+def _plain_array(value: object, path: str) -> NDArray[Any]:
     """Return an array of one type: numbers, true and false, or texts, None where missing.
 
     Raises
@@ -231,7 +231,7 @@ def _frame_in_memory(data: object, given: GivenArray) -> Frame:
 
 
 def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
-    """Check that there is one value for each row, and that equal positions are equal rows."""
+    """Check that all have the same length, and that no two indexes order the rows differently."""
     every: list[tuple[str, Values | Frame]] = [(each.path, each.values) for each in arrays]
     if frame is not None:
         every.insert(0, ("the data", frame))
@@ -239,8 +239,8 @@ def _check_rows(arrays: Sequence[GivenArray], frame: Frame | None) -> None:
     for path, values in every:
         if len(values) != len(rows):
             raise DataError(
-                f"{path} has {len(values):,} values, but {first} {len(rows):,}; "
-                "give one value for each row"
+                f"{path} and {first} differ in length, {len(values):,} and {len(rows):,}; give one "
+                "value for each row"
             )
     indexed = [(path, index) for path, values in every if (index := _index(values)) is not None]
     for path, index in indexed[1:]:

@@ -1,4 +1,4 @@
-"""CSV files: every value is read as text, and typed when all rows are known."""
+"""CSV files: every value is read as text; types are decided once all values are known."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from fairgauge.errors import DataError, MissingExtra, failed_import, listing, nearest, quote
 from fairgauge.scan.duckdb_connection import FETCHED, reason
+from fairgauge.scan.source import not_numeric
 from fairgauge.scan.sql import Columns, count_by_sql, identifier, select
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def open_database(url: str, rows: str) -> Source:
     MissingExtra
         The library that connects to such a database is not installed.
     """
+    if "://" not in url:
+        raise DataError(
+            f"{quote(url)} is not the URL of a database, such as postgresql://user@host/name or "
+            "sqlite:///file.db"
+        )
     shown = without_password(url)
     if url.partition(":")[0] == "duckdb":
         return _open_duckdb(url, rows, shown)
@@ -56,7 +62,7 @@ def open_database(url: str, rows: str) -> Source:
         import ibis
     except ImportError as error:
         raise MissingExtra("reading databases", _extra(url), error) from None
-    with _told(shown, url):
+    with _as_data_error(shown, url):
         file = url.partition(":")[0] == "sqlite"
         backend = ibis.sqlite.connect(_file(url)) if file else ibis.connect(url)
         try:
@@ -68,7 +74,7 @@ def open_database(url: str, rows: str) -> Source:
         return source
 
 
-def open_table(table: Table, name: str | None = None) -> Source:
+def open_table(table: Table, name: str | None) -> Source:
     """Open a table expression of ibis."""
     import ibis
 
@@ -135,9 +141,7 @@ class Database:
             if kind.is_boolean():
                 return f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 END"
             if not (kind.is_numeric() or kind.is_null()):
-                raise DataError(
-                    f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
-                )
+                raise not_numeric(column, kind)
             value = f"CAST({name} AS {double})"
             return value if self._engine == "sqlite" else f"nullif({value}, 'NaN')"
 
@@ -148,7 +152,7 @@ class Database:
 
     def _run(self, query: str) -> Iterator[Record]:
         connection = self.table.get_backend().con
-        with _told(self.name, self.name):
+        with _as_data_error(self.name, self.name):
             if self._engine == "sqlite":
                 yield from connection.execute(query)
                 return
@@ -186,7 +190,7 @@ def _open_duckdb(url: str, rows: str, shown: str) -> Source:
 
     from fairgauge.scan.duckdb_relation import open_relation
 
-    with _told(shown, url):
+    with _as_data_error(shown, url):
         connection = duckdb.connect(_file(url), read_only=True)
         if _is_query(rows):
             return open_relation(connection.sql(rows), shown)
@@ -221,7 +225,7 @@ def _extra(url: str) -> str:
 
 
 @contextmanager
-def _told(shown: str, url: str) -> Iterator[None]:
+def _as_data_error(shown: str, url: str) -> Iterator[None]:
     """Report what a database found wrong, without its password."""
     try:
         yield

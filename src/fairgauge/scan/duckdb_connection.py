@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def unknown() -> None:
-    """Return the number of rows where nobody knows it."""
+    """Return None: the number of rows is unknown."""
 
 
 FETCHED = 65_536
@@ -52,7 +52,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
     DataError
         The data cannot be read.
     KeyboardInterrupt
-        The person at the terminal does not want to wait.
+        The user interrupted the query.
     """
     with engine_errors(name), _connection().cursor() as cursor:
         with progress("Counting rows", lambda: cursor.query_progress() / 100, rows):
@@ -64,7 +64,7 @@ def run(query: str, name: str, rows: Rows = unknown) -> Iterator[Record]:
 def _execute(cursor: duckdb.DuckDBPyConnection, query: str) -> None:
     """Run a query in a thread of its own, and stop it where this thread is interrupted.
 
-    In the main thread DuckDB heeds Ctrl-C only between its tasks, of which one can take minutes.
+    In the main thread DuckDB reacts to Ctrl-C only between tasks, and a task can take minutes.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
         try:

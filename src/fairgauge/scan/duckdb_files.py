@@ -40,7 +40,7 @@ class DuckFiles:
         """Return that DuckDB runs in this process."""
         return True
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         keys = ", ".join(self.written.key(name) for name in columns)
         limit = "" if most is None else f" LIMIT {most}"

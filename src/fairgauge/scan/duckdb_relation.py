@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairgauge.errors import DataError, quote
 from fairgauge.scan.duckdb_connection import FETCHED, engine_errors
-from fairgauge.scan.source import check_no_twins
+from fairgauge.scan.source import check_no_twins, not_numeric
 from fairgauge.scan.sql import Columns, count_by_sql, identifier
 
 if TYPE_CHECKING:
@@ -81,9 +80,7 @@ def typed_columns(
         if kind in _WHOLE or kind.startswith("DECIMAL"):
             return f"CAST({expression} AS DOUBLE)"
         if kind not in ("FLOAT", "DOUBLE", '"NULL"'):
-            raise DataError(
-                f"column {quote(column)} must hold numbers, but has the type {quote(kind)}"
-            )
+            raise not_numeric(column, kind)
         # nullif(..., 'NaN') goes wrong: DuckDB 1.5 trusts Parquet's statistics, which leave NaN out
         return f"CASE WHEN NOT isnan({expression}::DOUBLE) THEN {expression}::DOUBLE END"
 
@@ -111,7 +108,7 @@ class Relation:
         """Return that DuckDB runs in this process."""
         return True
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         chosen = self.relation.select(*(identifier(name) for name in columns))
         records = (chosen if most is None else chosen.limit(most)).fetchall()

@@ -42,7 +42,7 @@ def open_frame(data: Any, name: str | None = None) -> Source:
     return open_by_narwhals(data, name)
 
 
-def open_by_narwhals(data: Any, name: str | None = None) -> Source:
+def open_by_narwhals(data: Any, name: str | None) -> Source:
     """Open a frame that has no scan of its own.
 
     Raises
@@ -54,9 +54,11 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
     try:
         frame = nw.from_native(data)
     except TypeError:
-        raise DataError(f"cannot audit a {type(data).__name__}; {ALLOWED_DATA}") from None
+        raise DataError(
+            f"cannot audit data of type {type(data).__name__}; {ALLOWED_DATA}"
+        ) from None
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        raise DataError(f"cannot audit a {type(data).__name__}; give a whole frame")
+        raise DataError(f"cannot audit data of type {type(data).__name__}; give a whole frame")
     shown = name or f"{str(frame.implementation).rpartition('.')[2].lower()} frame"
     if frame.implementation.is_pandas():
         from fairgauge.scan.pandas import PandasFrame
@@ -71,7 +73,7 @@ def open_by_narwhals(data: Any, name: str | None = None) -> Source:
     return NarwhalsFrame(shown, frame)
 
 
-def _names(data: Any) -> list[str]:
+def _names(data: object) -> list[str]:
     """Return the names of the columns of a frame that could have two of one name."""
     package = type(data).__module__.partition(".")[0]
     names = {"pandas": "columns", "dask": "columns", "pyarrow": "column_names"}.get(package)

@@ -1,4 +1,4 @@
-"""Files: which are meant, in which format, and what opens them; and standard input."""
+"""Input files: which a path or glob names, their formats, and opening them; standard input."""
 
 from __future__ import annotations
 
@@ -225,13 +225,13 @@ def _refuse_saved(path: Path, saved: str | None) -> None:
 
 
 def _check_whole_gzip(path: Path) -> None:
-    """Read a compressed file to its end: a cut-off one would otherwise pass as a shorter one."""
+    """Read a compressed file to its end: a truncated one would otherwise pass as a shorter one."""
     try:
         with gzip.open(path) as handle:
             while handle.read(1 << 20):
                 pass
     except (OSError, EOFError, ValueError):
-        raise DataError(f"{quote(path)} is cut off or not a gzip file") from None
+        raise DataError(f"{quote(path)} is truncated, or not a gzip file") from None
 
 
 def standard_input() -> Path:

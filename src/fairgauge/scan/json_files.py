@@ -72,7 +72,7 @@ class JsonFiles:
         """Return that DuckDB runs in this process."""
         return True
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         return self.files.fetch(columns, most)
 
@@ -117,7 +117,7 @@ def _columns(path: Path) -> tuple[str, ...]:
         check_no_twins(names, quote(path))
         keys |= dict.fromkeys(names)
     if not keys:
-        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is cut off")
+        raise DataError(f"{quote(path)} holds no JSON objects with columns, or is truncated")
     return tuple(keys)
 
 

@@ -12,7 +12,7 @@ import narwhals.stable.v2 as nw
 
 from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
-from fairgauge.errors import DataError, FairgaugeError, quote
+from fairgauge.errors import DataError, FairgaugeError
 from fairgauge.scan.duckdb_connection import reason
 from fairgauge.scan.source import (
     LEAST_LOG,
@@ -21,6 +21,7 @@ from fairgauge.scan.source import (
     check_head,
     check_numbers,
     check_values,
+    not_numeric,
     ranged_columns,
 )
 
@@ -48,7 +49,7 @@ class NarwhalsFrame:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns."""
-        with _told(self.name):
+        with _as_data_error(self.name):
             return tuple(self.frame.collect_schema().names())
 
     @property
@@ -56,7 +57,7 @@ class NarwhalsFrame:
         """Return whether the frame is in memory or a scan of polars, not behind another engine."""
         return isinstance(self.frame, nw.DataFrame) or self.frame.implementation.is_polars()
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         frame = self.frame.select(*columns)
         frame = frame if most is None else frame.head(most)
@@ -65,7 +66,7 @@ class NarwhalsFrame:
 
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
-        with _told(self.name):
+        with _as_data_error(self.name):
             frame = _ready(self.frame, plan.columns)
             schema = frame.collect_schema()
             numbers = plan.numeric_columns
@@ -80,7 +81,7 @@ class NarwhalsFrame:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _as_data_error(name: str) -> Iterator[None]:
     """Report what an engine could not do as an error of the data."""
     try:
         yield
@@ -123,7 +124,7 @@ def check_numeric(column: str, dtype: DType) -> None:
         It is not.
     """
     if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Unknown)):
-        raise DataError(f"column {quote(column)} must hold numbers, but has the type {dtype}")
+        raise not_numeric(column, dtype)
 
 
 def _head(plan: Plan, frame: Frame, axes: Sequence[Axis], rows: int) -> list[list[object]]:

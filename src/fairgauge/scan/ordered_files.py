@@ -10,7 +10,7 @@ import csv
 import gzip
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import duckdb
 import numpy as np
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairgauge.scan.source import Record
+
     Codes = NDArray[np.int64]
 
 ColumnType = Literal["text", "integer", "float", "boolean"]
+Level: TypeAlias = str | bool | float
 
 EVERYTHING = 1 << 62
 """More rows than a file can have."""
@@ -62,7 +65,7 @@ class Encoded:
 
     type: ColumnType
     codes: Codes
-    levels: tuple[Any, ...]
+    levels: tuple[Level, ...]
 
 
 class OrderedFiles:
@@ -243,7 +246,7 @@ def _encode(connection: duckdb.DuckDBPyConnection, column: str, of: str | None) 
     texts = _texts(connection, column)
     complete = bool((texts.codes >= 0).all()) and len(texts.levels) > 0
     if of == "BOOLEAN":
-        truths = [level.lower() == "true" for level in texts.levels]
+        truths = [str(level).lower() == "true" for level in texts.levels]
         return _relabelled(texts.codes, truths, "boolean" if complete else "text")
     if of in _WIDE:
         numbers = [int(level) if complete else float(level) for level in texts.levels]
@@ -251,9 +254,9 @@ def _encode(connection: duckdb.DuckDBPyConnection, column: str, of: str | None) 
     return texts
 
 
-def _relabelled(codes: Codes, levels: Sequence[Any], of: ColumnType) -> Encoded:
+def _relabelled(codes: Codes, levels: Sequence[Level], of: ColumnType) -> Encoded:
     """Put other values in the place of levels; equal ones become one."""
-    position: dict[Any, int] = {}
+    position: dict[Level, int] = {}
     moved = [position.setdefault(level, len(position)) for level in levels]
     return Encoded(of, np.array([*moved, -1])[codes], tuple(position))
 
@@ -286,7 +289,7 @@ def _numbers(connection: duckdb.DuckDBPyConnection, column: str, of: str) -> Enc
     return Encoded("float", codes, levels)
 
 
-def _factorised(numbers: NDArray[Any]) -> tuple[Codes, tuple[Any, ...]]:
+def _factorised(numbers: NDArray[np.number]) -> tuple[Codes, tuple[float, ...]]:
     """Return numbers as codes, and the distinct ones in the order of their first appearance."""
     rows = len(numbers)
     whole = rows > 0 and numbers.dtype == np.int64
@@ -323,7 +326,7 @@ def _texts(connection: duckdb.DuckDBPyConnection, column: str) -> Encoded:
     return Encoded("text", codes.astype(np.int64), levels)
 
 
-def _one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    row: tuple[Any, ...] | None = connection.execute(query).fetchone()
+def _one(connection: duckdb.DuckDBPyConnection, query: str) -> Record:
+    row: Record | None = connection.execute(query).fetchone()
     assert row is not None
     return row

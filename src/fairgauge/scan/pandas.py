@@ -14,7 +14,7 @@ from fairgauge.cube.build import Counted, build
 from fairgauge.cube.plan import LARGEST, WEIGHTS
 from fairgauge.errors import DataError, quote
 from fairgauge.scan.pandas_codes import Factor, factor, parts
-from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers
+from fairgauge.scan.source import LEAST_LOG, Seen, check_counts, check_numbers, not_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ class PandasFrame:
         """Return that the rows are in memory."""
         return True
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
         positions = [self.columns.index(name) for name in columns]
         return [self.frame.iloc[:most, at].tolist() for at in positions], False
@@ -122,7 +122,7 @@ def _numbers(column: pd.Series[Any], name: str) -> Floats:
             raise DataError(f"column {quote(name)} must hold numbers, but has {shown}")
         column = numbers
     if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
-        raise DataError(f"column {quote(name)} must hold numbers, but has the type {column.dtype}")
+        raise not_numeric(name, column.dtype)
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

@@ -26,7 +26,7 @@ def open_parquet(paths: list[Path], name: str) -> Source:
     Raises
     ------
     DataError
-        A file is cut off, has a column twice, or other columns than the first.
+        A file is truncated, has a column twice, or other columns than the first.
     """
     for path in paths:
         _check_whole(path)
@@ -70,7 +70,7 @@ def _check_whole(path: Path) -> None:
         handle.seek(max(size - 4, 0))
         end = handle.read(4)
     if (start, end) != (_MAGIC, _MAGIC) or size < _SMALLEST:
-        raise DataError(f"{quote(path)} is cut off, or not a Parquet file")
+        raise DataError(f"{quote(path)} is truncated, or not a Parquet file")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What needs rows: reading single columns of them, and placing them by their features."""
+"""Reading single columns of rows, and turning columns into points."""
 
 from __future__ import annotations
 
@@ -41,16 +41,6 @@ def read_rows(
             plain = typed_texts([value if isinstance(value, str) else None for value in plain])
         found[name] = plain
     return found
-
-
-def at_hand(source: Source) -> bool:
-    """Return whether the first rows can be looked at without a query elsewhere."""
-    return isinstance(source, Readable) and source.at_hand
-
-
-def readable(source: Source) -> bool:
-    """Return whether rows can be read one by one; Spark and databases only count them."""
-    return isinstance(source, Readable)
 
 
 def numbers_of(values: Sequence[Value]) -> Array:

@@ -1,7 +1,6 @@
 """A progress bar on standard error for work that takes longer than a second, on a terminal only.
 
-There is one bar at a time: work within work shares that bar and reports to it how far it
-is, so that two bars never draw on one line.
+There is one bar at a time: nested work reports its share to the bar of the outer work.
 """
 
 from __future__ import annotations
@@ -71,12 +70,12 @@ _bar: _Bar | None = None
 
 @contextmanager
 def progress(doing: str, share: Share | None = None, rows: Rows | None = None) -> Iterator[None]:
-    """Show that the work inside goes on, and how far it is if that is known.
+    """Show that work is in progress, and the share that is done if it is known.
 
     Parameters
     ----------
     doing : str
-        The work, such as "Counting rows"; of work within work, the outer one is shown.
+        The work, such as "Counting rows"; of nested work, the outer one is shown.
     share : function, optional
         Returns the share that is done, from 0 to 1; called from another thread.
     rows : function, optional
@@ -132,7 +131,7 @@ def line(doing: str, share: float, seconds: float, rows: int | None) -> str:
 
 
 def moving(seconds: float) -> str:
-    """Return a block that moves to and fro, for work of unknown length.
+    """Return a block that moves back and forth, for work of unknown length.
 
     >>> moving(0)
     '######                  '

@@ -28,7 +28,7 @@ ALLOWED_DATA = (
 """What the data may be, for messages."""
 
 ROWS_PER_VALUE = 20
-"""How many rows are looked at for every value that an axis may have."""
+"""First rows that are read for every value that an axis may have."""
 
 
 class Source(Protocol):
@@ -61,8 +61,18 @@ class Readable(Source, Protocol):
     def at_hand(self) -> bool:
         """Return whether the first rows can be looked at without a query elsewhere."""
 
-    def fetch(self, columns: list[str], most: int | None = None) -> Fetched:
+    def fetch(self, columns: list[str], most: int | None) -> Fetched:
         """Return the values of columns, of all rows or of the first ``most``."""
+
+
+def readable(source: Source) -> bool:
+    """Return whether rows can be read one by one; Spark and databases only count them."""
+    return isinstance(source, Readable)
+
+
+def at_hand(source: Source) -> bool:
+    """Return whether the first rows can be looked at without a query elsewhere."""
+    return isinstance(source, Readable) and source.at_hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,13 @@ LEAST_LOG = 2.0**-52
 
 
 _LARGEST_SQUARED = 1e140
+_WEIGHTS = (1e-50, 1e50)
+"""Between which the largest weight must lie, so that sums of cubes neither overflow nor vanish."""
+
+
+def not_numeric(column: str, kind: object) -> DataError:
+    """Return the error of a column that must hold numbers and has the type of something else."""
+    return DataError(f"column {quote(column)} must hold numbers, but has the type {quote(kind)}")
 
 
 def check_no_twins(columns: Iterable[str], what: str) -> None:
@@ -98,7 +115,7 @@ def check_no_twins(columns: Iterable[str], what: str) -> None:
 
 
 def check_head(plan: Plan, head: Head, texts: Collection[str], limit: int) -> None:
-    """Look at the first rows, so that a column of too many values is reported before it is counted.
+    """Check the first rows, so that a column of too many values is reported before the scan.
 
     Raises
     ------
@@ -134,7 +151,7 @@ def ranged_columns(plan: Plan) -> set[str]:
 
 
 def check_numbers(plan: Plan, seen: list[Seen]) -> None:
-    """Hold what was seen against what the plan allows.
+    """Check what an engine saw against what the plan allows.
 
     Raises
     ------
@@ -178,6 +195,13 @@ def _check_factor(seen: Seen, what: str) -> None:
                 f"column {quote(seen.column)} is the {what}, but has the infinite value {value:g}; "
                 f"leave it empty where the {what} is not known"
             )
+    if what == "weight" and seen.high and not _WEIGHTS[0] <= seen.high <= _WEIGHTS[1]:
+        raise DataError(
+            f"column {quote(seen.column)} is the weight, but its largest value is {seen.high:g}, "
+            "whose cube cannot be computed; divide the column by a constant (only the proportions "
+            f"of weights matter) so that its largest value lies between {_WEIGHTS[0]:g} and "
+            f"{_WEIGHTS[1]:g}"
+        )
 
 
 def _check_bounds(seen: Seen, bounds: tuple[float, float], role: Role) -> None:
@@ -207,7 +231,7 @@ def check_counts(plan: Plan, fractional: object, cases: float, weight: float, ro
     if fractional is not None:
         raise DataError(
             f"column {quote(plan.count)} is the count and must hold whole numbers, "
-            f"but has {quote(fractional)}; sampling weights go to weight"
+            f"but has {quote(fractional)}; give sampling weights as weight (--weight COL)"
         )
     if plan.count and cases == 0:
         raise DataError(f"column {quote(plan.count)} is the count, and every count is 0 or missing")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, MissingExtra, listing, quote
 from fairgauge.scan.duckdb_connection import reason
+from fairgauge.scan.source import not_numeric
 from fairgauge.scan.sql import Columns, count_by_sql, select
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ class SparkFrame:
             if kinds[column] in _FLOATING:
                 return f"nullif({value}, CAST('NaN' AS DOUBLE))"
             if kinds[column] not in _WHOLE:
-                raise DataError(
-                    f"column {quote(column)} must hold numbers, but has the type "
-                    f"{quote(kinds[column])}"
-                )
+                raise not_numeric(column, kinds[column])
             return value
 
         return Columns(key, number, looks=False)

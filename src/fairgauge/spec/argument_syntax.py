@@ -29,6 +29,7 @@ Texts = Sequence[str]
 
 _ESCAPED = re.compile(r"\\([=:*,])")
 _SPECIAL = re.compile(r"([=:*,])")
+_ORDER = re.compile(r"\s+>\s+")
 _CUT = re.compile(r">\s*([+-]?[0-9.].*)", re.DOTALL)
 
 
@@ -216,12 +217,16 @@ def write_intersections(intersections: Iterable[Iterable[str]]) -> list[str]:
 
 def parse_positive(
     texts: Texts, path: str, problems: list[Problem]
-) -> list[str] | dict[str, float]:
-    """Read values separated by commas, or a cut: ``>50000``.
+) -> list[str] | dict[str, float] | dict[str, list[str]]:
+    """Read values separated by commas, a cut (``>50000``), or ordered levels (``A > B > C``).
 
     >>> parse_positive([">50000"], "", [])
     {'above': 50000.0}
+    >>> parse_positive(["top > middle > bottom"], "", [])
+    {'ordered': ['top', 'middle', 'bottom']}
     """
+    if len(texts) == 1 and len(levels := _ORDER.split(texts[0].strip())) > 1:
+        return {"ordered": list(map(unescape, levels))}
     values = parse_names(texts, path, problems)
     cuts = [number for value in values if (number := _cut(value)) is not None]
     if cuts and len(values) > 1:
@@ -230,9 +235,13 @@ def parse_positive(
     return {"above": cuts[0]} if cuts else values
 
 
-def write_positive(value: Value | Sequence[Value] | Mapping[str, float]) -> list[str]:
-    """Write values separated by commas, or a cut."""
-    return [f">{_text(value['above'])}"] if isinstance(value, Mapping) else write_names(value)
+def write_positive(value: Value | Sequence[Value] | Mapping[str, Any]) -> list[str]:
+    """Write values separated by commas, a cut, or ordered levels."""
+    if not isinstance(value, Mapping):
+        return write_names(value)
+    if "ordered" in value:
+        return [" > ".join(map(escape, value["ordered"]))]
+    return [f">{_text(value['above'])}"]
 
 
 def parse_reference(texts: Texts, path: str, problems: list[Problem]) -> str | dict[str, str]:
@@ -300,7 +309,11 @@ def parse_margins(texts: Texts, path: str, problems: list[Problem]) -> dict[str,
         try:
             margins[name.strip()] = float(margin)
         except ValueError:
-            problems.append(Problem(path, f"cannot read {quote(text)}; write RATE=MARGIN"))
+            problems.append(
+                Problem(
+                    path, f"cannot read {quote(text)}; write RATE=MARGIN, such as accuracy=0.01"
+                )
+            )
     return margins
 
 

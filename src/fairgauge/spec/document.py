@@ -1,4 +1,4 @@
-"""The document of an audit: what its cover states of who audited what, and for what purpose."""
+"""The document of an audit: what its cover states about author, subject and purpose."""
 
 from __future__ import annotations
 

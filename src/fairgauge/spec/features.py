@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Required, TypedDict
+from typing import Required, TypeAlias, TypedDict
 
 from fairgauge.enums import Closed
 from fairgauge.errors import Problem, SpecError, quote, shown
@@ -65,6 +65,31 @@ class Above:
         return {"above": self.threshold}
 
 
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Levels of an outcome, the most favourable first: every cut between two is a selection.
+
+    Attributes
+    ----------
+    levels : every value that label and prediction have.
+    """
+
+    levels: tuple[Value, ...]
+
+    @property
+    def selections(self) -> tuple[tuple[Value, ...], ...]:
+        """Return the sets of values that count as selected: the first level, the first two ..."""
+        return tuple(self.levels[:i] for i in range(1, len(self.levels)))
+
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Return the keys of a specification file."""
+        return {"ordered": list(self.levels)}
+
+
+Positive: TypeAlias = tuple[Value, ...] | Above | Ordered
+"""What is favourable: values, numbers above a cut, or each cut of ordered levels."""
+
+
 def cut(column: str, points: Sequence[float] | float, *, closed: str = "right") -> Feature:
     """Cut a numeric column into groups.
 
@@ -113,6 +138,44 @@ def above(threshold: float) -> Above:
     if not is_finite(threshold):
         raise SpecError(Problem("above", f"must be a finite number, not {shown(threshold)}"))
     return Above(float(threshold))
+
+
+def ordered(*levels: object) -> Ordered:
+    """Order the values of an outcome: each cut between two of them is a selection of its own.
+
+    Of "top", "middle" and "bottom", an audit compares who is "top", and who is "top or middle".
+
+    Parameters
+    ----------
+    *levels
+        Every value that the label and the prediction have, the most favourable first.
+
+    Raises
+    ------
+    SpecError
+        There are fewer than two levels, or one of them twice.
+
+    Examples
+    --------
+    >>> import fairgauge as fg
+    >>> fg.ordered("top", "middle", "bottom").selections
+    (('top',), ('top', 'middle'))
+    """
+    problems: list[Problem] = []
+    made = read_ordered(list(levels), "ordered", problems)
+    if problems:
+        raise SpecError(problems)
+    return made
+
+
+def read_ordered(value: object, path: str, problems: list[Problem]) -> Ordered:
+    """Read the levels of an outcome, the most favourable first."""
+    levels = read_values(value, path, problems)
+    if len(levels) < 2:
+        problems.append(Problem(path, "must be two levels or more, the most favourable first"))
+    elif len(set(levels)) < len(levels):
+        problems.append(Problem(path, "has a level twice"))
+    return Ordered(levels)
 
 
 def interval_names(cuts: Sequence[float], closed: str = "right") -> list[str]:

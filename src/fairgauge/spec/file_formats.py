@@ -2,7 +2,7 @@
 
 YAML is read by the rules of YAML 1.2, so that ``positive: yes`` is the text "yes" and ``01`` the
 text "01": only true and false are booleans, only plain numbers are numbers, all else is text as it
-is written. Dates of TOML become text in ISO form. A key that stands twice is an error everywhere.
+is written. Dates of TOML become text in ISO form. A duplicate key is an error in every format.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def parse(path: Path) -> object:
     """
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
-        message = f"a specification is a {', '.join(_KINDS)} file, by its suffix"
+        message = f"has no suffix of a specification file; use {', '.join(_KINDS)}"
         raise SpecError(Problem(str(path), message))
     try:
         if path.stat().st_size > _LARGEST or not path.is_file():
@@ -55,12 +55,12 @@ class Unreadable(ValueError):  # noqa: N818 - a reason, which the caller adds to
 
 
 def loads(text: str, kind: Literal["TOML", "YAML", "JSON"]) -> object:
-    """Read a text in a format; however it is made, in a time that its length bounds.
+    """Read a text in a format, in time bounded by its length whatever it holds.
 
     Raises
     ------
     Unreadable
-        It is not in the format, a key stands twice, or it is nested too deeply.
+        It is not in the format, has a duplicate key, or is nested too deeply.
     """
     read: dict[str, Callable[[str], object]] = {
         "TOML": tomllib.loads,
@@ -95,7 +95,7 @@ def _read_json(text: str) -> object:
         found: dict[str, object] = {}
         for key, value in pairs:
             if key in found:
-                raise ValueError(f"the key {quote(key)} stands twice")
+                raise ValueError(f"the key {quote(key)} is given twice")
             found[key] = value
         return found
 
@@ -127,7 +127,7 @@ class _Loader(yaml.SafeLoader):
             if key is None:
                 raise yaml.YAMLError(f"a key must be text, line {line}")
             if key in found:
-                raise yaml.YAMLError(f"the key {quote(key)} stands twice, line {line}")
+                raise yaml.YAMLError(f"the key {quote(key)} is given twice, line {line}")
             found[key] = self.construct_object(value_node, deep=True)
         return found
 

@@ -39,32 +39,25 @@ def given_columns(spec: Spec) -> frozenset[Need]:
 
 def unmet_need(row: Metric | Statistic, spec: Spec) -> Reason | None:
     """Return what a metric or a rate needs that the specification does not give it."""
+    return next(_obstacles(row, spec), None)
+
+
+def _obstacles(row: Metric | Statistic, spec: Spec) -> Iterator[Reason]:
     missing = sorted(row.needs - given_columns(spec))
+    if missing:
+        yield Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))
     of = row if isinstance(row, Statistic) else getattr(row, "of", None)
-    off_scale = isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0)
-    weighted = spec.weight is not None
-    takes_weights = of.takes_weights if isinstance(of, Statistic) else True
-    obstacles = (
-        (missing, Reason.of(ReasonCode.NEEDS_COLUMNS, columns=" and ".join(missing))),
-        (off_scale, Reason.of(ReasonCode.NEEDS_PROBABILITIES)),
-        (
-            isinstance(row, Representation) and not spec.population,
-            Reason.of(ReasonCode.NEEDS_POPULATION),
-        ),
-        (
-            weighted and (isinstance(row, RowMetric) or not takes_weights),
-            Reason.of(ReasonCode.NO_WEIGHTS),
-        ),
-        (
-            isinstance(row, RowMetric) and row.facts.by_features and not spec.features,
-            Reason.of(ReasonCode.NEEDS_FEATURES),
-        ),
-        (
-            isinstance(row, ConditionalDisparity) and spec.strata is None,
-            Reason.of(ReasonCode.NEEDS_STRATA),
-        ),
-    )
-    return next((reason for stands, reason in obstacles if stands), None)
+    if isinstance(of, ScoreStatistic) and of.probability and spec.score_range != (0.0, 1.0):
+        yield Reason.of(ReasonCode.NEEDS_PROBABILITIES)
+    if isinstance(row, Representation) and not spec.population:
+        yield Reason.of(ReasonCode.NEEDS_POPULATION)
+    unweighted = isinstance(of, Statistic) and not of.takes_weights
+    if spec.weight is not None and (isinstance(row, RowMetric) or unweighted):
+        yield Reason.of(ReasonCode.NO_WEIGHTS)
+    if isinstance(row, RowMetric) and row.facts.by_features and not spec.features:
+        yield Reason.of(ReasonCode.NEEDS_FEATURES)
+    if isinstance(row, ConditionalDisparity) and spec.strata is None:
+        yield Reason.of(ReasonCode.NEEDS_STRATA)
 
 
 def unmet_needs(spec: Spec) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from typing import TYPE_CHECKING, ForwardRef, TypeVar
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound="Callable[..., object]")
 
-_PLACE = "    {options}\n"
+_PLACE = "{options}\n"
 _WIDTH = 92
 _PAGE = """\
 # Options of an audit
@@ -71,7 +72,8 @@ A backslash escapes `=`, `:`, `*` and `,` in a name.
 def with_options(function: Function) -> Function:
     """Put the parameters of all options in the place of ``{options}`` in a docstring."""
     if function.__doc__ is not None:  # python -OO has none
-        function.__doc__ = function.__doc__.replace(_PLACE, textwrap.indent(parameters(), "    "))
+        # Python 3.13 takes the indentation off docstrings, earlier versions do not
+        function.__doc__ = inspect.cleandoc(function.__doc__).replace(_PLACE, parameters())
     return function
 
 

@@ -12,7 +12,7 @@ from fairgauge.enums import Closed, Decide, Insufficient, ReferenceRule, Thresho
 from fairgauge.errors import Problem, nearest, shown
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, read_document
-from fairgauge.spec.features import Above, read_features
+from fairgauge.spec.features import Above, Ordered, Positive, read_features, read_ordered
 from fairgauge.spec.presets import preset_names
 from fairgauge.spec.readers import (
     Problems,
@@ -133,13 +133,12 @@ def _read_metrics(
     value: object, path: str, problems: Problems
 ) -> tuple[str | Statistic | Metric, ...]:
     """Read names, import paths and metrics of a user's own; names may be of these."""
-    from fairgauge.catalogue.lookup import Catalogue  # not for --help
-    from fairgauge.catalogue.own import meant, own_of
+    from fairgauge.catalogue.lookup import Catalogue, metric_or_name, own_of  # not for --help
 
     asked: dict[int, str | Statistic | Metric] = {}
     for i, item in enumerate(items(value)):
         try:
-            asked[i] = meant(item)
+            asked[i] = metric_or_name(item)
         except LookupError as error:
             problems.append(Problem(f"{path}[{i}]", str(error)))
     catalogue = Catalogue(own_of(asked.values()))
@@ -157,18 +156,21 @@ def _plain_metrics(value: tuple[str | Statistic | Metric, ...]) -> Json:
     return [each if isinstance(each, str) else each.name for each in value]
 
 
-def _read_positive(value: object, path: str, problems: Problems) -> tuple[Value, ...] | Above:
-    if isinstance(value, Above):
+def _read_positive(value: object, path: str, problems: Problems) -> Positive:
+    if isinstance(value, (Above, Ordered)):
         return value
     if not isinstance(value, Mapping):
         return read_values(value, path, problems)
     if set(value) == {"above"} and is_finite(value["above"]):
         return Above(float(value["above"]))
-    problems.append(Problem(path, f"must be values or {{above = NUMBER}}, not {shown(value)}"))
+    if set(value) == {"ordered"}:
+        return read_ordered(value["ordered"], f"{path}.ordered", problems)
+    allowed = "values, {above = NUMBER} or {ordered = [VALUE, ...]}"
+    problems.append(Problem(path, f"must be {allowed}, not {shown(value)}"))
     return ()
 
 
-def _plain_positive(value: tuple[Value, ...] | Above) -> Json:
+def _plain_positive(value: Positive) -> Json:
     return plain(value) or None  # no values: they are not asked for
 
 
@@ -237,7 +239,7 @@ def _read_population(value: object, path: str, problems: Problems) -> Population
         numbers = [float(n) for n in shares.values() if is_finite(n)]
         fit = len(numbers) == len(shares) and min(numbers, default=-1) >= 0
         if not fit or not 0 < sum(numbers) < math.inf:
-            message = f"shares must be numbers from 0 up, not {shown(dict(shares))}"
+            message = f"shares must be numbers, 0 or greater, not {shown(dict(shares))}"
             problems.append(Problem(f"{path}.{column}", message))
             continue
         total = sum(numbers)
@@ -264,7 +266,7 @@ def _read_margins(value: object, path: str, problems: Problems) -> Margins:
         if is_finite(margin) and float(margin) >= 0:
             margins.append((str(name), float(margin)))
         else:
-            message = f"must be a number from 0 up, not {shown(margin)}"
+            message = f"must be a number, 0 or greater, not {shown(margin)}"
             problems.append(Problem(f"{path}.{name}", message))
     return tuple(margins)
 
@@ -312,7 +314,11 @@ THRESHOLD = OptionType(
 )
 POSITIVE = OptionType(
     read=_read_positive,
-    schema=one_or_many(_SCALAR, _table({"above": _NUMBER}, "above")),
+    schema=one_or_many(
+        _SCALAR,
+        _table({"above": _NUMBER}, "above"),
+        _table({"ordered": {**_SCALARS, "minItems": 2}}, "ordered"),
+    ),
     plain=_plain_positive,
     parse=syntax.parse_positive,
     write=syntax.write_positive,

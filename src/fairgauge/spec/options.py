@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack
 from fairgauge.enums import Method, Missing, Multiplicity, Profile, ReferenceRule, Task, Threshold
 from fairgauge.spec import argument_syntax as syntax
 from fairgauge.spec.document import DESCRIPTIONS, Document
-from fairgauge.spec.features import Above, Feature
+from fairgauge.spec.features import Above, Feature, Ordered, Positive
 from fairgauge.spec.option_types import (
     COLUMN,
     COLUMNS,
@@ -142,14 +142,14 @@ class Spec:
         None, COLUMN, "Column of the model's decision",
         counted=True)
     score: Column = option(
-        None, COLUMN, "Column of the number behind the decision, a probability unless score_range is given",
+        None, COLUMN, "Column of the model's score, a probability unless score_range is given",
         counted=True)
     candidate: tuple[str, ...] = option(
         (), COLUMNS, "Columns of the decisions (or scores) of candidate models, which are compared with the model in use on the same rows",
         syntax="Repeatable.",
         counted=True)
     margins: Margins = option(
-        (), MARGINS, "By how much a candidate may be worse in a rate and still be as good",
+        (), MARGINS, "Non-inferiority margin of a candidate in a rate",
         flag="--margin", syntax="In the unit of the rate: accuracy=0.01. Repeatable.")
     score_of: Value = option(
         None, VALUE, "Label value whose probability the score gives, if not the positive one",
@@ -161,9 +161,9 @@ class Spec:
         (0.5,), THRESHOLD, "Scores from which the prediction is positive, where no prediction is given",
         syntax="Several: 0.3,0.5. The median of all rows: median.",
         counted=True, effect="scores decide differently")
-    positive: tuple[Value, ...] | Above = option(
-        (), POSITIVE, "Favourable label values (default 1 and true), or the number above which a label is favourable",
-        syntax="A cut of numbers: '>50000'.",
+    positive: Positive = option(
+        (), POSITIVE, "Favourable label values (default 1 and true), the number above which a label is favourable, or all values in order",
+        syntax="A cut of numbers: '>50000'. Ordered, the best first: 'top > middle > bottom'.",
         counted=True)
     sensitive: tuple[Feature, ...] = option(
         (), FEATURES, "Columns whose values define groups",
@@ -177,7 +177,7 @@ class Spec:
         None, COLUMN, "Column that comparisons are stratified by",
         counted=True, effect="the comparisons are stratified differently")
     count: Column = option(
-        None, COLUMN, "Column of whole numbers of cases that a row stands for",
+        None, COLUMN, "Column of the number of cases that a row stands for",
         counted=True, effect="the rows stand for different numbers of cases")
     weight: Column = option(
         None, COLUMN, "Column of sampling weights",
@@ -278,7 +278,7 @@ class Spec:
         LookupError
             Two different metrics of the user's own have one name.
         """
-        from fairgauge.catalogue.own import catalogue_of  # not for --help
+        from fairgauge.catalogue.lookup import catalogue_of  # not for --help
 
         ruled = (limit.own for _, limit in self.limits if limit.own is not None)
         return catalogue_of((*self.metrics, *ruled))
@@ -313,7 +313,7 @@ class Options(TypedDict, total=False):
     score_of: Value
     score_range: tuple[float, float]
     threshold: float | Sequence[float] | str
-    positive: Value | Sequence[Value] | Above | Mapping[str, float]
+    positive: Value | Sequence[Value] | Above | Ordered | Mapping[str, float | Sequence[Value]]
     sensitive: str | Feature | Array | Mapping[str, Any] | Sequence[str | Feature | Mapping[str, Any]]
     intersections: str | Sequence[str] | Sequence[Sequence[str]]
     strata: str | Array | None

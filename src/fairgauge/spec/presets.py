@@ -38,6 +38,7 @@ class Preset:
     sources : the texts that it quotes.
     statements : what they state of the statistics.
     publishes : what a published report holds.
+    terms : what the text, or practice, calls metrics, by their names.
     options : the options of an audit, as a specification file has them.
     with_score : the options that hold as well where a score decides.
     intersect : whether all features together are a table of their own.
@@ -51,6 +52,7 @@ class Preset:
     sources: tuple[str, ...]
     statements: tuple[str, ...]
     publishes: tuple[str, ...]
+    terms: Mapping[str, str]
     options: Mapping[str, Any]
     with_score: Mapping[str, Any]
     intersect: bool = False
@@ -116,6 +118,7 @@ def preset(name: str) -> Preset:
         sources=tuple(about["sources"]),
         statements=tuple(about["statements"]),
         publishes=tuple(about["publishes"]),
+        terms=about.get("terms", {}),
         intersect=options.pop(_INTERSECT, False),
         with_score=options.pop(_WITH_SCORE, {}),
         options=options,

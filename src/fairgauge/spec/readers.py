@@ -1,4 +1,4 @@
-"""Readers of plain values: what is written for an option, turned into what it means.
+"""Readers of plain values: from what is written for an option to what it means.
 
 A reader takes what is written in Python or in a specification file, the path to it and the problems
 so far; it returns what the value means and adds what is wrong to the problems. What it returns
@@ -138,7 +138,7 @@ def read_number(
     low: float = -math.inf, high: float = math.inf, *, inside: bool = False, whole: bool = False
 ) -> Callable[[object, str, Problems], float]:
     """Return the reader of a number between two limits, which are allowed unless ``inside``."""
-    what = f"must be {'a whole number' if whole else 'a number'} {_limits(low, high)}"
+    what = f"must be {_allowed(low, high, 'whole number' if whole else 'number')}"
 
     def fits(number: float) -> bool:
         if whole and not isinstance(number, int):
@@ -186,7 +186,7 @@ def read_range(value: object, path: str, problems: Problems) -> tuple[float, flo
     return (0.0, 1.0)
 
 
-def _limits(low: float, high: float) -> str:
+def _allowed(low: float, high: float, noun: str) -> str:
     if high < math.inf:
-        return f"between {low:,.10g} and {high:,.10g}"
-    return f"from {low:g} up" if low > -math.inf else "that is finite"
+        return f"a {noun} between {low:,.10g} and {high:,.10g}"
+    return f"a {noun}, {low:g} or greater" if low > -math.inf else f"a finite {noun}"

@@ -27,9 +27,11 @@ _OF_GROUPS = ("group", "pooled")
 """The scopes of metrics that every group has a value of."""
 _OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?"
-_ONE_SIDED = re.compile(rf"(?P<metric>.+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE)
+_ONE_SIDED = re.compile(
+    rf"(?P<metric>[^<>]+?)\s*(?P<sign><=|>=)\s*(?P<bound>{_NUMBER})", re.IGNORECASE
+)
 _TWO_SIDED = re.compile(
-    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>.+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
+    rf"(?P<low>{_NUMBER})\s*<=\s*(?P<metric>[^<>]+?)\s*<=\s*(?P<high>{_NUMBER})", re.IGNORECASE
 )
 
 
@@ -269,8 +271,9 @@ def _read_rule(item: object, path: str, problems: list[Problem]) -> Rule | None:
         return None
     unknown = unknown_keys(item, _KEYS, path)
     rule, wrong = check_rule(item, path)
-    # a misspelt limit is one mistake, not also a rule without a limit
-    problems += unknown + [problem for problem in wrong if not (unknown and problem.path == path)]
+    # a misspelt key is one mistake, not also a rule without a limit or a metric
+    absent = {path} if "metric" in item else {path, f"{path}.metric"}
+    problems += unknown + [problem for problem in wrong if not (unknown and problem.path in absent)]
     return rule
 
 
@@ -355,14 +358,19 @@ def _metric(
     asked: object, path: str, problems: list[Problem]
 ) -> tuple[str, Statistic | Metric | None]:
     """Return the name of a metric, or of a rate, and itself where it is a user's own."""
-    from fairgauge.catalogue.lookup import AmbiguousName, find_metric, find_rate  # not for --help
-    from fairgauge.catalogue.own import is_own, meant
+    from fairgauge.catalogue.lookup import (  # not for --help
+        AmbiguousName,
+        find_metric,
+        find_rate,
+        is_own,
+        metric_or_name,
+    )
 
     if asked is None:
         problems.append(Problem(path, "is missing"))
         return "", None
     try:
-        found = meant(asked)
+        found = metric_or_name(asked)
         if not isinstance(found, str):
             return found.name, found if is_own(found) else None
         return find_metric(found).name, None

@@ -1,12 +1,13 @@
-"""The question of an audit: `ask` makes a `Spec`, or reports everything that is wrong with it."""
+"""Specifications: `ask` makes a `Spec` from options, or reports everything that is wrong."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import Better, Method, Threshold
+from fairgauge.enums import Better, Method, Task, Threshold
 from fairgauge.errors import Problem, SpecError, listing, nearest, quote
+from fairgauge.spec.features import Ordered
 from fairgauge.spec.options import BY_NAME, Spec
 from fairgauge.spec.presets import preset, preset_names
 
@@ -88,7 +89,7 @@ def _option(problem: Problem) -> str:
 
 
 def _unmet_needs(spec: Spec, misread: Collection[str]) -> Iterator[Problem]:
-    """Yield what lacks a column or another option, unless that may have been given and misread."""
+    """Yield what lacks a column or another option, unless that option was given but is wrong."""
     if not {"metrics", "rules", *_NEEDED}.isdisjoint(misread):
         return
     from fairgauge.spec.needs import unmet_needs  # not for --help
@@ -127,9 +128,9 @@ def _with_preset(options: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
-    """Yield what is wrong with options that are right one by one."""
+    """Yield what is wrong with options that contradict each other."""
     if not spec.sensitive and not spec.intersections:
-        yield Problem("sensitive", "name at least one sensitive feature")
+        yield Problem("sensitive", "name at least one sensitive feature (--sensitive COL)")
     try:
         _ = spec.catalogue
     except LookupError as error:
@@ -153,6 +154,21 @@ def _contradictions(spec: Spec, given: Collection[str]) -> Iterator[Problem]:
         message = "needs a label, or the positive value (positive), to be compared with"
         yield Problem("score_of", message)
     yield from _wrong_threshold(spec, given="threshold" in given)
+    yield from _wrong_order(spec)
+
+
+def _wrong_order(spec: Spec) -> Iterator[Problem]:
+    """Yield what ordered levels cannot be combined with."""
+    if not isinstance(spec.positive, Ordered):
+        return
+    if spec.score is not None and spec.prediction is None:
+        message = "is ordered levels, of which a score predicts none; give a prediction"
+        yield Problem("positive", message)
+    if spec.candidate:
+        yield Problem("positive", "is ordered levels; compare candidates at one cut: give values")
+    if spec.task not in (None, Task.BINARY):
+        message = "is ordered levels, each cut of which is binary; remove task, or make it binary"
+        yield Problem("positive", message)
 
 
 def _unaudited(spec: Spec) -> Iterator[Problem]:
@@ -163,17 +179,20 @@ def _unaudited(spec: Spec) -> Iterator[Problem]:
     if isinstance(spec.reference, tuple):
         for column, _ in spec.reference:
             if column not in parts:
-                message = f"is not a sensitive feature.{nearest(column, parts)}"
-                yield Problem(f"reference.{column}", message)
+                yield Problem(f"reference.{column}", _not_audited(column, parts))
     for column, _ in spec.population:
         if column not in single:
-            message = f"is not a sensitive feature.{nearest(column, single)}"
-            yield Problem(f"population.{column}", message)
+            yield Problem(f"population.{column}", _not_audited(column, single))
     for i, rule in enumerate(spec.rules):
         for name in rule.features:
             if name not in tables:
-                message = f"{quote(name)} is not audited.{nearest(name, tables)}"
-                yield Problem(f"rules[{i}].features", message)
+                yield Problem(f"rules[{i}].features", _not_audited(name, tables))
+
+
+def _not_audited(name: str, features: Collection[str]) -> str:
+    """Return that a feature is not among those that are audited, and which are."""
+    hint = nearest(name, features) or f" Audited: {listing(sorted(features))}" if features else ""
+    return f"{quote(name)} is not an audited feature.{hint}"
 
 
 def _wrong_candidates(spec: Spec) -> Iterator[Problem]:
@@ -202,8 +221,7 @@ def _wrong_margins(spec: Spec) -> Iterator[Problem]:
         try:
             better = spec.catalogue.rate(name).better
         except LookupError as error:
-            message = f"a margin is of a rate of all rows, such as accuracy: {error}"
-            yield Problem(path, message)
+            yield Problem(path, f"a margin is set on a rate, such as accuracy: {error}")
             continue
         if better is Better.NEITHER:
             message = "has no margin: neither a higher nor a lower value of it is better"
@@ -227,9 +245,8 @@ def _wrong_threshold(spec: Spec, *, given: bool) -> Iterator[Problem]:
             if not low <= value <= high:
                 which = f"{value:g}" if given else f"the default, {value:g},"
                 message = (
-                    f"{which} is outside the range of the score, {low:g} to {high:g}; "
-                    "threshold (--threshold T) sets another, score_range (--score-range LOW HIGH) "
-                    "another range"
+                    f"{which} is outside the range of the score, {low:g} to {high:g}; set another "
+                    "threshold (--threshold T) or the range of the score (--score-range LOW HIGH)"
                 )
                 yield Problem("threshold", message)
 

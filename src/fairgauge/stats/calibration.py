@@ -1,8 +1,8 @@
 """Confidence intervals of calibration errors over bins, and variances of a recalibration.
 
 A calibration error cannot be negative and its estimate is above 0 even for a calibrated score, so
-an interval centred on the estimate would never contain 0.  The mean over bins uses a bound on the
-norm of the sampling error, the maximum over bins simultaneous intervals of the bins.
+an interval centred on the estimate would never contain 0.  The mean over bins uses bounds on the
+effect of the sampling errors of the bins, the maximum over bins simultaneous intervals of the bins.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from fairgauge.stats.contrasts import fold
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+_FAR = 3.0
+"""Standard errors from which on the sign of a bin's error is known."""
 _STEPS = 8
 """Fixed-point steps for the degrees of freedom of chi."""
 
@@ -43,11 +45,16 @@ class Bins(NamedTuple):
 def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     """Return the interval of the expected calibration error, sum_b n_b / n |score_b - share_b|.
 
-    The error is the norm of the vector v of n_b / n (score_b - share_b), and norms obey
-    ``| ||v^|| - ||v|| | <= ||v^ - v||``: the limits are the estimate -/+ a quantile of the right
-    side.  Its terms are nearly independent and normal, each with the variance of its bin (half a
-    row of either label at the bin's mean score is added, so that a bin of one label has a variance
-    too); a multiple of chi approximates the sum of their absolute values, exact for a single bin.
+    With e_b the sampling error of ``v_b = n_b / n (score_b - share_b)`` and s_b the sign of v_b,
+    the estimate is at least ``sum |v_b| + s_b e_b`` and at most ``sum |v_b| + |e_b|``.  The upper
+    limit therefore adds a normal quantile to the estimate.  The lower limit subtracts a quantile of
+    the sum of the absolute errors, but of ``s_b e_b`` in bins so far from 0 that their sign is
+    known.
+
+    Errors are nearly independent and normal, each with the variance of its bin (half a row of
+    either label at the bin's mean score is added, so that a bin of one label has a variance too); a
+    multiple of chi approximates the sum of absolute values, exact for a single bin, and both kinds
+    of bins are joined as by MOVER.
 
     Parameters
     ----------
@@ -63,18 +70,26 @@ def mean_error_limits(bins: Bins, z: ArrayLike) -> Limits:
     --------
     >>> bins = Bins(*np.array([[100., 100], [20, 70], [25, 75], [17, 20]]))
     >>> [round(float(limit), 3) for limit in mean_error_limits(bins, 1.96)]
-    [0.0, 0.118]
+    [0.0, 0.11]
     """
     gap = bins.score - bins.positives
     n = bins.rows.sum(-1)
     mean = np.where(bins.rows > 0, quotient(bins.score, bins.rows), 0.0)
     occupied = bins.rows > 0
     smoothed = bins.squares + np.where(occupied, ((1 - mean) ** 2 + mean**2) / 2, 0.0)
-    variance = np.maximum(smoothed - quotient(gap**2, n[..., None]), 0.0)
-    deviation = quotient(np.sqrt(variance), n[..., None])
-    value = quotient(np.abs(gap).sum(-1), n)
-    reach = _absolute_sum_quantile(deviation, z)
-    return np.maximum(value - reach, 0.0), value + reach
+    size, every = np.abs(gap), n[..., None]
+    of_bin = _standard_error(smoothed, size, every)
+    far = quotient(size, every) > _FAR * of_bin
+    near = np.where(far, 0.0, of_bin)
+    of_far, of_all = (
+        np.asarray(z) * _standard_error((smoothed * some).sum(-1), (size * some).sum(-1), n)
+        for some in (far, np.ones_like(size))
+    )
+    bias, of_near = np.sqrt(2 / np.pi) * near.sum(-1), _absolute_sum_quantile(near, z)
+    joined = np.where(of_near > bias, bias + np.hypot(of_near - bias, of_far), of_near + of_far)
+    below = np.where((near > 0).any(-1), joined, of_far)
+    value = quotient(size.sum(-1), n)
+    return np.maximum(value - below, 0.0), value + of_all
 
 
 def largest_error_limits(bins: Bins, z: ArrayLike) -> Limits:
@@ -167,6 +182,11 @@ def recalibration_variances(
     of_intercept = (h2 * h2 * m0 - 2 * h2 * h1 * m1 + h1 * h1 * m2) / determinant
     of_slope = (h1 * h1 * m0 - 2 * h1 * h0 * m1 + h0 * h0 * m2) / determinant
     return np.maximum(of_intercept, h2) * small, np.maximum(of_slope, h0) * small
+
+
+def _standard_error(squares: Array, total: Array, n: Array) -> Array:
+    """Return the standard error of ``total / n``, ``squares`` those of what the rows add."""
+    return quotient(np.sqrt(np.maximum(squares - quotient(total**2, n), 0.0)), n)
 
 
 @quiet

@@ -13,6 +13,7 @@ import numpy as np
 from fairgauge.stats.arrays import Array, floats, in_blocks, quiet, quotient
 from fairgauge.stats.contrasts import fold, newcombe
 from fairgauge.stats.intervals import critical, tail_of
+from fairgauge.stats.inverse_functions import noncentrality
 from fairgauge.stats.norm_ball import Norm, ball, norm, norm_errors
 from fairgauge.stats.resampling import dirichlet_cells, multinomial_cells
 from fairgauge.stats.significance import newcombe_p
@@ -98,8 +99,8 @@ def divergence_interval(
     """Return the interval of the Kullback-Leibler or the Jensen-Shannon divergence, in nats.
 
     Lower limit: the noncentral chi-square inverted at the observed value, smoothed by 0.5 per
-    cell; above 0 only where equality is rejected.  Upper limit: a quantile of the Dirichlet
-    posterior.
+    cell; above 0 exactly where the chi-square test of equality rejects.  Upper limit: a quantile of
+    the Dirichlet posterior.
 
     Parameters
     ----------
@@ -215,13 +216,32 @@ def _js(p: Array, q: Array) -> Array:
 
 
 def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tuple[Array, Array]:
-    """Return the lower limit and the p-value of equality, two-sided.
+    """Return the lower limit and the p-value of equality, that of a chi-square test.
 
-    Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda.
+    Smoothed M = kappa chi2(K - 1, lambda) is solved for kappa lambda. Equality has no direction: of
+    KL, whose two directions differ, the smaller statistic counts.
+
+    Equality can be missed on one side alone, all else on both: the limit is the larger of that at
+    one tail, and of a ball around the root that holds 0 at both (no root is further from that of
+    lambda than a central chi, by the triangle inequality).
     """
-    from scipy.special import chdtrc, chndtrinc
+    from scipy.special import chdtrc, chdtri
 
-    na, nd, k = a.sum(-1), d.sum(-1), a.shape[-1]
+    degrees = a.shape[-1] - 1
+    value, statistic = _scaled_divergence(a, d, kind)
+    if kind == "kl":
+        statistic = np.minimum(statistic, _scaled_divergence(d, a, kind)[1])
+    p = chdtrc(degrees, statistic)
+    significant = p < tail
+    safe = np.where(significant, statistic, 1e3)
+    at_tail = np.where(significant, noncentrality(safe, degrees, 1 - tail), 0.0)
+    of_ball = np.maximum(np.sqrt(statistic) - np.sqrt(chdtri(degrees, 2 * tail)), 0.0) ** 2
+    return quotient(value, statistic) * np.fmax(at_tail, of_ball), p
+
+
+def _scaled_divergence(a: Array, d: Array, kind: Divergence) -> tuple[Array, Array]:
+    """Return a divergence smoothed by 0.5 per cell, and it over kappa, the scale of chi-square."""
+    na, nd = a.sum(-1), d.sum(-1)
     p, q = _shares(a + 0.5, d + 0.5)
     middle = (p + q) / 2
     if kind == "kl":
@@ -230,13 +250,7 @@ def _noncentral_limit(a: Array, d: Array, kind: Divergence, tail: float) -> tupl
         value, along_p, along_q = _js(p, q), np.log(p / middle) / 2, np.log(q / middle) / 2
     variance = _weighted_variance(p, along_p) / na + _weighted_variance(q, along_q) / nd
     null = (1 / na + 1 / nd) / (2 if kind == "kl" else 8)
-    kappa = np.fmax(variance / (4 * value), null)
-    statistic = value / kappa
-    above = chdtrc(k - 1, statistic)
-    significant = above < tail
-    safe = np.where(significant, statistic, 1e3)
-    low = np.where(significant, kappa * chndtrinc(safe, k - 1, 1 - tail), 0.0)
-    return low, np.minimum(2 * above, 1.0)
+    return value, value / np.fmax(variance / (4 * value), null)
 
 
 def _weighted_variance(p: Array, values: Array) -> Array:

@@ -44,7 +44,7 @@ def boschloo(x1: ArrayLike, n1: ArrayLike, x2: ArrayLike, n2: ArrayLike) -> Arra
 
     References
     ----------
-    Boschloo (1970), Statistica Neerlandica 24, 1-9.
+    Boschloo (1970), Statistica Neerlandica 24(1).
 
     Examples
     --------

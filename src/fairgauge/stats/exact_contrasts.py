@@ -105,5 +105,5 @@ def _highest(x: Array, n: Array, tail: Array) -> Array:
     """Return Clopper and Pearson's upper limit with an error of ``tail``."""
     from scipy import special  # when needed
 
-    inside = special.betainccinv(x + 1, np.maximum(n - x, 1e-9), tail)
+    inside = special.betaincinv(x + 1, np.maximum(n - x, 1e-9), 1 - tail)
     return np.where(x < n, inside, 1.0)

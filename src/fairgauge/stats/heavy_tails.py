@@ -101,7 +101,7 @@ def squared_error_limits(
     --------
     >>> limits = squared_error_limits(4.0, 48.0, 200, (4.0, 160.0, 1000), 1.959964)
     >>> [round(float(end), 2) for end in limits]
-    [2.64, 6.78]
+    [2.62, 6.85]
     """
     weight = np.fmax(tail_weight(second, fourth, n), tail_weight(*every))
     return square_limits(second, weight, n, z)

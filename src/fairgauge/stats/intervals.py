@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairgauge.stats.arrays import Array, Limits, floats, quiet, quotient
+from fairgauge.stats.inverse_functions import t_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -51,11 +52,9 @@ def critical_t(confidence: float, degrees: ArrayLike) -> Array:
     >>> critical_t(0.95, [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
     """
-    from scipy.special import stdtrit
-
     tail = tail_of(confidence)
     (df,) = floats(degrees)
-    value = -stdtrit(np.where(df > 0, df, 1.0), tail)
+    value = t_above(np.where(df > 0, df, 1.0), tail)
     return np.where(df > 0, np.where(np.isinf(df), critical(confidence), value), np.inf)
 
 
@@ -74,10 +73,10 @@ def as_critical_t(z: ArrayLike, degrees: ArrayLike) -> Array:
     >>> as_critical_t(critical(0.95), [10, np.inf]).round(3).tolist()
     [2.228, 1.96]
     """
-    from scipy.special import ndtr, stdtrit
+    from scipy.special import ndtr
 
     z, df = floats(z, degrees)
-    value = np.abs(stdtrit(np.where(df > 0, df, 1.0), ndtr(-z)))  # the far tail may lose its sign
+    value = t_above(np.where(df > 0, df, 1.0), ndtr(-z))
     known = np.where(np.isinf(df), z, np.where(np.isnan(df), np.nan, value))
     return np.where(df <= 0, np.inf, known)
 
@@ -166,7 +165,7 @@ def paired_ratio(
 
     References
     ----------
-    Bonett & Price (2006), Journal of Educational and Behavioral Statistics 31, 297-307.
+    Bonett & Price (2006), Statistics in Medicine 25, 3039-3047.
 
     Examples
     --------

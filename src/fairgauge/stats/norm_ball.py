@@ -47,7 +47,7 @@ def norm_errors(
 
     References
     ----------
-    Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 21 (parametric bootstrap);
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, section 6.5 (the parametric one);
     Jeffreys (1946), Proceedings of the Royal Society A 186, 453-461 (half a row).
 
     Examples

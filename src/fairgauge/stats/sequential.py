@@ -8,6 +8,7 @@ monitored comparison, no data.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +26,9 @@ HALF_LIFE = 5.0
 SHIFTS = (1.0, 2.0)
 """Distances of alternatives beyond each bound, in units of the shift to be detected early: a larger
 change is found without first having been learnt from the batches after it."""
+
+_BLOCK = 50_000
+"""E-values of batches and comparisons that are computed at once."""
 
 _LARGEST = 1e300
 """Evidence is held below, so that a batch with an e-value of 0 after many large ones makes it 0."""
@@ -123,7 +127,7 @@ def e_value(
     References
     ----------
     Turner & Grunwald (2023), Statistics & Probability Letters 198, 109835; Turner, Ly & Grunwald
-    (2024), Statistics and Computing 34, 132.
+    (2024), Journal of Statistical Planning and Inference 230, 106116.
 
     Examples
     --------
@@ -209,30 +213,75 @@ class EDetector:
         """Whether the evidence has reached the threshold."""
         return np.asarray(self.statistic >= self.threshold)
 
-    @quiet
     def observe(self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike) -> EDetector:
         """Return the detector after one more batch of successes and rows."""
-        x_a, n_a, x_d, n_d = batch = floats(x_a, n_a, x_d, n_d)
-        shape = x_a.shape
+        batch = [each[np.newaxis] for each in floats(x_a, n_a, x_d, n_d)]
+        return self.follow(*batch)[0]
+
+    def follow(
+        self, x_a: ArrayLike, n_a: ArrayLike, x_d: ArrayLike, n_d: ArrayLike
+    ) -> tuple[EDetector, Array]:
+        """Observe several batches, one after the other.
+
+        Parameters
+        ----------
+        x_a, n_a, x_d, n_d : array-like of shape (batches, ...)
+            Successes and rows of both groups in every batch.
+
+        Returns
+        -------
+        detector : EDetector
+            The same as after observing each batch.
+        statistic : array of shape (batches, ...)
+            `statistic` after each batch.
+        """
+        counts = np.stack(floats(x_a, n_a, x_d, n_d))
+        batches, *shape = counts.shape[1:]
+        step = max(1, _BLOCK // max(1, math.prod(shape)))
+        detector, parts = self, [np.empty((0, *shape))]
+        for begin in range(0, batches, step):
+            detector, statistic = detector._follow(counts[:, begin : begin + step])
+            parts.append(statistic)
+        return detector, np.concatenate(parts)
+
+    @quiet
+    def _follow(self, counts: Array) -> tuple[EDetector, Array]:
+        """Observe batches of shape (4, batches, ...): e-values at once, their sums in order."""
+        x_a, n_a, x_d, n_d = counts
+        batches, *shape = x_a.shape
         recent, total, evidence = (
             state.reshape(state.shape[0], *(state.shape[1:] or (1,) * len(shape)))
+            + np.zeros((1, *shape))
             for state in (self.recent, self.total, self.evidence)
         )
-        a, d = self._alternatives(recent, total, n_a, n_d)
-        step = self.batches + 1
-        start = 1.0 if np.isfinite(self.horizon) else 1 / (step * (step + 1))
+        pooled = np.stack([x_a + x_d, n_a + n_d])
+        totals = np.concatenate([total[:, np.newaxis], pooled], axis=1).cumsum(axis=1)
+        recents = np.empty((4, batches + 1, *shape))
+        recents[:, 0] = recent
+        for t in range(batches):
+            recents[:, t + 1] = recents[:, t] * 0.5 ** (1 / HALF_LIFE) + counts[:, t]
+        a, d = self._alternatives(recents[:, :-1], totals[:, :-1], n_a, n_d)
         e = e_value(self.tolerated, a, d, x_a, n_a, x_d, n_d)
-        return replace(
+        steps = self.batches + 1 + np.arange(batches)
+        finite = np.isfinite(self.horizon)
+        starts = np.ones(batches) if finite else 1 / (steps * (steps + 1))
+        unspent = np.zeros(batches) if finite else 1 / (steps + 1)
+        sums = np.moveaxis(np.empty_like(e), 1, 0)
+        for t in range(batches):
+            evidence = sums[t] = np.minimum((evidence + starts[t]) * e[:, t], _LARGEST)
+        statistic = sums.mean(axis=1) + unspent.reshape(-1, *(1 for _ in shape))
+        detector = replace(
             self,
-            evidence=np.minimum((evidence + start) * e, _LARGEST),
-            recent=recent * 0.5 ** (1 / HALF_LIFE) + np.stack(batch),
-            total=total + np.stack([x_a + x_d, n_a + n_d]),
-            batches=step,
+            evidence=evidence,
+            recent=recents[:, -1],
+            total=totals[:, -1],
+            batches=self.batches + batches,
         )
+        return detector, statistic
 
     @quiet
     def _alternatives(self, recent: Array, total: Array, n_a: Array, n_d: Array) -> Limits:
-        """Return alternative rates of shape (5, ...), from past batches and this one's sizes.
+        """Return alternative rates of shape (5, ...), from past batches and each one's own sizes.
 
         Where a bound is infinite there is no such alternative: it is of tolerated rates, whose
         e-value is 1.

@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 """The relative error of a sum."""
 _LARGEST_ERROR = 0.02
 """Largest relative rounding error of a fourth moment."""
-_FEW, _TAIL = 4.0, 10.0
+_FEW, _TAIL, _LONE = 4.0, 10.0, 6.0
 _NORMAL = 3.0
 
 
@@ -100,8 +100,9 @@ def summed(terms: Sequence[Array], least: ArrayLike) -> Array:
 def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
     """Return the kurtosis, inflated for small samples; 3 for many normal values.
 
-    The sample kurtosis is biased downwards in small samples, the more the heavier the tail. It is
-    multiplied by (n + 4)/n, and its excess over 3 then by 1 + 10/sqrt(n). Both factors were set by
+    The sample kurtosis k is biased downwards in small samples, the more the heavier the tail. It is
+    multiplied by (n + 4)/n, and its excess over 3 then by 1 + 10/sqrt(n) + 6 k/n: k/n is near 1
+    where a single row makes up the fourth moment, and near 0 where many do. The factors were set by
     simulation, so that 95 % intervals cover at least 93 %, from 50 rows on, for normal values and
     Student's t with 5 degrees of freedom (92 % from 20 rows on).
 
@@ -116,12 +117,13 @@ def tail_weight(second: ArrayLike, fourth: ArrayLike, n: ArrayLike) -> Array:
     Examples
     --------
     >>> tail_weight(1.0, [3.0, 9.0], 100).round(2).tolist()
-    [3.24, 15.72]
+    [3.26, 19.29]
     """
     second, fourth, n = floats(second, fourth, n)
     plain = fourth / second**2
     raised = np.where(plain >= 1 - _LARGEST_ERROR, plain, np.nan) * (n + _FEW) / n
-    return np.asarray(raised + np.maximum(raised - _NORMAL, 0.0) * _TAIL / np.sqrt(n))
+    further = _TAIL / np.sqrt(n) + _LONE * raised / n
+    return np.asarray(raised + np.maximum(raised - _NORMAL, 0.0) * further)
 
 
 @quiet

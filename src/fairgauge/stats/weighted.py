@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SQUARED = 4.0
 """Relative variance of squared weights over that of weights, where it is small (delta method)."""
+_OF_SQUARES = 15.0
+"""Kurtosis of the influences of normal values on their mean square."""
 _ROUNDING = 1e-9
 _DIGITS = 1e-12
 """The relative error of a sum."""
@@ -248,3 +250,27 @@ def effective_rows(
     rows = s * total / q
     rows = np.where(rows > kish, np.sqrt(rows * kish), rows)
     return np.where((s > 0) & (q > 0) & np.isfinite(rows), rows, kish)
+
+
+@quiet
+def degrees_of_squares(kish: ArrayLike, rows: ArrayLike) -> Array:
+    """Return the degrees of freedom of the variance of a mean square of weighted rows.
+
+    Few heavy rows with large errors make most of that variance, so that its estimate varies more
+    than the number of rows suggests: by the spread of the squared weights, times the kurtosis of
+    the influences of normal errors (Satterthwaite). Equal weights give inf.
+
+    Parameters
+    ----------
+    kish, rows : array-like
+        Kish's number of rows, and the rows themselves.
+
+    Examples
+    --------
+    >>> degrees_of_squares([242.0, 400.0], 400.0).round(1).tolist()
+    [20.4, inf]
+    """
+    kish, rows = floats(kish, rows)
+    uneven = np.maximum(1 / kish - 1 / rows, 0.0)
+    varies = uneven > _ROUNDING / rows
+    return np.where(varies, 2 / (_SQUARED * _OF_SQUARES * uneven), np.inf)

@@ -299,14 +299,14 @@ def test_several_mistakes_are_told_together(fails, loans):
     assert (
         said
         == """\
-9 mistakes in what is asked
+9 mistakes in the specification
   reference: 'sx' is not allowed. Use others, overall, largest, best or {column: value}
   metrics[1]: no metric named 'true_postive_rate'. Did you mean 'true_positive_rate'? \
 See: fairgauge metrics
   confidence: must be a number between 0 and 1, not 95
   method: 'boot' is not allowed. Did you mean 'bootstrap'? \
 Use default, score, exact, bootstrap, bootstrap-normal, bootstrap-bca or bayes
-  seed: must be a whole number from 0 up, not 'x'
+  seed: must be a whole number, 0 or greater, not 'x'
   rules[0]: cannot read 'DI >> 0.8'; write 'METRIC >= X', 'METRIC <= X' or 'X <= METRIC <= Y'
   rules[1].metric: no metric named 'XDI'. Did you mean 'DI'? See: fairgauge metrics
   label: no column 'aproved' in the data. Did you mean 'approved'?

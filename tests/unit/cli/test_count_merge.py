@@ -117,10 +117,16 @@ def test_what_a_cube_does_not_hold(run, fails, loans):
         (("merge", "no.cube.json"), "no file 'no.cube.json'"),
         (("merge", "no*.cube.json"), "no file 'no*.cube.json'"),
         (("merge", "day.cube.json", "-o", "day.cube.json"), "the output 'day.cube.json' is also"),
-        (("merge", "day.cube.json", "-o", "x.json"), "counts are kept in a .cube.json file; 'x.j"),
-        (("count", "loans.csv", *SEX, "-o", "x"), "counts are kept in a .cube.json file; 'x' is"),
+        (
+            ("merge", "day.cube.json", "-o", "x.json"),
+            "counts are saved as FILE.cube.json; 'x.json' ends",
+        ),
+        (
+            ("count", "loans.csv", *SEX, "-o", "x"),
+            "counts are saved as FILE.cube.json; 'x' ends otherw",
+        ),
         (("merge", "report.json"), "'report.json' is a report, not a cube; count its data again"),
-        (("merge", "loans.csv"), "'loans.csv' is no cube or report of fairgauge, or is cut off"),
+        (("merge", "loans.csv"), "'loans.csv' is not a cube or report of fairgauge, or is trunc"),
         (("audit", "day.cube.json", "loans.csv"), "counts (.cube.json) and rows cannot be audited"),
     ],
 )
@@ -136,7 +142,7 @@ def test_a_cut_off_or_changed_cube(run, fails, loans, tmp_path):
     text = (tmp_path / "day.cube.json").read_text()
     (tmp_path / "cut.cube.json").write_text(text[: len(text) // 2])
     (tmp_path / "changed.cube.json").write_text(text.replace('"rows":40', '"rows":41'))
-    assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is no cube or report")
+    assert fails("audit", "cut.cube.json").startswith("'cut.cube.json' is not a cube or report")
     assert "was changed or damaged" in fails("audit", "changed.cube.json")
 
 
@@ -178,7 +184,7 @@ def test_predictions_that_no_audit_could_compare_are_warned_of(run, fails, tmp_p
     assert counted.exit_code == 0
     refused = fails("audit", "t.cube.json", "--positive", "paid")
     assert refused.startswith("prediction: holds '0', '1', which the label 'outcome' does not")
-    assert counted.stderr == f"Warning: no audit can use these counts as they are: {refused}\n"
+    assert counted.stderr == f"Warning: these counts cannot be audited as they are: {refused}\n"
 
 
 @pytest.mark.parametrize(

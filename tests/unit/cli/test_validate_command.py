@@ -122,7 +122,7 @@ def test_mistakes_in_the_file_and_the_columns_come_together(fails, loans, tmp_pa
     assert (
         said
         == """\
-5 mistakes in what is asked
+5 mistakes in the specification
   positiv: unknown option. Did you mean 'positive'? Allowed: label, prediction, score, \
 candidate, margins, score_of, score_range, threshold, positive, sensitive, intersections, strata, \
 count, weight, cluster, reference, min_n, min_share, unknown, exclude_groups, metrics, preset, \

@@ -40,12 +40,28 @@ def test_a_table_or_a_query_of_a_database(run, people, rows):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["sqlite:///people.db"], "rows of a sqlite:// database: give either --table or --query"),
+        (
+            ["sqlite:///people.db"],
+            "rows of a sqlite:// database: give either --table NAME or --query SELECT",
+        ),
         (
             ["sqlite:///people.db", "--table", "a", "--query", "b"],
-            "rows of a sqlite:// database: give either --table or --query",
+            "rows of a sqlite:// database: give either --table NAME or --query SELECT",
         ),
-        (["rows.csv", "--table", "a"], "--table and --query want one DATA, the URL of a database"),
+        (
+            ["rows.csv", "--table", "group"],
+            (
+                "--table 'group' is no table of the report. Did you mean 'groups'? Use estimates, "
+                "groups, verdicts, pairs; or, for a table of a database, give its URL as DATA"
+            ),
+        ),
+        (
+            ["rows.csv", "--query", "SELECT 1"],
+            (
+                "--table and --query need one DATA, the URL of a database (such as "
+                "postgresql://HOST/NAME)"
+            ),
+        ),
         (
             ["s3://bucket/rows.csv"],
             (

@@ -96,6 +96,36 @@ def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed)
     assert "verdicts[0].outcome" in paths
 
 
+@pytest.mark.parametrize("numpy", [None, "2.0.0"], ids=["this NumPy", "another NumPy"])
+@pytest.mark.parametrize("key", ["expected", "value"], ids=["drawn", "counted"])
+def test_draws_of_another_numpy_are_named_and_not_compared(tmp_path, numpy, key):
+    """NumPy does not promise that a seed draws the same numbers in all versions."""
+    question = {**ASKED, "metrics": ["TVD"], "rules": []}
+    cube = fg.count(ROWS, **question)
+    path = tmp_path / "audit.fairgauge"
+    fg.seal(fg.audit(cube), cube, path)
+
+    def change(parts):
+        report = json.loads(parts[REPORT])
+        report["estimates"][1][key] *= 1.01
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        manifest["libraries"]["numpy"] = numpy or manifest["libraries"]["numpy"]
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, change)
+    found = fg.verify(path)
+    expected = [f"estimates[1].{key}", "estimates[1].says"]
+    if key == "expected" and numpy:
+        assert found.finding is VerificationResult.REPRODUCED
+        assert [number.path for number in found.redrawn] == expected
+        assert f"other random numbers than 2.0.0: {expected[0]}" in str(found)
+    else:
+        assert found.finding is VerificationResult.DIFFERENT
+        assert found.different[0].path == expected[0]
+
+
 def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     pytest.importorskip("cryptography")
     from cryptography.hazmat.primitives import serialization as s
@@ -139,16 +169,31 @@ def test_a_report_of_other_counts_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def newer(parts):
-    manifest = json.loads(parts[MANIFEST])
-    manifest["schema"] = "fairgauge.bundle/9"
-    parts[MANIFEST] = json.dumps(manifest).encode()
+def with_manifest(**values):
+    """Return a change of a manifest; None takes a value away."""
+
+    def change(parts):
+        manifest = json.loads(parts[MANIFEST]) | values
+        kept = {name: value for name, value in manifest.items() if value is not None}
+        parts[MANIFEST] = json.dumps(kept).encode()
+
+    return change
+
+
+def test_libraries_of_other_versions_are_named(sealed):
+    rewritten(sealed, with_manifest(libraries={"numpy": "1.26.0", "scipy": "1.11.1"}))
+    found = fg.verify(sealed)
+    assert [each[:2] for each in found.libraries] == [("numpy", "1.26.0"), ("scipy", "1.11.1")]
+    assert "; sealed with 1.26.0" in str(found)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (newer, "has format 'fairgauge.bundle/9'"),
+        (with_manifest(schema="fairgauge.bundle/9"), "has format 'fairgauge.bundle/9'"),
+        (with_manifest(created=None), "does not state when"),
+        (with_manifest(tool={}), "with which versions"),
+        (with_manifest(libraries="numpy"), "with which versions"),
         (lambda parts: parts.pop(MANIFEST), "it has no manifest"),
         (lambda parts: parts.update({MANIFEST: b"[]"}), "it has no manifest"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 import fairgauge as fg
 from fairgauge.enums import DiagnosticCode, Outcome
+from fairgauge.measure.other_references import MOST_REFERENCES
 
 RATES = {"a": 0.50, "b": 0.42, "c": 0.36}
 
@@ -55,6 +56,20 @@ def test_it_is_what_an_audit_with_that_reference_says(reference: object) -> None
 def test_there_is_nothing_to_turn_without_one_reference() -> None:
     assert not turned(fg.audit(counts_of(RATES), rules=["DI >= 0.8"]))
     assert not turned(fg.audit(counts_of(RATES), reference="overall", rules=["DI >= 0.8"]))
+
+
+@pytest.mark.parametrize("others", [7, 8])
+def test_the_ten_largest_groups_are_tried(others: int) -> None:
+    """The smallest, ``b``, is the tenth or the eleventh: beyond it, others are too many to try."""
+    rates = RATES | {f"other {i}": 0.5 for i in range(others)}
+    sizes = {name: 2_000 if name == "b" else 20_000 for name in rates}
+    cells = {
+        name: {"tp": round(sizes[name] * rate), "fn": round(sizes[name] * (1 - rate))}
+        for name, rate in rates.items()
+    }
+    report = fg.audit(fg.confusion("g", cells), reference={"g": "a"}, rules=["DI >= 0.8"])
+    named = turned(report).get(("DI >= 0.8", "c"), ())
+    assert named == (("b",) if others + len(RATES) == MOST_REFERENCES else ())
 
 
 def test_a_sparse_group_turns_nothing() -> None:

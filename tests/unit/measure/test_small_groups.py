@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fairgauge as fg
-from fairgauge.enums import Outcome, Status
+from fairgauge.enums import Outcome, ReferenceKind, Status
 from fairgauge.reasons import Reason, ReasonCode
 
 
@@ -47,6 +47,43 @@ def test_a_share_is_of_the_rows_with_a_known_group() -> None:
     above = fg.audit(counts_of(sizes), min_share=0.05, metrics=["DI"])["DI", "g", "c"]
     assert below.status is Status.TOO_FEW
     assert above.status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("minimum", "status"),
+    [
+        ({"min_n": 100}, Status.OK),
+        ({"min_n": 101}, Status.TOO_FEW),
+        ({"min_share": 0.05}, Status.OK),  # 100 of 2,000 rows
+        ({"min_share": 0.0501}, Status.TOO_FEW),
+    ],
+)
+def test_a_group_of_exactly_the_minimum_is_large_enough(
+    minimum: dict[str, float], status: Status
+) -> None:
+    sizes = {"a": 1000, "b": 900, "c": 100}
+    report = fg.audit(counts_of(sizes), metrics=["DI"], **minimum)
+    assert report["DI", "g", "c"].status is status
+
+
+def test_a_share_is_of_the_rows_of_all_strata_together() -> None:
+    rows = {"g": ["a"] * 900 + ["c"] * 100, "p": [0, 1] * 500, "s": ["x", "x", "y", "y"] * 250}
+    report = fg.audit(rows, prediction="p", sensitive="g", strata="s", min_share=0.08)
+    assert report["selection_rate.difference", "g", "c"].status is Status.OK
+
+
+def test_all_other_groups_are_not_a_small_group_of_their_name() -> None:
+    rows = {"g": ["a"] * 100 + ["others"] * 30 + ["z"] * 100, "p": [0, 1] * 115}
+    sets = [["a"], ["others"]]
+    report = fg.audit(
+        rows, prediction="p", sensitive={"g": sets}, min_n=50, rules=["selection_rate >= 0.1"]
+    )
+    rates = [(g.group, g.reference_kind, g.rates["selection_rate"].status) for g in report.groups]
+    assert rates == [
+        ("a", None, Status.OK),
+        ("others", None, Status.TOO_FEW),
+        ("others", ReferenceKind.OTHERS, Status.OK),
+    ]
 
 
 def test_rates_of_a_small_group_are_marked() -> None:

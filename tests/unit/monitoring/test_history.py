@@ -102,10 +102,13 @@ KILLED = """
     import os, random, signal, sys
     import fairgauge as fg
     sys.path.insert(0, sys.argv[2])
-    from conftest_monitoring import cube, day_names
+    from conftest_monitoring import RATIO, asked, cube, day_names
     draw, names = random.Random(5), day_names(3_000)
     cubes = [cube(i) for i in range(40)]
-    fg.History(sys.argv[1] + "-other").add(names[0], cubes[0])  # what is imported, is by now
+    spec = asked(RATIO)
+    other = fg.History(sys.argv[1] + "-other")
+    other.add(names[0], cubes[0])
+    fg.monitor(other, spec)  # what is imported, is by now
     added = 0
     for attempt in range(50):
         history = fg.History(sys.argv[1])
@@ -115,6 +118,7 @@ KILLED = """
             signal.setitimer(signal.ITIMER_PROF, draw.random() * 0.1 + 1e-4)
             for name in names[added:]:
                 history.add(name, cubes[int(name[-2:])])
+                fg.monitor(history, spec)
             os._exit(0)
         draw.random()
         _, status = os.waitpid(child, 0)
@@ -125,6 +129,9 @@ KILLED = """
             assert history.cube(period) == cubes[int(str(period)[-2:])]
         added = len(periods)
     assert added, "nothing was ever added"
+    held = {name: cubes[int(name[-2:])] for name in names[:added]}
+    left, whole = fg.monitor(sys.argv[1], spec), fg.monitor(held, spec)
+    assert left.comparisons == whole.comparisons, "the fold that was left changes what is decided"
 """
 
 

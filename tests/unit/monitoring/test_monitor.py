@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest_monitoring import QUESTION, RATIO, asked, cube, day_names, days
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Outcome
 from fairgauge.monitoring.detection import divide_alpha
+from fairgauge.monitoring.monitor_spec import read_monitor_spec
 from fairgauge.report.monitor_results import MonitorState
 from fairgauge.stats.sequential import EDetector, Tolerated
 
@@ -222,12 +225,21 @@ def test_absent_periods_are_reported(shifted):
         (asked({"metric": "slection_rate.ratio", "at_least": 1}), "Did you mean 'selection_rate"),
         (asked(RATIO | {"features": "race"}), "'race' is not a sensitive feature"),
         (asked({"metric": "DI", "within": 0.1}), r"monitor.rules\[0\].of: is missing"),
-        (asked(RATIO) | {"reference": "best"}, "best may be another group in every period"),
+        (asked(RATIO) | {"reference": "best"}, "the best group is chosen by the outcomes"),
         (asked(RATIO, start="2026-13"), "monitor.start: '2026-13' is no period"),
         (asked(RATIO, labels="soon"), "monitor.labels: 'soon' is not allowed"),
         (asked("f1 >= 0.5"), "the f1 of groups cannot be monitored, because it is no share"),
         (asked("accuracy >= 0.5") | {"weight": "w"}, "because its rows have weights"),
-        (asked({"metric": OWN, "at_least": 0.1}), "mine is a metric of your own"),
+        (asked("fairgauge.catalogue.own:rate >= 1"), "is a function, not a metric"),
+        (
+            asked(RATIO)
+            | {
+                "reference": "largest",
+                "sensitive": ["sex", "race"],
+                "intersections": ["sex", "race"],
+            },
+            "the largest group of an intersection may be another one",
+        ),
         (asked(7), r"monitor.rules\[0\]: must be a rule, not 7"),
         (asked("DI > 0.8"), "cannot read"),
         (QUESTION | {"rules": ["f1 >= 0.5"]}, r"rules\[0\].metric: the f1 of groups"),
@@ -237,6 +249,137 @@ def test_absent_periods_are_reported(shifted):
 def test_mistakes_in_what_is_asked(spec, message):
     with pytest.raises(fg.SpecError, match=message):
         fg.monitor({"2026-01-01": cube(40)}, spec)
+
+
+def test_a_metric_of_ones_own_has_evidence_like_any_rate(shifted):
+    recall = {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"}
+    report = fg.monitor(shifted, asked(recall, recall | {"metric": OWN.compared("difference")}))
+    assert evidence(report, 0) == evidence(report, 1)
+    assert [str(each.detector) for each in report.comparisons] == ["e-detector"] * 2
+    assert "mine difference" in str(report)
+    own = fg.quotient("odds", over=fg.FN, under=fg.TP).compared("difference")
+    (each,) = fg.monitor(shifted, asked({"metric": own, "at_most": 9.0, "groups": "F"})).comparisons
+    assert str(each.detector) == "alpha-spending"
+
+
+def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monkeypatch):
+    (tmp_path / "house_metrics.py").write_text(
+        "import fairgauge as fg\nmissed = fg.rate('missed', of=fg.FN, among=fg.TP + fg.FN)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    rules = ["house_metrics:missed <= 0.7",
+             {"metric": "house_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
+    history = fg.History(tmp_path / "history")
+    for name, counts in list(shifted.items())[:3]:
+        history.add(name, counts)
+    spec = read_monitor_spec(asked(*rules))
+    history.keep_spec(spec)
+    assert replace(fg.monitor(history), created="") == replace(
+        fg.monitor(history, spec), created=""
+    )
+    with pytest.raises(fg.SpecError, match="by its import path"):
+        history.keep_spec(read_monitor_spec(asked({"metric": OWN, "at_least": 0.1})))
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_every_period_has_the_estimates_of_its_own_audit(data):
+    """Periods are resolved together, whatever groups and values each of them has."""
+    cells = st.fixed_dictionaries({c: st.integers(0, 30) for c in ("tp", "fp", "fn", "tn")})
+    days = data.draw(st.lists(st.dictionaries(st.sampled_from("FMX"), cells, min_size=1),
+                              min_size=1, max_size=5))  # fmt: skip
+    held = {n: fg.confusion("sex", day) for n, day in zip(day_names(5), days, strict=False)}
+    metrics = ("selection_rate.difference", "true_positive_rate.ratio")
+    rules = [{"metric": each, "at_least": 0.0} for each in metrics]
+    report = fg.monitor(held, asked(*rules))
+    for i, (name, counts) in enumerate(held.items()):
+        audited = {
+            (e.metric, e.group): e.value for e in fg.audit(counts, metrics=metrics).estimates
+        }
+        for each in report.comparisons:
+            expected = audited.get((each.metric, each.group))
+            found = each.points[i].value
+            assert each.points[i].period == name
+            assert found is None if expected is None else found == pytest.approx(expected)
+
+
+def three_classes(day):
+    """Return rows of three classes; from the 10th day on women are hardly ever given C."""
+    import pandas as pd
+
+    rng = np.random.default_rng(day)
+    sex = rng.choice(["F", "M"], 400)
+    label = rng.choice(["A", "B", "C"], 400)
+    right = rng.random(400) < 0.7
+    predicted = np.where(right, label, rng.choice(["A", "B", "C"], 400))
+    late = (sex == "F") & (predicted == "C") & (rng.random(400) < 0.7) & (day >= 10)
+    return pd.DataFrame({"sex": sex, "label": label, "prediction": np.where(late, "A", predicted)})
+
+
+@pytest.fixture(scope="module")
+def classes():
+    question = {"label": "label", "prediction": "prediction", "sensitive": "sex"}
+    names = day_names(16)
+    return question, {n: fg.count(three_classes(i), **question) for i, n in enumerate(names)}
+
+
+def test_each_class_is_held_against_all_others(classes):
+    question, counts = classes
+    rules = [{"metric": "selection_rate.difference", "between": [-0.05, 0.05]},
+             {"metric": "accuracy.difference", "between": [-0.1, 0.1]},
+             {"metric": "cohen_kappa.difference", "between": [-0.3, 0.3]}]  # fmt: skip
+    rules = [rule | {"groups": "F"} for rule in rules]
+    report = fg.monitor(counts, question | {"monitor": {"rules": rules}})
+    found = [(each.metric.split(".")[0], each.class_, str(each.detector))
+             for each in report.comparisons]  # fmt: skip
+    assert found == [
+        *(("selection_rate", each, "e-detector") for each in "ABC"),
+        *(("accuracy", each, "e-detector") for each in (*"ABC", None)),
+        ("cohen_kappa", None, "alpha-spending"),
+    ]
+    raised = {each.class_: each.alarm.since for each in report.alarms
+              if each.metric.startswith("selection")}  # fmt: skip
+    assert raised == {"A": "2026-01-11", "C": "2026-01-11"}
+    for name, cube_ in list(counts.items())[::7]:
+        for each in fg.audit(cube_, metrics=[r["metric"] for r in rules]).estimates:
+            for followed in report.comparisons:
+                key = (followed.metric, followed.group, followed.class_)
+                kind = str(each.class_scope.kind)
+                if key == (each.metric, each.group, each.class_) and kind in ("none", "class"):
+                    point = next(p for p in followed.points if p.period == name)
+                    assert point.value == pytest.approx(each.value)
+    assert "class C" in str(report)
+
+
+def test_the_classes_of_one_class_against_others_are_a_binary_monitor(classes):
+    """What a class comes to is what a monitor of two outcomes does, but for its share of alpha."""
+    import pandas as pd
+
+    question, counts = classes
+    rule = {"metric": "true_positive_rate.difference", "between": [-0.05, 0.05], "groups": "F"}
+    several = fg.monitor(counts, question | {"monitor": {"rules": [rule]}})
+    binary = {}
+    for i, name in enumerate(counts):
+        rows = three_classes(i)
+        yes = {c: (rows[c] == "B").astype(int) for c in ("label", "prediction")}
+        binary[name] = fg.count(pd.DataFrame({"sex": rows["sex"], **yes}), **question, positive=1)
+    two = fg.monitor(binary, question | {"positive": 1, "monitor": {"rules": [rule]}})
+    assert evidence(several, 1) == pytest.approx(evidence(two))
+
+
+def test_the_largest_group_of_the_first_period_stays_the_reference():
+    def day(small, large):
+        return fg.confusion("sex", {"F": {"tp": small, "fn": small}, "M": {"tp": large},
+                                    "X": {"tp": 5, "fn": 5}})  # fmt: skip
+
+    counts = {"2026-01-01": day(10, 90), "2026-01-02": day(400, 90)}
+    rule = {"metric": "selection_rate.difference", "between": [-0.1, 0.1]}
+    largest = fg.monitor(counts, asked(rule) | {"reference": "largest"})
+    named = fg.monitor(counts, asked(rule) | {"reference": {"sex": "M"}})
+    assert [(each.group, each.reference) for each in largest.comparisons] == [
+        ("F", "M"), ("X", "M"),
+    ]  # fmt: skip
+    assert [evidence(largest, i) for i in (0, 1)] == [evidence(named, i) for i in (0, 1)]
 
 
 def test_a_rule_for_a_group_that_no_period_has_is_never_a_pass():

@@ -148,7 +148,16 @@ def test_prometheus_reads_the_metrics(sixty_days, tmp_path):
     text = fairgauge("monitor", "status", folder / "history", "--format", "openmetrics").output
     assert 'model="loans \\"2026\\""' in text
     assert re.search(r'fairgauge_alarm\{.*group="F".*\} 1\.0', text)
-    for name in ("metric", "ci_low", "ci_high", "evidence", "alarm_threshold", "alarm"):
+    for name in (
+        "metric",
+        "ci_low",
+        "ci_high",
+        "running",
+        "running_high",
+        "evidence",
+        "alarm_threshold",
+        "alarm",
+    ):
         assert f"# TYPE fairgauge_{name} gauge" in text
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed: apt-get install prometheus")
@@ -186,6 +195,69 @@ def folder(sixty_days, tmp_path):
 
 def run(folder, data, period, *more):
     return fairgauge("monitor", "run", folder / "history", folder / data, "--period", period, *more)
+
+
+def only(sex: str, path: Path) -> None:
+    """Keep the header and the rows of one sex."""
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *(row for row in rows if row.startswith(sex))]) + "\n")
+
+
+@pytest.mark.parametrize(("sex", "sizes"), [("F", (100, 0)), ("M", (0, 0))])
+def test_a_period_without_the_group_or_its_reference_is_no_error(folder, sex, sizes):
+    """A named reference may be absent on the last day, whether earlier days are folded or not."""
+    only(sex, folder / "3.csv")
+    result = run(folder, "3.csv", "2026-01-04")
+    assert (result.exit_code, result.stderr) == (0, "")
+    (folder / "history" / "_fold.json").unlink()
+    for _ in range(2):
+        report = fg.monitor(folder / "history")
+        (each,) = [each for each in report.comparisons if each.reference]
+        assert (each.points[-1].n_group, each.points[-1].n_reference) == sizes
+        assert each.points[-1].value is None
+
+
+def test_a_history_that_begins_without_the_reference_goes_on_once_it_is_there(folder):
+    only("F", folder / "0.csv")
+    args = ("-c", folder / "monitor.toml")
+    late = folder / "late"
+    first = fairgauge("monitor", "run", late, folder / "0.csv", "--period", "2026-01-01", *args)
+    assert first.exit_code == 2
+    assert "the period 2026-01-01: reference: column 'sex' has no value 'M'" in first.stderr
+    second = fairgauge("monitor", "run", late, folder / "1.csv", "--period", "2026-01-02", *args)
+    assert second.exit_code == 0
+    assert len(fg.monitor(late).periods) == 2
+
+
+@pytest.mark.parametrize(
+    ("period", "message"),
+    [
+        ("2026-01-04T05Z", "2026-01-04T05Z is an hour, and the history"),
+        ("2026-01-04T05", "has no time zone; write 2026-01-04T05Z for UTC, or an offset"),
+        ("2026-W02", "2026-W02 is a week, and the history"),
+    ],
+)
+def test_a_period_of_another_length_or_without_a_time_zone_is_refused(folder, period, message):
+    result = run(folder, "3.csv", period)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(fg.History(folder / "history").periods) == 3
+
+
+def test_a_cut_off_cube_stops_the_monitor_and_is_named(folder):
+    held = folder / "history" / "period=2026-01-02" / "counts.cube.json"
+    whole = held.read_text()
+    held.write_text(whole[: len(whole) // 2])
+    others = {p: p.read_bytes() for p in (folder / "history").glob("*/*.json") if p != held}
+    for args in (("status", folder / "history"), ("run", folder / "history", folder / "2.csv",
+                                                  "--period", "2026-01-03")):  # fmt: skip
+        result = fairgauge("monitor", *args)
+        assert result.exit_code == 2
+        assert "period=2026-01-02/counts.cube.json' is not a fairgauge cube" in result.stderr
+        assert "count the period 2026-01-02 again" in result.stderr
+    assert {p: p.read_bytes() for p in others} == others
+    held.unlink()
+    assert run(folder, "1.csv", "2026-01-02").exit_code == 0
 
 
 def test_a_run_may_be_repeated(folder):
@@ -236,6 +308,7 @@ def test_counts_are_added_as_rows_are(folder):
         (("status", "history", "-o", "t.xlsx"), "names no format of a monitor"),
         (("status", "history", "--table", "no/t.parquet"), "cannot write 'no/t.parquet'"),
         (("import", "history", "monitor.toml"), "has no date; give --period"),
+        (("import", "history", "2026-01-01.json"), "Error: cannot read '2026-01-01.json'"),
     ],
 )
 def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):

@@ -12,6 +12,7 @@ from conftest_monitoring import RATIO, asked, cube, day_names, days
 import fairgauge as fg
 from fairgauge.render import render
 from fairgauge.render.document_tree import Mark, TimeChart, Unit
+from fairgauge.render.flat_rows import periods_of
 from fairgauge.render.time_charts import placed_times
 
 
@@ -73,3 +74,29 @@ def test_named_periods_are_distinct_and_have_both_ends(count, name):
 def test_names_of_authors_are_spelt_as_they_are():
     report = fg.monitor({day_names(1)[0]: cube(40)}, asked(RATIO))
     assert "Grünwald" in render(report, "html")
+
+
+def test_the_running_value_is_in_every_output_with_its_confidence_sequence(shifted):
+    report = fg.monitor(shifted, asked(RATIO))
+    (each,) = report.comparisons
+    for point in each.points:
+        assert point.running_low <= point.running <= point.running_high
+    last = each.points[-1]
+    assert (
+        f"}} {last.running_low}\n"
+        in render(report, "openmetrics").partition("# TYPE fairgauge_running_low gauge")[2]
+    )
+    plain = report.to_dict()["comparisons"][0]["points"][-1]
+    assert (plain["running"], plain["running_high"]) == (last.running, last.running_high)
+    rows = periods_of(report)
+    assert rows.rows[-1][rows.columns.index("running_low")] == last.running_low
+    html = render(report, "html")
+    assert html.count('class="running-band"') == html.count('class="l running-line"') == 1
+    assert "which holds in all periods together" in html
+
+
+def test_no_sequence_is_shown_where_intervals_decide(shifted):
+    rule = {"metric": "balanced_accuracy.difference", "between": [-0.3, 0.3], "groups": "F"}
+    html = render(fg.monitor(shifted, asked(rule)), "html")
+    assert 'class="running-band"' not in html
+    assert "which holds in all periods together" not in html

@@ -210,6 +210,11 @@ def test_the_reference_is_described_with_both_minimums():
     assert "at least 2% of the people and at least 20 people" in " ".join(str(found).split())
 
 
+def test_the_highest_rate_is_the_reference_where_there_are_no_counts():
+    (table,) = fg.check("Category  Scoring Rate\nMale  52%\nFemale  30%\n").tables
+    assert [group.is_reference for group in table.groups] == [True, False]
+
+
 LENDING = {
     "race": """race,applicants,approved
 White,14461,13142

@@ -254,3 +254,8 @@ def test_errors_stand_in_the_order_of_the_rows():
 
     found = [row for _, row in errors(planted(change)) if row]
     assert found == sorted(found)
+
+
+def test_the_ratio_of_the_reference_itself_is_checked():
+    """No ratio is 1: the reference is the category with which most ratios compare."""
+    assert errors(planted(set_cell(1, 5, "1.050"))) == [(FaultCode.RATIO_MISMATCH, 2)]

@@ -100,6 +100,10 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
         ("1,390", 1390, 0.5),
         ("1 390", 1390, 0.5),
         ("1'390", 1390, 0.5),
+        ("1\u00a0390", 1390, 0.5),
+        ("1\u202f390", 1390, 0.5),
+        ("1\u2019390", 1390, 0.5),
+        ("1.000 (reference)", 1, 5e-4),
         ("47.98%", 0.4798, 5e-5),
         ("47.98 %*", 0.4798, 5e-5),
         (".979", 0.979, 5e-4),
@@ -116,7 +120,10 @@ def test_printed_numbers(text, value, margin):
     assert found.margin == pytest.approx(margin)
 
 
-@pytest.mark.parametrize("text", ["", "-", "—", "N/A", "n/a*", "*"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "—", "N/A", "n/a*", "*", "Excluded (< 2%)", "<10", "fewer than 2%", "not calculated"],
+)
 def test_cells_without_a_number(text):
     assert is_blank(text)
     assert read_number(text) is None

@@ -87,7 +87,9 @@ def test_the_reference_is_the_best_of_the_groups_that_are_large_enough():
 def test_groups_below_the_smallest_share_are_named_with_it():
     text = shown()
     assert "Insufficient data for any conclusion" not in text
-    assert "Native (race), n = 53, below the minimum of 57 (2% of 2,823)" in text
+    assert "Below the minimum of 2% of the rows: Native (race), n = 53;" in text
+    assert "? below the minimum of 2% of the rows" in text
+    assert "? insufficient data" not in text
 
 
 def test_one_small_group_has_one_minimum():
@@ -106,7 +108,7 @@ def test_no_difference_is_stated_of_comparisons_with_the_reference():
     )
     assert any(pair.significant for pair in of.pairs)
     text = shown(of)
-    assert "difference in selection rate between a and any other group of g" in text
+    assert "difference in selection rate (between a and any other group of g; CIs" in text
     assert "But 1 of 6 pairs of groups of g differs statistically significantly" in text
 
 
@@ -167,8 +169,8 @@ def test_p_values_are_called_adjusted_where_they_are():
 
 def test_charts_state_which_intervals_they_have():
     """One number has one interval, or the report states what distinguishes the two."""
-    together = "The confidence intervals hold for all groups together (simultaneous)."
-    alone = "Each confidence interval is of one comparison by itself"
+    together = "The confidence intervals are simultaneous: they hold for all groups together."
+    alone = "Each confidence interval is for a single comparison"
     best = shown(format_="html")
     assert together in best
     assert "simultaneous 95% CI 0.62 to 0.81" in best

@@ -14,7 +14,7 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.enums import IntervalMethod, Method
 from fairgauge.render import render
-from fairgauge.render.method_descriptions import DESCRIPTIONS, described_methods
+from fairgauge.render.method_descriptions import DESCRIPTIONS, described_methods, method_name
 
 BINARY = {"label": "y", "prediction": "p", "score": "s", "task": "binary"}
 CLASSES = {"label": "y3", "prediction": "p3", "task": "multiclass"}
@@ -67,7 +67,7 @@ def test_every_method_of_a_report_is_described_once(name):
     assert used
     described = [each.name for each in described_methods(report)]
     assert len(described) == len(set(described))
-    assert {str(method).replace("_", " ") for method in used} <= set(described)
+    assert set(map(method_name, used)) <= set(described)
 
 
 @pytest.mark.parametrize("options", [("html", {}), ("markdown", {"full": True}),

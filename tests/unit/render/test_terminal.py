@@ -12,18 +12,62 @@ import fairgauge as fg
 import sample_reports
 from fairgauge.render import render
 from fairgauge.render.display_names import width as columns_of
-from fairgauge.render.terminal import wants_colour
+from fairgauge.render.terminal import ONE_SCREEN, wants_colour
+
+COMPAS = {
+    "data": "compas_pred.csv", "label": "two_year_recid", "prediction": "prediction",
+    "positive": 0, "sensitive": ["race", "sex"],
+    "rules": [
+        fg.rule("selection_rate.ratio", at_least=0.8),
+        fg.rule("true_positive_rate.difference", between=(-0.1, 0.1)),
+    ],
+}  # fmt: skip
+ADULT = {
+    "data": "adult_pred.csv.gz", "label": "income", "prediction": "prediction",
+    "positive": ">50K", "sensitive": ["sex", "race"],
+    "rules": [fg.rule("selection_rate.ratio", at_least=0.8), fg.rule("accuracy", at_least=0.8)],
+}  # fmt: skip
+TWO_FEATURES = {
+    "compas": COMPAS | {"document": {"title": "Pre-trial decisions", "author": "A. Auditor"}},
+    "adult": ADULT,
+    "clustered": ADULT | {"cluster": "occupation", "min_n": 300},
+    "scored": {
+        "data": "hmda_pred.csv", "label": "deny", "score": "score", "score_of": "no",
+        "positive": "no", "threshold": 0.8, "sensitive": ["afam", "single"],
+        "rules": [fg.rule("selection_rate.ratio", at_least=0.8)],
+    },
+    "regression": {
+        "data": "insurance_pred.csv", "label": "charges", "prediction": "prediction",
+        "task": "regression", "sensitive": ["sex", "region"],
+        "rules": [fg.rule("mean_error.difference", between=(-500, 500))],
+    },
+    "multiclass": {
+        "data": "compas_multiclass_pred.csv", "label": "score_text", "prediction": "prediction",
+        "task": "multiclass", "sensitive": ["sex", "race"],
+        "rules": [fg.rule("accuracy", at_least=0.6)],
+    },
+}  # fmt: skip
 
 
-def test_two_features_fit_one_screen(shared):
-    report = fg.audit(
-        shared.data("compas_pred.csv"), label="two_year_recid", prediction="prediction",
-        positive=0, sensitive=["race", "sex"],
-        rules=[fg.rule("selection_rate.ratio", at_least=0.8)],
-    )  # fmt: skip
-    lines = render(report, "text", width=100).splitlines()
-    assert len(lines) <= 40
-    assert max(map(columns_of, lines)) <= 100
+@pytest.mark.parametrize("name", TWO_FEATURES)
+def test_two_features_fit_one_screen(shared, name):
+    asked = dict(TWO_FEATURES[name])
+    report = fg.audit(shared.data(asked.pop("data")), **asked)
+    for columns in (100, 120):
+        lines = render(report, "text", width=columns).splitlines()
+        assert len(lines) <= ONE_SCREEN
+        assert max(map(columns_of, lines)) <= columns
+    narrow = render(report, "text", width=80).splitlines()
+    assert len(narrow) <= ONE_SCREEN + 6
+
+
+def test_what_one_screen_has_no_room_for_is_counted(shared):
+    asked = dict(COMPAS)
+    report = fg.audit(shared.data(asked.pop("data")), **asked)
+    text = render(report, "text", width=100)
+    assert re.search(r"Not shown \(--full\): .*\b3 sentences\.", text)
+    assert "No statistically significant difference" not in text
+    assert "No statistically significant difference" in render(report, "text", full=True)
 
 
 def test_full_prints_the_whole_record():

@@ -107,3 +107,10 @@ def test_every_choice_of_an_error_is_a_key_of_one_estimate(report):
                 assert len(choices) >= 2
                 named = [report[tuple(ast.literal_eval(text))] for text in choices]
                 assert len({each.key for each in named}) == len(choices)
+
+
+def test_a_metric_that_the_report_does_not_have_is_named():
+    assert refused(CLASSES, "DI", "sex", "Female") == (
+        "no estimate 'DI, sex, Female'. The report does not have the metric (metrics=['DI']). "
+        "Its metrics: 'true_positive_rate.difference', 'accuracy.difference', 'accuracy.ratio'"
+    )

@@ -185,8 +185,8 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        (None, {"label": LABEL[1:]}, r"label has 59 values, but sensitive\['sex'\] 60"),
-        (FRAME, {"label": LABEL[1:]}, "label has 59 values, but the data 60"),
+        (None, {"label": LABEL[1:]}, r"label and sensitive\['sex'\] differ in length, 59 and 60; "),
+        (FRAME, {"label": LABEL[1:]}, "label and the data differ in length, 59 and 60"),
         (None, {"label": [*LABEL[1:], "a"]}, r"several types, number \('1'\) and text \('a'\)"),
         (pl.from_pandas(FRAME), {"label": [*LABEL[1:], True]}, "number .* and true/false"),
         (None, {"label": SHUFFLED["label"], "prediction": FRAME["label"]}, "in different orders"),

@@ -133,9 +133,9 @@ def test_scores_as_programs_write_them(write):
 
 def test_gzip(write):
     whole = gzip.compress("".join(f"{i % 7},1\n" for i in range(100_000)).encode())
-    with pytest.raises(DataError, match="is cut off or not a gzip file"):
+    with pytest.raises(DataError, match="is truncated, or not a gzip file"):
         cells(write(whole[:-20], "rows.csv.gz"))
-    with pytest.raises(DataError, match="is cut off or not a gzip file"):
+    with pytest.raises(DataError, match="is truncated, or not a gzip file"):
         cells(write("g,y\na,1\n", "rows.csv.gz"))
     assert cells(write(gzip.compress(b"g,y\na,1\n"), "rows.csv.gz")) == {("a", 1): 1}
     assert cells(write(gzip.compress(b'{"g":"a","y":1}\n'), "rows.jsonl.gz")) == {("a", 1): 1}
@@ -180,7 +180,7 @@ def test_json_files(write, content):
 JSON_REFUSED = {
     "cut off": ('{"g":"a","y":1}\n{"g":"b","y"', "Malformed JSON"),
     "malformed": ('{"g":"a","y":1}\n{"g":b}\n{"g":"a","y":1}\n', "Malformed JSON"),
-    "cut off in the first": ('{"g":"a",', "holds no JSON objects with columns, or is cut off"),
+    "cut off in the first": ('{"g":"a",', "holds no JSON objects with columns, or is truncated"),
     "no objects": ("[]", "holds no JSON objects with columns"),
     "a number": ("[1, 2]", "must hold objects, each a row, not '1'"),
     "a list cut off": ('[{"g":"a","y":1},{"g":"b","y":1}', "Malformed JSON"),
@@ -205,7 +205,7 @@ def test_parquet_refused(tmp_path, write):
     pq.write_table(pa.table({"g": ["a"] * 1_000, "y": [1] * 1_000}), path)
     whole = path.read_bytes()
     for content in (whole[:-100], b"g,y\na,1\n", b"PAR1"):
-        with pytest.raises(DataError, match=r"rows.parquet' is cut off, or not a Parquet file"):
+        with pytest.raises(DataError, match=r"rows.parquet' is truncated, or not a Parquet file"):
             cells(write(content, "rows.parquet"))
     with pytest.raises(DataError, match=r"cannot read '.*rows.parquet'"):
         cells(write(whole[:60] + b"\x00" * 40 + whole[100:], "rows.parquet"))
@@ -226,7 +226,7 @@ def test_arrow_files(tmp_path, write):
         assert cells(tmp_path / name) == {("a", 1): 1, ("b", 0): 1}
     whole = (tmp_path / "rows.feather").read_bytes()
     for content in (whole[:-50], b"hello"):
-        with pytest.raises(DataError, match=r"is cut off, or not an Arrow file"):
+        with pytest.raises(DataError, match=r"is truncated, or not an Arrow file"):
             cells(write(content, "cut.feather"))
 
 
@@ -399,11 +399,11 @@ def test_empty_standard_input(monkeypatch):
 
 @pytest.mark.parametrize("data", [None, 5, 2.5, b"g,y"])
 def test_what_is_no_data(data):
-    wanted = r"(cannot audit a .*|there are no data); give a frame .*, a path, .* or arrays by name"
+    wanted = r"(cannot audit data .*|there are no data); give a frame .*, a path, .* or arrays by"
     with pytest.raises(DataError, match=wanted):
         cells(data)
 
 
 def test_an_object_that_is_no_frame():
-    with pytest.raises(DataError, match="cannot audit a object; give a frame"):
+    with pytest.raises(DataError, match="cannot audit data of type object; give a frame"):
         cells(object())

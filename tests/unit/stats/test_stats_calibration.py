@@ -106,3 +106,16 @@ def test_average_precision_of_one_label_or_a_perfect_ranking():
     low, high = scores.precision_interval(average, variance, 5, Z)
     assert (float(low), float(high)) == pytest.approx([float(v) for v in wilson(5, 5, Z)])
     assert np.isnan(scores.precision_from_counts([0, 0], [7, 3])[0])
+
+
+def test_the_error_of_bins_far_from_0_is_a_mean_of_signed_errors():
+    """Where every score is far too high, the calibration error is the calibration gap."""
+    rng = np.random.default_rng(7)
+    n, size = 2000, 10
+    s = rng.uniform(0.5, 1.0, n)
+    y = rng.random(n) < s - 0.4
+    at = np.minimum((s * size).astype(int), size - 1)
+    off = calibration.Bins(*(np.bincount(at, v, size) for v in (np.ones(n), y, s, (s - y) ** 2)))
+    low, high = calibration.mean_error_limits(off, Z)
+    gap, error = (s - y).mean(), (s - y).std() / np.sqrt(n)
+    assert (float(low), float(high)) == pytest.approx((gap - Z * error, gap + Z * error), rel=0.01)

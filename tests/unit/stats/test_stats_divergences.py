@@ -68,8 +68,20 @@ def test_a_lower_limit_above_zero_means_that_equality_is_rejected():
     _, p = homogeneity_table(np.stack([a, d], axis=1))
     assert (low > 0).any()
     np.testing.assert_array_equal(low > 0, ours < 0.05)
-    assert (p[low > 0] < 0.04).all()
-    assert (low[p < 0.01] > 0).all()
+    np.testing.assert_allclose(ours, p, atol=0.03)
+    assert (np.abs(p[(p < 0.05) != (low > 0)] - 0.05) < 0.02).all()
+
+
+def test_both_directions_of_a_divergence_are_one_test():
+    rng = RNG(3)
+    a, d = rng.multinomial(80, [0.5, 0.4, 0.1], 300), rng.multinomial(40, [0.3, 0.4, 0.3], 300)
+    (low, _, p), (back, _, other) = (
+        divergence_interval(*sides, "kl", 0.95, rng, 100) for sides in ((a, d), (d, a))
+    )
+    np.testing.assert_allclose(p, other, rtol=1e-12)
+    assert 0.1 < (p < 0.05).mean() < 0.9
+    np.testing.assert_array_equal(low > 0, p < 0.05)
+    np.testing.assert_array_equal(back > 0, p < 0.05)
 
 
 def test_an_infinite_divergence_has_an_infinite_upper_limit():

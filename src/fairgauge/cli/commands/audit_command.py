@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, is_url, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, is_url, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import DiagnosticCode, Outcome
-from fairgauge.errors import DataError
+from fairgauge.errors import DataError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +48,9 @@ def command(
     full: bool,
     quiet: bool,
     inconclusive: str | None,
-    **flags: Any,
+    **flags: Texts,
 ) -> int:
-    """Audit a model, or the data it learns from, for how it treats groups of people.
+    """Audit a model, or its training data, for disparities between groups of people.
 
     DATA is a .csv, .csv.gz, .tsv, .parquet, .jsonl, .json, .arrow or .feather file, several of
     them, a glob, a .cube.json made by "fairgauge count", - for standard input (rows, or the counts
@@ -67,9 +67,7 @@ def command(
     at, table = _report_table(data, at)
     shown = _shown(format_, full=full, quiet=quiet, table=table)
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data, at))
-    rows = read_data(data, at)
+    rows = what.read(data, at)
 
     from fairgauge.api.audit import audit
     from fairgauge.render.formats import render, save_all
@@ -86,7 +84,7 @@ def command(
 
 
 def _counted_as(report: Report, outcome: Outcome) -> Report:
-    """Return a report in which what decides nothing counts as a verdict, and which notes it."""
+    """Return the report with every undecided verdict replaced by an outcome, and a note of it."""
     from fairgauge.report.results import Diagnostic
     from fairgauge.report.verdicts import counted_as, overall
 
@@ -103,9 +101,23 @@ def _report_table(data: Sequence[str], at: Where) -> tuple[Where, str | None]:
     """Return where the rows are, and the table of the report to print.
 
     ``--table groups`` asks for a table of the report where DATA is no database.
+
+    Raises
+    ------
+    DataError
+        The report has no such table, or DATA is the file of a database.
     """
-    if at.table not in TABLES or any(map(is_url, data)):
+    if at.table is None or any(map(is_url, data)):
         return at, None
+    from fairgauge.scan.input_files import refuse_database
+
+    if at.table not in TABLES:
+        for path in data:
+            refuse_database(path)
+        raise DataError(
+            f"--table {quote(at.table)} is no table of the report.{nearest(at.table, TABLES)} Use "
+            f"{', '.join(TABLES)}; or, for a table of a database, give its URL as DATA"
+        )
     return replace(at, table=None), at.table
 
 
@@ -118,8 +130,10 @@ def _shown(format_: str, *, full: bool, quiet: bool, table: str | None) -> dict[
         Options that exclude each other.
     """
     if table is not None:
-        if format_ not in ("text", "csv") or full or quiet:
-            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        if format_ not in ("text", "csv"):
+            raise DataError(f"--table {table} prints CSV; remove --format {format_}")
+        if full or quiet:
+            raise DataError(f"--table {table} prints CSV; remove {'--full' if full else '--quiet'}")
         return {"format": "csv", "table": table}
     if quiet and full:
         raise DataError("--quiet prints one line and --full everything; choose one")

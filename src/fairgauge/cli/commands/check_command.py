@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -38,6 +39,13 @@ from fairgauge.cli.streams import looks, say
     help="A category of a smaller share of the people is never the reference, and need not have a "
     "ratio.",
 )
+@click.option("--full", is_flag=True, help="Print every table, not the summary of many.")
+@click.option(
+    "--table",
+    "csv_table",
+    type=click.Choice(["ratios", "tables", "faults"]),
+    help="Print a table of the check as CSV: a row for each ratio, published table or fault.",
+)
 @click.option(
     "--reference",
     "references",
@@ -62,6 +70,8 @@ def command(
     limit: float | None,
     columns: tuple[str, ...],
     min_share: float,
+    full: bool,
+    csv_table: str | None,
     references: tuple[str, ...],
     test: str,
     confidence: float,
@@ -71,7 +81,8 @@ def command(
 
     Holds rates, ratios, totals and references against the printed counts, computes every ratio
     again with its confidence interval, and reports what the tables do not state. Exit code 1: a
-    table has an error, or a ratio fails the limit; 3: the limit decides nothing.
+    table has an error, or a ratio fails the limit; 3: the limit decides nothing, or a table of a
+    folder cannot be read.
 
     \b
     fairgauge check audit.xlsx
@@ -79,6 +90,8 @@ def command(
     fairgauge check table.csv --column n=Screened --column selected=Invited
     """  # noqa: D205, D301 - the paragraph mark of click
     check_outputs(outputs, [table for table in tables if table != "-"])
+
+    shown = _shown(format_, full=full, table=csv_table)
 
     from fairgauge.api.checking import check, exit_code
     from fairgauge.render.formats import render, save_all
@@ -92,7 +105,7 @@ def command(
         test=test,
         confidence=confidence,
     )
-    text = render(found, format_, **looks(format_))
+    text = render(found, **shown)
     save_all(found, outputs)
     say(text)
     return exit_code(found)
@@ -110,6 +123,25 @@ def _sources(tables: tuple[str, ...]) -> str | tuple[str, ...]:
     if not text.strip():
         raise DataError("standard input holds no table")
     return f"{text}\n\n"
+
+
+def _shown(format_: str, *, full: bool, table: str | None) -> dict[str, Any]:
+    """Return the format of standard output and its options.
+
+    Raises
+    ------
+    DataError
+        Options that do not go together.
+    """
+    from fairgauge.errors import DataError
+
+    if table is not None:
+        if format_ not in ("text", "csv") or full:
+            raise DataError(f"--table {table} prints CSV; it goes with no other format")
+        return {"format": "csv", "table": table}
+    if full and format_ not in ("text", "markdown"):
+        raise DataError(f"--full is an option of text and markdown; {format_} is always whole")
+    return {"format": format_, **looks(format_), **({"full": True} if full else {})}
 
 
 def _roles(columns: tuple[str, ...]) -> dict[str, str]:

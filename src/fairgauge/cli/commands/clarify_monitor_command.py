@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -16,11 +16,30 @@ from fairgauge.errors import DataError, quote
 if TYPE_CHECKING:
     from fairgauge.compat.clarify.analysis_files import MetricValue
     from fairgauge.compat.clarify.bias_drift import Drift
+    from fairgauge.compat.interval_options import IntervalOptions
     from fairgauge.compat.uri_paths import Places
+    from fairgauge.values import Saved
 
     Values = dict[tuple[str, str, str, str], MetricValue]
 
 VIOLATED, UNDECIDED = 1, 3
+
+
+class Flags(TypedDict):
+    """The flags of the command that its steps read."""
+
+    check: str
+    neutral: bool
+    fail_on_violation: bool
+    write_baseline: bool
+    endpoint: str | None
+    schedule: str | None
+    maps: tuple[str, ...]
+    dataset: str | None
+    model: str | None
+    first_row: str
+    replicates: int
+    seed: int
 
 
 @click.command("clarify-monitor", short_help="Check a Clarify bias monitor against its baseline.")
@@ -58,7 +77,9 @@ VIOLATED, UNDECIDED = 1, 3
 )
 @click.option("--replicates", type=int, default=1000, help="Of the bootstrap (1000).")
 @click.option("--seed", type=int, default=0, help="Of the bootstrap (0).")
-def command(current: str, baseline: str, output: str, metrics: str | None, **flags: Any) -> int:
+def command(
+    current: str, baseline: str, output: str, metrics: str | None, **flags: Unpack[Flags]
+) -> int:
     """Compare bias metrics with a baseline, and write constraint_violations.json into DIR.
 
     CURRENT is an analysis.json, or a configuration to run now: an analysis_config.json, a monitor's
@@ -102,7 +123,7 @@ def command(current: str, baseline: str, output: str, metrics: str | None, **fla
     return VIOLATED if drift.violations else (0 if drift.evaluated else UNDECIDED)
 
 
-def _config(path: Path, flags: dict[str, Any]) -> str | None:
+def _config(path: Path, flags: Flags) -> str | None:
     """Return the text of the analysis configuration that a file stands for; None if it is results.
 
     Raises
@@ -113,7 +134,7 @@ def _config(path: Path, flags: dict[str, Any]) -> str | None:
     from fairgauge.compat.clarify import monitor_config
 
     found = _json(path)
-    extra: dict[str, Any] = {}
+    extra: dict[str, object] = {}
     if monitor_config.is_job_definition(found):
         extra = monitor_config.attributes(found)
         uri = monitor_config.config_uri(found)
@@ -124,27 +145,27 @@ def _config(path: Path, flags: dict[str, Any]) -> str | None:
         found = _json(place)
     if monitor_config.is_monitor_config(found):
         found = monitor_config.as_analysis_config(found | extra)
-    return json.dumps(found) if isinstance(found, dict) and "methods" in found else None
+    return json.dumps(found) if "methods" in found else None
 
 
-def _json(path: Path) -> Any:
+def _json(path: Path) -> dict[str, object]:
+    """Return the object of a JSON file; an empty one where it holds anything else."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"cannot read {quote(path)}: {error.strerror}") from None
     except ValueError as error:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
+    return found if isinstance(found, dict) else {}
 
 
-def _places(path: Path, flags: dict[str, Any]) -> Places:
+def _places(path: Path, flags: Flags) -> Places:
     from fairgauge.compat.uri_paths import Places, read_maps
 
     return Places(read_maps(flags["maps"]), path.parent)
 
 
-def _run(
-    text: str, path: Path, folder: Path, flags: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _run(text: str, path: Path, folder: Path, flags: Flags) -> tuple[Saved, Saved]:
     """Run a configuration, write its results, and return them and what stands beside them."""
     from fairgauge.compat.clarify.analysis import analyse
     from fairgauge.compat.clarify.analysis_files import ADDITIONS, ANALYSIS
@@ -154,11 +175,17 @@ def _run(
 
     model, dataset = flags["model"], flags["dataset"]
     config = read_config(text, has_model=model is not None, has_dataset=dataset is not None)
-    options: dict[str, Any] = {"first_row": FirstRow(flags["first_row"])}
+    intervals: IntervalOptions = {}
     if flags["check"] == "interval":
-        options |= {k: flags[k] for k in ("replicates", "seed")} | {"method": "bootstrap-normal"}
+        intervals = {
+            "method": "bootstrap-normal",
+            "replicates": flags["replicates"],
+            "seed": flags["seed"],
+        }
     opened = None if model is None else open_model(model)
-    found = analyse(config, _places(path, flags), dataset, opened, **options)
+    first_row = FirstRow(flags["first_row"])
+    places = _places(path, flags)
+    found = analyse(config, places, dataset, opened, first_row=first_row, **intervals)
     for notice in found.notices:
         complain(notice, prefix="Note: ")
     write_whole(folder / ANALYSIS, found.to_json())
@@ -166,7 +193,7 @@ def _run(
     return found.results, found.additions
 
 
-def _export(values: Values, place: str | None, flags: dict[str, Any]) -> None:
+def _export(values: Values, place: str | None, flags: Flags) -> None:
     from fairgauge.compat.clarify.metric_export import to_cloudwatch, to_openmetrics
 
     if place is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.spec_flags import Asked, asked, question
 from fairgauge.cli.streams import looks, say
@@ -96,9 +96,7 @@ def _of_reports(data: Sequence[str], same_rows: bool | None) -> Comparison:
 
 
 def _of_models(data: Sequence[str], at: Where, given: Asked) -> ModelComparison:
-    if given.problems:
-        given.check(open_data(data, at))
-    rows = read_data(data, at)
+    rows = given.read(data, at)
 
     from fairgauge.api.comparing import compare
     from fairgauge.scan.scan_progress import progress

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, open_data, where
 from fairgauge.cli.output import check_cube_output, check_outputs
 from fairgauge.cli.spec_flags import Asked, Texts, asked, question
 from fairgauge.cli.streams import complain, say
@@ -67,12 +67,10 @@ def command(
 
         check_min_cell(min_cell)
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data, at))
     if show_sql:
         _show_query(open_data(data, at), what, output)
         return
-    rows = read_data(data, at)
+    rows = what.read(data, at)
 
     from fairgauge.api.audit import count
     from fairgauge.scan.scan_progress import progress
@@ -97,6 +95,7 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
     from fairgauge.atomic_files import write_whole
     from fairgauge.cube.plan import plan
 
+    spec = what.check(data)
     query = counting_query(data, **what.options)
     if output is None:
         say(query)
@@ -104,13 +103,13 @@ def _show_query(data: Source | Cube, what: Asked, output: str | None) -> None:
         write_whole(output, f"{query}\n")
     complain(
         "a record of the result that counts one row shows the values of one person"
-        f"{_exact_values(plan(what.check(data)))}; share the result as you would share the rows",
+        f"{_exact_values(plan(spec))}; share the result as you would share the rows",
         prefix="Note: ",
     )
 
 
 def _note_rows_alone(cube: Cube) -> None:
-    """Note rows that are alone in a cell, which shows the values of one person."""
+    """Note how many cells hold one row: such a cell shows the values of one person."""
     alone = cube.rows_alone
     if alone:
         rows = "1 row is" if alone == 1 else f"{alone:,} rows are"
@@ -123,7 +122,7 @@ def _note_rows_alone(cube: Cube) -> None:
 
 
 def _exact_values(plan: Plan) -> str:
-    """Describe the numbers that a cell of one row shows exactly: its sums are those of the row."""
+    """Name the columns whose exact value the sums of a cell of one row show."""
     columns = dict.fromkeys(column for moment in plan.moments for column in moment.columns)
     names = " and ".join(map(quote, columns))
     value = "value" if len(columns) == 1 else "values"
@@ -133,11 +132,11 @@ def _exact_values(plan: Plan) -> str:
 def _warn_of_decisions(cube: Cube) -> None:
     """Warn of predictions that cannot be compared with the labels.
 
-    It is no error: the counts may be those of a shard, and the values of others complete them.
+    This is not an error: other shards may hold the values that are missing in this one.
     """
     from fairgauge.resolve.outcomes import check_decisions
 
     try:
         check_decisions(cube, cube.asked)
     except SpecError as error:
-        complain(f"no audit can use these counts as they are: {error}", prefix="Warning: ")
+        complain(f"these counts cannot be audited as they are: {error}", prefix="Warning: ")

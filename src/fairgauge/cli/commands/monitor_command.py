@@ -27,7 +27,7 @@ _EXIT_CODES = {Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 3}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\dZ)?|\d{4}/\d\d/\d\d")
 
 
-@click.group("monitor", short_help="Follow a model over time, with a stated false alarm rate.")
+@click.group("monitor", short_help="Monitor a model over time, with a controlled false alarm rate.")
 def command() -> None:
     """Follow a model over time: counts of every period, and alarms where a limit was left.
 
@@ -36,14 +36,11 @@ def command() -> None:
     """
 
 
-def _shown(to: Callable[..., Any]) -> Callable[..., Any]:
+def _shown(to: Callable[..., object]) -> Callable[..., object]:
     """Give a command the options of its output."""
     quiet = click.option("-q", "--quiet", is_flag=True, help="Print one line.")
     mlflow = click.option("--mlflow", is_flag=True, help="Log to MLflow, a step for each period.")
-    shown: Callable[..., Any] = format_option("monitor")(
-        output_option("monitor")(mlflow(quiet(to)))
-    )
-    return shown
+    return format_option("monitor")(output_option("monitor")(mlflow(quiet(to))))
 
 
 @command.command("run", short_help="Add a period, and decide.")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fairgauge.cli.data_arguments import open_data, read_data
 from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cli.streams import say
 
@@ -54,9 +53,9 @@ def command(data: tuple[str, ...], config: str | None, as_json: bool, **flags: A
     numbers = {name: flags.pop(name) for name in names}
     given = {name: value for name, value in numbers.items() if value is not None}
     what = asked(config, flags)
-    if what.problems:
-        what.check(open_data(data) if data else None)
-    rows = read_data(data) if data else None
+    if what.problems and not data:
+        what.check()
+    rows = what.read(data) if data else None
 
     from fairgauge.api.planning import plan
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fairgauge.spec.presets import Preset
 
 _WIDTH = 80
+_INDENT = 32
 
 
 @click.command("presets", short_help="List the presets, or describe one.")
@@ -37,13 +38,15 @@ def command(name: str | None, as_json: bool) -> None:
         shown = plain if name is None else plain[0]
         say(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
     elif name is None:
-        say("\n".join(f"{each.name:<32}{_short(each)}" for each in found))
+        say("\n".join(line for each in found for line in _short(each)))
     else:
         say(_described(found[0]))
 
 
-def _short(preset: Preset) -> str:
-    return textwrap.shorten(f"{preset.jurisdiction}: {preset.status}", _WIDTH - 32)
+def _short(preset: Preset) -> list[str]:
+    text = f"{preset.jurisdiction}: {preset.status}"
+    name = f"{preset.name:<{_INDENT}}"
+    return textwrap.wrap(text, _WIDTH, initial_indent=name, subsequent_indent=" " * _INDENT)
 
 
 def _described(preset: Preset) -> str:

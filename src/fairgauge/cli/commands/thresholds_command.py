@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from fairgauge.cli.data_arguments import Where, open_data, read_data, where
+from fairgauge.cli.data_arguments import Where, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
-from fairgauge.cli.spec_flags import asked, question
+from fairgauge.cli.spec_flags import Texts, asked, question
 from fairgauge.cli.streams import looks, say
 from fairgauge.enums import Outcome
 
@@ -42,7 +40,7 @@ def command(
     config: str | None,
     format_: str,
     outputs: tuple[str, ...],
-    **flags: Any,
+    **flags: Texts,
 ) -> int:
     """Find the threshold of a score, closest to today's, that meets a fairness goal.
 
@@ -56,9 +54,7 @@ def command(
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
     given = asked(config, flags)
-    if given.problems:
-        given.check(open_data(data, at))
-    rows = read_data(data, at)
+    rows = given.read(data, at)
 
     from fairgauge.api.thresholding import thresholds
     from fairgauge.render.formats import render, save_all

@@ -55,8 +55,9 @@ def read_results(path: Path) -> Saved:
     DataError
         It cannot be read, or holds no bias metrics.
     """
+    text = read_text(path)
     try:
-        found = json.loads(read_text(path))
+        found = json.loads(text)
     except ValueError as error:
         raise DataError(f"{quote(path)} is not JSON: {error}") from None
     if not isinstance(found, dict) or not any(stage in found for stage in STAGES):

@@ -23,9 +23,9 @@ JOB_REPORT = ("html", "ipynb", "pdf")
 """The formats of the report that a processing job writes."""
 
 
-def result_paths(folder: Path, name: str, formats: Sequence[str] = REPORT) -> list[Path]:
-    """Return the files that `write_results` writes."""
-    reports = [folder / f"{name}.{suffix}" for suffix in formats]
+def result_paths(folder: Path, name: str) -> list[Path]:
+    """Return the files that `write_results` writes by default."""
+    reports = [folder / f"{name}.{suffix}" for suffix in REPORT]
     return [folder / ANALYSIS, folder / ADDITIONS, *reports]
 
 

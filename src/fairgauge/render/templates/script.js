@@ -4,32 +4,6 @@
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const one = (id) => document.getElementById(id);
 
-  // a long table is written where it is first opened
-  const fill = (folded) => {
-    all("script.rows", folded).forEach((data) => {
-      const table = folded.querySelector("table");
-      const numeric = Array.from(table.tHead.rows[0].cells).map((c) => c.className === "num");
-      const body = document.createDocumentFragment();
-      JSON.parse(data.textContent).forEach(([link, ...texts]) => {
-        const row = document.createElement("tr");
-        texts.forEach((text, i) => {
-          const cell = document.createElement(i ? "td" : "th");
-          const name = document.createElement(i || !link ? "bdi" : "a");
-          if (!i) cell.scope = "row";
-          if (!i && link) name.href = `#metric-${text.replace(/[^A-Za-z0-9]+/g, "-")}`;
-          if (numeric[i]) cell.className = "num";
-          name.textContent = text;
-          cell.append(name);
-          row.append(cell);
-        });
-        body.append(row);
-      });
-      table.tBodies[0].append(body);
-      data.remove();
-    });
-  };
-  all("details").forEach((each) => each.addEventListener("toggle", () => fill(each)));
-
   // a link into a folded part opens it
   const open = () => {
     const target = location.hash.length > 1 && one(decodeURIComponent(location.hash.slice(1)));

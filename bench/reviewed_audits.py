@@ -1,0 +1,480 @@
+"""``python -m bench.reviewed_audits``: the reviewers' designs, measured through audits alone.
+
+`bench.coverage` measures such designs through the functions that an audit calls, with many data
+sets side by side. Here each data set is a table that is audited (and compared) as users do it, one
+after the other, and what a user reads is counted. Data sets are drawn in chunks, each from its own
+seed; the command adds chunks to those counted in docs/coverage_of_audits.json until every design
+has enough data sets, and may be stopped at any time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import fairgauge as fg
+from bench.all_metrics import confusion
+from bench.coverage import cluster_sizes
+from bench.coverage import confusion as class_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_COUNTS = Path(__file__).parent.parent / "docs" / "coverage_of_audits.json"
+_CHUNK = 20
+_LEVEL = 0.05
+_TINY = 1e-9
+_BINARY: dict[str, Any] = {"positive": 1, "sensitive": "group"}
+_COUNTED = {**_BINARY, "count": "n", "prediction": "prediction"}
+
+Occurrences = dict[str, bool]
+"""What happened in one audit; what could not happen, such as coverage without an adequate interval,
+is absent."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design.
+
+    Attributes
+    ----------
+    of : which part of a review it is from.
+    setting : what is drawn.
+    wanted : of every number that is counted, or of the one that matters.
+    read : draws a data set, audits it and returns what happened.
+    """
+
+    of: str
+    setting: str
+    wanted: str
+    read: Callable[[np.random.Generator], Occurrences]
+
+
+_COVERS = "93.5 to 98.5"
+_RARELY = "at most 5"
+
+
+def covers(report: fg.Report, truth: float, *metrics: str, scope: str = "overall") -> Occurrences:
+    """Return whether adequate intervals of metrics of the first group hold the truth.
+
+    Averages over classes count under their own names; ``scope`` is "pooled" of what is adjusted for
+    strata.
+    """
+    found = {}
+    for each in report.estimates:
+        asked = each.metric in metrics and each.group == "g0" and each.scope.kind == scope
+        known = each.status == "ok" and each.interval is not None
+        if asked and known and each.class_scope.kind != "class":
+            name = " ".join(filter(None, (each.class_scope.average, each.metric)))
+            found[f"{name} covers"] = _holds(each.interval, truth)
+    return found
+
+
+def covers_rates(report: fg.Report, truth: float, *names: str) -> Occurrences:
+    """Return whether adequate intervals of rates of the first group hold the truth."""
+    rates = next(each.rates for each in report.groups if each.group == "g0")
+    known = {name: rates[name] for name in names if rates[name].status == "ok"}
+    return {f"{name} covers": _holds(e.interval, truth) for name, e in known.items() if e.interval}
+
+
+def _holds(interval: Any, truth: float) -> bool:
+    return bool(interval.low - _TINY <= truth <= interval.high + _TINY)
+
+
+def rejects(report: fg.Report) -> Occurrences:
+    """Return whether any adjusted p-value is below .05."""
+    p = [each.p_adjusted for each in report.estimates if each.p_adjusted is not None]
+    return {"an adjusted p below .05": any(value < _LEVEL for value in p)}
+
+
+def counts(cells: np.ndarray, **values: Any) -> pl.DataFrame:
+    """Return counts of shape (groups, cells) as a table, ``values`` being columns of the cells."""
+    groups = np.repeat([f"g{g}" for g in range(len(cells))], cells.shape[1])
+    columns = {name: np.tile(np.asarray(of), len(cells)) for name, of in values.items()}
+    return pl.DataFrame({"group": groups, **columns, "n": cells.ravel()}).filter(pl.col("n") > 0)
+
+
+def selected(x: Any, sizes: Any) -> pl.DataFrame:
+    """Return groups of which ``x`` rows are selected."""
+    return counts(np.stack([x, np.asarray(sizes) - x], axis=1), prediction=[1, 0])
+
+
+_CELLS = {"label": [1, 0, 1, 0], "prediction": [1, 1, 0, 0]}
+"""Of true and false positives, false and true negatives."""
+
+
+def confusions(rng: np.random.Generator, sizes: Any, shares: Any) -> pl.DataFrame:
+    """Draw confusion tables of groups."""
+    drawn = [rng.multinomial(n, s / s.sum()) for n, s in zip(sizes, shares, strict=True)]
+    return counts(np.stack(drawn), **_CELLS)
+
+
+# the rows of the review
+
+
+def class_averages(number_of, sizes, rng):
+    shares = class_shares(number_of, 0.7, 0.85)
+    label, prediction = (each.ravel() for each in np.indices(shares.shape))
+    cells = np.stack([rng.multinomial(n, shares.ravel()) for n in sizes])
+    metrics = ["cohen_kappa.difference", "f1.difference"]
+    report = fg.audit(
+        counts(cells, label=label, prediction=prediction), label="label", prediction="prediction",
+        count="n", sensitive="group", task="multiclass", metrics=metrics,
+    )  # fmt: skip
+    return covers(report, 0.0, *metrics)
+
+
+def best_of_equal(groups, rate, rng):
+    data = selected(rng.binomial(400, rate, groups), np.full(groups, 400))
+    report = fg.audit(
+        data, **_COUNTED, reference="best", metrics=["DPPL", "DI"],
+        rules=[fg.rule("DI", at_least=0.8)],
+    )  # fmt: skip
+    ends = [e.interval for e in report.estimates if e.metric == "DPPL" and e.interval]
+    held = all(_holds(each, 0.0) for each in ends)
+    return {"all intervals cover": held, **rejects(report), "FAIL": report.verdict == "fail"}
+
+
+def clustered(kind, clusters, correlation, rng):
+    shares, frames = confusion(0.4, 0.75, 0.2), []
+    for g in ("g0", "g1"):
+        own = rng.dirichlet(shares * (1 - correlation) / correlation, clusters)
+        drawn = rng.multinomial(cluster_sizes(kind, clusters, rng, 1)[0], own)
+        frame = counts(drawn, **_CELLS).rename({"group": "cluster"})
+        frames.append(
+            frame.with_columns(pl.lit(g + "-") + pl.col("cluster")).with_columns(group=pl.lit(g))
+        )
+    metrics = ["DPPL", "RD", "AD"]
+    options = {**_COUNTED, "label": "label", "cluster": "cluster", "metrics": metrics}
+    return covers(fg.audit(pl.concat(frames, how="diagonal"), **options), 0.0, *metrics)
+
+
+def conditional(strata, rows, rng):
+    """Strata of uneven sizes, rejection and share of the group varying between them."""
+    size = rng.dirichlet(np.full(strata, 3.0))
+    rejected, group = 0.3 * rng.uniform(0.5, 1.5, (2, strata))
+    shares = np.einsum(
+        "s,gs,rs->gsr", size, np.stack([group, 1 - group]), np.stack([1 - rejected, rejected])
+    )
+    drawn = rng.multinomial(rows, shares.ravel()).reshape(2, -1)
+    data = counts(drawn, stratum=np.repeat(np.arange(strata), 2), prediction=[1, 0] * strata)
+    report = fg.audit(data, **_COUNTED, strata="stratum", metrics=["CDDPL"])
+    return covers(report, 0.0, "CDDPL", scope="pooled")
+
+
+def areas(positives, negatives, shift, rng):
+    """Binormal scores; both groups alike. A shift of 2.66 is an area of .97."""
+    score = np.concatenate(
+        [rng.normal(shift * y, 1, n) for n, y in _of_labels(positives, negatives)]
+    )
+    label = np.concatenate([np.full(n, y) for n, y in _of_labels(positives, negatives)])
+    groups = np.repeat(["g0", "g1"], positives + negatives)
+    data = pl.DataFrame({"group": groups, "label": label, "score": 1 / (1 + np.exp(-score))})
+    options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
+    report = fg.audit(data, **options)
+    area = 0.5 * (1 + math.erf(shift / 2))
+    return covers(report, 0.0, "roc_auc.difference") | covers_rates(report, area, "roc_auc")
+
+
+def _of_labels(positives, negatives):
+    return [(positives, 1), (negatives, 0)] * 2
+
+
+def weighted_errors(rows, rng):
+    """Normal errors; the logarithm of a weight is half the error, and as much at random."""
+    error = rng.normal(size=sum(rows))
+    data = pl.DataFrame(
+        {
+            "group": np.repeat(["g0", "g1"], rows), "label": np.zeros(len(error)),
+            "prediction": error, "weight": np.exp(0.5 * error + 0.5 * rng.normal(size=len(error))),
+        }
+    )  # fmt: skip
+    metrics = ["mean_error.difference", "mean_squared_error.difference"]
+    report = fg.audit(
+        data, label="label", prediction="prediction", sensitive="group", task="regression",
+        weight="weight", metrics=metrics,
+    )  # fmt: skip
+    return covers(report, 0.0, *metrics) | covers_rates(report, 0.5, "mean_error")
+
+
+def sparse_labels(rng):
+    shares = 1 / np.arange(1.0, 21) ** 1.5
+    cells = np.stack([rng.multinomial(n, shares / shares.sum()) for n in (100, 200)])
+    data = counts(cells, label=np.arange(20))
+    report = fg.audit(
+        data, label="label", sensitive="group", count="n", task="multiclass", replicates=500,
+        metrics=["TVD", "KL", "JS"],
+    )  # fmt: skip
+    ends = {e.metric: e for e in report.estimates if e.group == "g0" and e.interval}
+    found = {f"{name} covers": e.interval.low <= _TINY for name, e in ends.items()}
+    contradicts = any((e.p_value < _LEVEL) == (e.interval.low <= 0) for e in ends.values())
+    return found | {"a p-value contradicts its interval": contradicts}
+
+
+def lognormal_errors(groups, rows, rng):
+    error = np.exp(rng.normal(size=groups * rows)) - np.exp(0.5)
+    data = pl.DataFrame(
+        {
+            "group": np.repeat([f"g{g}" for g in range(groups)], rows),
+            "label": np.zeros(len(error)), "prediction": error,
+        }
+    )  # fmt: skip
+    metrics = ["mean_absolute_error.difference", "root_mean_squared_error.difference"]
+    report = fg.audit(
+        data, label="label", prediction="prediction", sensitive="group", task="regression",
+        metrics=metrics,
+    )  # fmt: skip
+    rmse = math.sqrt(math.exp(2) - math.exp(1))
+    return covers(report, 0.0, *metrics) | covers_rates(report, rmse, "root_mean_squared_error")
+
+
+def _at_limits(groups, rng):
+    """Draw groups at the limit of two rules, against a large group, and audit them."""
+    sizes = np.array([400] * groups + [2000])
+    label = rng.binomial(sizes, 1.0)  # all labels are positive: recall is selection
+    hit = rng.binomial(label, [0.32] * groups + [0.4])
+    cells = np.stack([hit, 0 * hit, label - hit, 0 * hit], axis=1)
+    return fg.audit(
+        counts(cells, **_CELLS), **_COUNTED, label="label", metrics=["DI", "DPPL"],
+        reference={"group": f"g{groups}"}, multiplicity="familywise",
+        rules=[fg.rule("DI", at_least=0.8), fg.rule("DPPL", between=(-0.08, 0.08))],
+    )  # fmt: skip
+
+
+def at_the_limit(groups, rng):
+    return {"FAIL": _at_limits(groups, rng).verdict == "fail"}
+
+
+def without_change(groups, rng):
+    return {"worse": fg.compare(_at_limits(groups, rng), _at_limits(groups, rng)).worse}
+
+
+def no_reversal(rng):
+    """Five strata whose rates differ; equal groups, evenly spread over them."""
+    rates = np.repeat([0.1, 0.2, 0.3, 0.4, 0.5], 2)
+    drawn = np.stack([rng.multinomial(n, np.full(5, 0.2)) for n in (300, 900)])
+    x = rng.binomial(drawn, rates[::2])
+    cells = np.stack([x, drawn - x], axis=-1).reshape(2, -1)
+    data = counts(cells, stratum=np.repeat(np.arange(5), 2), prediction=[1, 0] * 5)
+    report = fg.audit(data, **_COUNTED, strata="stratum")
+    return {"a reversal is reported": any(each.code == "simpson" for each in report.diagnostics)}
+
+
+# the last round
+
+
+def tiny_reference(rng):
+    data = selected(rng.binomial([4000, 22], 0.3), [4000, 22])
+    report = fg.audit(data, **_COUNTED, reference={"group": "g1"}, metrics=["DPPL", "DI"])
+    return covers(report, 0.0, "DPPL") | covers(report, 1.0, "DI")
+
+
+def zero_cells(rng):
+    """Rates of which a cell is often empty."""
+    data = confusions(rng, (300, 600), [confusion(0.5, 0.98, 0.02)] * 2)
+    report = fg.audit(data, **_COUNTED, label="label", metrics=["RD", "AD", "TE", "f1.difference"])
+    return covers(report, 0.0, "RD", "AD", "TE", "f1.difference")
+
+
+def all_predicted(rng):
+    data = confusions(rng, (150, 300), [confusion(0.4, 1.0, 1.0)] * 2)
+    metrics = ("DPPL", "DPL", "TVD", "KL")
+    report = fg.audit(data, **_COUNTED, label="label", metrics=list(metrics))
+    return rejects(report) | covers(report, 0.0, *metrics)
+
+
+def uneven_weights(rng):
+    """Integer weights with many ties, a third of them zero, a few of them twenty."""
+    group = np.repeat(["g0", "g1"], [300, 600])
+    weight = rng.choice([0, 1, 2, 20], p=[0.33, 0.4, 0.25, 0.02], size=900)
+    label, prediction = rng.random((2, 900)) < 0.4
+    data = pl.DataFrame(
+        {
+            "group": group, "weight": weight,
+            "label": label.astype(int), "prediction": prediction.astype(int),
+        }
+    )  # fmt: skip
+    options = {**_BINARY, "label": "label", "prediction": "prediction", "weight": "weight"}
+    metrics = ("DPPL", "RD", "AD", "f1.difference")
+    return covers(fg.audit(data, **options, metrics=list(metrics)), 0.0, *metrics)
+
+
+def thin_classes(rng):
+    """Twelve classes, of which the last five together hold two per cent of the labels."""
+    shares = class_shares(12, 0.8, 1.0)
+    shares *= np.where(np.arange(12) < 7, 1.0, 0.025)[:, None]
+    label, prediction = (each.ravel() for each in np.indices(shares.shape))
+    cells = np.stack([rng.multinomial(n, (shares / shares.sum()).ravel()) for n in (400, 800)])
+    metrics = ["cohen_kappa.difference", "f1.difference"]
+    report = fg.audit(
+        counts(cells, label=label, prediction=prediction), label="label", prediction="prediction",
+        count="n", sensitive="group", task="multiclass", metrics=metrics,
+    )  # fmt: skip
+    return covers(report, 0.0, *metrics)
+
+
+def ratio_near_zero(rng):
+    data = selected(rng.binomial([1000, 1000], [0.012, 0.6]), [1000, 1000])
+    return covers(fg.audit(data, **_COUNTED, metrics=["DI"]), 0.02, "DI")
+
+
+def separated(rng):
+    """Scores that separate the labels in both groups: an area of 1."""
+    label = np.tile([1, 0], 200)
+    score = np.where(label, 0.6, 0.0) + 0.4 * rng.random(400)
+    data = pl.DataFrame({"group": np.repeat(["g0", "g1"], 200), "label": label, "score": score})
+    options = {**_BINARY, "label": "label", "score": "score", "metrics": ["roc_auc.difference"]}
+    report = fg.audit(data, **options)
+    found = covers(report, 0.0, "roc_auc.difference") | covers_rates(report, 1.0, "roc_auc")
+    return found | rejects(report)
+
+
+def ties_at_the_threshold(rng):
+    """Scores of a tenth, a fifth of the rows at the threshold, which select."""
+    score = rng.integers(3, 8, 900) / 10
+    data = pl.DataFrame(
+        {
+            "group": np.repeat(["g0", "g1"], [300, 600]), "score": score,
+            "label": (rng.random(900) < score).astype(int),
+        }
+    )  # fmt: skip
+    options = {**_BINARY, "label": "label", "score": "score", "threshold": 0.5}
+    metrics = ("DPPL", "RD", "roc_auc.difference", "expected_calibration_error.difference")
+    return covers(fg.audit(data, **options, metrics=list(metrics)), 0.0, *metrics)
+
+
+def one_sided_strata(rng):
+    """Twenty strata; in half of them one of the groups has no row."""
+    rates = np.linspace(0.2, 0.6, 20)
+    sizes = np.stack([np.where(np.arange(20) % 4 == g, 0, 30) for g in (0, 2)])
+    x = rng.binomial(sizes, rates)
+    cells = np.stack([x, sizes - x], axis=-1).reshape(2, -1)
+    data = counts(cells, stratum=np.repeat(np.arange(20), 2), prediction=[1, 0] * 20)
+    report = fg.audit(data, **_COUNTED, strata="stratum", metrics=["DPPL", "CDDPL"])
+    return covers(report, 0.0, "DPPL", "CDDPL", scope="pooled")
+
+
+def own_statistics(rng):
+    def matthews(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+
+    margins = (fg.TP + fg.FP, fg.TP + fg.FN, fg.TN + fg.FP, fg.TN + fg.FN)
+    own = fg.statistic(matthews, nonzero=margins, range=(-1, 1))
+    data = confusions(rng, (150, 450), [confusion(0.3, 0.7, 0.2)] * 2)
+    report = fg.audit(data, **_COUNTED, label="label", metrics=[own])
+    return covers(report, 0.0, "matthews.difference")
+
+
+def _reviewed():
+    for classes, sizes in ((5, (200, 800)), (10, (200, 800)), (10, (2000, 8000))):
+        name = f"{classes} classes, {sizes[0]:,} and {sizes[1]:,} rows"
+        yield Design("1", name, _COVERS, partial(class_averages, classes, sizes))
+    for groups, rate in ((5, 0.1), (12, 0.1)):
+        name = f"{groups} equal groups of 400 at {rate:g}, reference best"
+        wanted = "95 or more together; p and FAIL at most 5"
+        yield Design("2", name, wanted, partial(best_of_equal, groups, rate))
+    for kind, clusters, correlation in (("lognormal", 30, 0.2), (0.4, 40, 0.1), (0.7, 40, 0.1)):
+        sizes = kind if isinstance(kind, str) else f"one of {kind:.0%} of the rows"
+        name = f"{clusters}+{clusters} clusters, {sizes}, ICC {correlation}"
+        yield Design("3", name, "93.5 or more", partial(clustered, kind, clusters, correlation))
+    for strata, rows in ((60, 6000), (200, 20_000)):
+        yield Design(
+            "4", f"{strata} strata, {rows:,} rows", _COVERS, partial(conditional, strata, rows)
+        )
+    name = "AUC .97, 27 positives and 200 negatives a group"
+    yield Design("5", name, "93.5 or more", partial(areas, 27, 200, 2.66))
+    for rows in ((400, 1200), (2400, 400)):
+        name = f"weights that follow the errors, {rows[0]:,} and {rows[1]:,} rows"
+        yield Design("6", name, _COVERS, partial(weighted_errors, rows))
+    yield Design("7, 15", "20 sparse categories, 100 and 200 rows", "93 or more", sparse_labels)
+    yield Design(
+        "7", "lognormal errors, 2 groups of 40", "not ok", partial(lognormal_errors, 2, 40)
+    )
+    yield Design("7", "lognormal errors, 5 groups of 250", "93 or more",
+                 partial(lognormal_errors, 5, 250))  # fmt: skip
+    for groups in (5, 10):
+        name = f"2 rules, {groups} groups at the limit, family-wise"
+        yield Design("8", name, _RARELY, partial(at_the_limit, groups))
+    for groups in (2, 5):
+        name = f"2 rules, {groups} groups without change, compared"
+        yield Design("9", name, _RARELY, partial(without_change, groups))
+    yield Design("10", "5 strata, groups equal in each", _RARELY, no_reversal)
+
+
+def _last_round():
+    for name, wanted, read in (
+        ("a reference of 22 rows for 4,000", _COVERS, tiny_reference),
+        ("empty cells: 98 % of predictions right", "93.5 or more", zero_cells),
+        ("all predictions positive", "93.5 or more; p at most 5", all_predicted),
+        ("weights with ties, a third of them 0", _COVERS, uneven_weights),
+        ("12 classes, five nearly empty", "92.5 or more", thin_classes),
+        ("a ratio of .02", _COVERS, ratio_near_zero),
+        ("scores that separate the labels", "no p below .05", separated),
+        ("scores of five values, ties at the threshold", _COVERS, ties_at_the_threshold),
+        ("20 strata, half without one of the groups", _COVERS, one_sided_strata),
+        ("best of 6 equal groups at .98: ties", "95 or more together; p and FAIL at most 5",
+         partial(best_of_equal, 6, 0.98)),
+        ("Matthews correlation, an own statistic", _COVERS, own_statistics),
+    ):  # fmt: skip
+        yield Design("last round", name, wanted, read)
+
+
+DESIGNS = tuple(chain(_reviewed(), _last_round()))
+
+Record = dict[str, Any]
+
+
+def new_record(design: Design) -> Record:
+    """Return a design of which no audit was read."""
+    of = {"of": design.of, "setting": design.setting, "wanted": design.wanted}
+    return {**of, "audits": 0, "chunks": 0, "counts": {}}
+
+
+def add_chunk(design: Design, record: Record, audits: int = _CHUNK) -> None:
+    """Audit the next data sets, and count what happened and what could have."""
+    seed = [13, record["chunks"], *f"{design.of} {design.setting}".encode()]
+    rng = np.random.default_rng(seed)
+    for _ in range(audits):
+        for name, happened in design.read(rng).items():
+            of = record["counts"].setdefault(name, [0, 0])
+            of[0] += bool(happened)
+            of[1] += 1
+    record["audits"] += audits
+    record["chunks"] += 1
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Count chunks of the designs in turn, the cheapest first, until all have enough audits."""
+    parser = argparse.ArgumentParser(prog="python -m bench.reviewed_audits", description=__doc__)
+    parser.add_argument("--audits", type=int, default=2000, help="audits wanted of each design")
+    parser.add_argument("--anew", action="store_true", help="forget what was counted")
+    parser.add_argument("-o", "--output", type=Path, default=_COUNTS)
+    options = parser.parse_args(arguments)
+    read = options.output.exists() and not options.anew
+    known = json.loads(options.output.read_text(encoding="utf-8")) if read else []
+    before = {(each["of"], each["setting"]): each for each in known}
+    records = [before.get((each.of, each.setting), new_record(each)) for each in DESIGNS]
+    spent = [0.0] * len(DESIGNS)
+    while unfinished := [i for i, each in enumerate(records) if each["audits"] < options.audits]:
+        i = min(unfinished, key=lambda i: spent[i])
+        started = time.process_time()
+        add_chunk(DESIGNS[i], records[i])
+        spent[i] += time.process_time() - started
+        scratch = options.output.with_suffix(".part")
+        scratch.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+        scratch.replace(options.output)
+        print(f"{DESIGNS[i].setting}: {records[i]['audits']}, {spent[i]:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

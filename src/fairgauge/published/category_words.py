@@ -1,0 +1,28 @@
+"""The words of categories that are no groups: totals, and people of unknown category."""
+
+from __future__ import annotations
+
+import re
+
+_TOTAL = re.compile(
+    r"^((grand |sub-?)?(totals?|overall|sum)\b"
+    r"|all($| (applicants|candidates|people|persons|groups|categories|races?|sexes|genders"
+    r"|ethnicities|employees|individuals|participants)\b))",
+    re.IGNORECASE,
+)
+_UNKNOWN = re.compile(
+    r"\b(unknown|unspecified|undisclosed|undeclared|missing|declined?|not (stated|specified|known"
+    r"|disclosed|provided|reported|available|identified)|prefer(red|s)? not|no (answer|response)"
+    r"|did not)\b|^(n/?a)$",
+    re.IGNORECASE,
+)
+
+
+def is_total(category: str) -> bool:
+    """Return whether a category is that of all rows."""
+    return bool(_TOTAL.match(category))
+
+
+def is_unknown(category: str) -> bool:
+    """Return whether a category is that of people whose category is not known."""
+    return bool(_UNKNOWN.search(category))

@@ -1,0 +1,47 @@
+"""The words by which headers of published tables name what a column holds."""
+
+from __future__ import annotations
+
+import re
+
+from fairgauge.published.published_table import ColumnRole
+
+_ROLES: tuple[tuple[ColumnRole, re.Pattern[str]], ...] = (
+    (ColumnRole.RATIO, re.compile(r"ratio|\bair\b|adverse impact|four.?fifths|4/5")),
+    (
+        ColumnRole.RATE,
+        re.compile(r"\brate\b|% ?(selected|hired|passed)|^%$|percent|proportion|\bshare\b"),
+    ),
+    (
+        ColumnRole.SELECTED,
+        re.compile(
+            r"selected|select(ions?)?\b|hire[ds]?\b|pass(ed|es)?\b|advanced?|approv|offer|accepted"
+            r"|admitted|promoted|above|favou?rable|successes|positive|invited"
+        ),
+    ),
+    (
+        ColumnRole.N,
+        re.compile(
+            r"^n$|\bn$|^no\.?$|^#|applica|candidat|number|count|total|people|pool|population"
+            r"|sample|size|assessed|evaluated|considered|screened|individuals"
+        ),
+    ),
+)
+_REMARKS = re.compile(r"^(notes?|comments?|remarks?|explanations?)\b", re.IGNORECASE)
+
+
+def role_of(header: str) -> ColumnRole | None:
+    """Return what a column of numbers holds by its header, None where no word names it.
+
+    Examples
+    --------
+    >>> [str(role_of(each)) for each in ("# of Applicants", "Hired", "Hire rate", "Impact Ratio")]
+    ['n', 'selected', 'rate', 'ratio']
+    """
+    words = header.casefold()
+    return next((role for role, pattern in _ROLES if pattern.search(words)), None)
+
+
+def is_remark(header: str) -> bool:
+    """Return whether a column holds remarks, which name no category."""
+    return bool(_REMARKS.match(header))

@@ -1,0 +1,176 @@
+"""Consistent audits, printed in the styles that publishers use, and faults planted in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+N, SELECTED, RATE, RATIO = "n", "selected", "rate", "ratio"
+HEADERS = {
+    "plain": {N: "Applicants", SELECTED: "Selected", RATE: "Selection Rate", RATIO: "Impact Ratio"},
+    "numbered": {
+        N: "# of Applicants",
+        SELECTED: "# Selected",
+        RATE: "Selection Rate",
+        RATIO: "Impact Ratio",
+    },
+    "scores": {
+        N: "Total Candidates",
+        SELECTED: "Number Above Median Score",
+        RATE: "Scoring Rate",
+        RATIO: "Impact Ratio",
+    },
+    "advanced": {
+        N: "Number of Candidates",
+        SELECTED: "Advanced",
+        RATE: "Advancement Rate (%)",
+        RATIO: "Adverse Impact Ratio",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The printed cells of a table: categories, and the text of every number by role."""
+
+    dimensions: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], dict[str, str]], ...]
+    headers: str = "plain"
+
+    @property
+    def roles(self):
+        return [role for role in HEADERS["plain"] if any(cells.get(role) for _, cells in self.rows)]
+
+    def header(self):
+        return [*self.dimensions, *(HEADERS[self.headers][role] for role in self.roles)]
+
+    def lines(self):
+        roles = self.roles
+        return [[*names, *(cells.get(role, "") for role in roles)] for names, cells in self.rows]
+
+    def changed(self, row, **cells):
+        """Return the audit with other text in some cells of a row."""
+        rows = list(self.rows)
+        rows[row] = (rows[row][0], {**rows[row][1], **cells})
+        return replace(self, rows=tuple(rows))
+
+    def added(self, names, **cells):
+        """Return the audit with another row."""
+        return replace(self, rows=(*self.rows, (tuple(names), cells)))
+
+
+def printed(counts, dimensions, *, headers="plain", places=3, unknown=None, without=()):
+    """Return the audit of some counts: ``(categories, n, selected)``, without fault.
+
+    The category of the highest rate among those of at least 2% of the people is the reference; a
+    smaller one has no ratio.
+    """
+    people = sum(n for _, n, _ in counts)
+    best = max(x / n for _, n, x in counts if n >= 0.02 * people)
+    percent = "(%)" not in HEADERS[headers][RATE]
+    rows = []
+    for names, n, x in counts:
+        rate = f"{100 * x / n:.{places - 2}f}" + ("%" if percent else "")
+        ratio = f"{x / n / best:.{places}f}" if n >= 0.02 * people else "N/A"
+        cells = {N: f"{n:,}", SELECTED: f"{x:,}", RATE: rate, RATIO: ratio}
+        rows.append((tuple(names), {k: v for k, v in cells.items() if k not in without}))
+    audit = Audit(tuple(dimensions), tuple(rows), headers)
+    if unknown is not None and N not in without:
+        audit = audit.added(["Unknown"] * len(dimensions), n=f"{unknown:,}")
+    return audit
+
+
+def csv(audit):
+    quoted = [[f'"{cell}"' if "," in cell else cell for cell in row] for row in audit.lines()]
+    return "\n".join(map(",".join, [audit.header(), *quoted])) + "\n"
+
+
+def semicolons(audit):
+    """Print decimal commas, and dots between thousands."""
+    swap = str.maketrans(",.", ".,")
+    rows = [[*names, *(cells.get(role, "").translate(swap) for role in audit.roles)]
+            for names, cells in audit.rows]  # fmt: skip
+    return "\n".join(map(";".join, [audit.header(), *rows])) + "\n"
+
+
+def markdown(audit):
+    rows = [audit.header(), ["---"] * len(audit.header()), *audit.lines()]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def merged(audit):
+    """Print a category once, above the rows that share it."""
+    lines = audit.lines()
+    below = [
+        ["" if i and len(audit.dimensions) > 1 and lines[i - 1][0] == row[0] else row[0], *row[1:]]
+        for i, row in enumerate(lines)
+    ]
+    return "\n".join("\t".join(row) for row in [audit.header(), *below]) + "\n"
+
+
+def html(audit):
+    def cells(row, tag):
+        return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in row) + "</tr>"
+
+    body = "\n".join(cells(row, "td") for row in audit.lines())
+    return f"<h3>Results</h3>\n<table>{cells(audit.header(), 'th')}\n{body}</table>\n"
+
+
+def columns(audit):
+    """Print columns of a fixed width, as pasted text has them."""
+    lines = [audit.header(), *audit.lines()]
+    widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
+    text = ["".join(f"{cell or '-':<{w}}" for cell, w in zip(row, widths, strict=True))
+            for row in lines]  # fmt: skip
+    return "\n".join(line.rstrip() for line in text) + "\n"
+
+
+def one_space(audit):
+    """Print one space between columns, as the text of a PDF has them."""
+    header = " ".join(["Category", *audit.header()[len(audit.dimensions) :]])
+    lines = [
+        " ".join([" – ".join(names), *(cells.get(role) or "-" for role in audit.roles)])
+        for names, cells in audit.rows
+    ]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def blocks(audit):
+    """Print the second feature below the categories of the first."""
+    lines = [audit.header()[1:]] if len(audit.dimensions) > 1 else [audit.header()]
+    for name, rows in groupby(audit.lines(), key=lambda row: row[0]):
+        if len(audit.dimensions) == 1:
+            lines += rows
+        elif name in ("Unknown", "Total"):
+            lines += [row[1:] for row in rows]
+        else:
+            lines += [[name, *[""] * len(audit.roles)], *(row[1:] for row in rows)]
+    return "\n".join(map("\t".join, lines)) + "\n"
+
+
+def wide(audit):
+    """Print columns for each category of the first feature, below a header of two rows."""
+    if len(audit.dimensions) == 1:
+        return csv(audit)
+    groups = list(dict.fromkeys(names[0] for names, _ in audit.rows))
+    inner = list(dict.fromkeys(names[1] for names, _ in audit.rows))
+    cells = dict(audit.rows)
+    top = [audit.dimensions[1], *(name for group in groups for name in [group] * len(audit.roles))]
+    second = ["", *([HEADERS[audit.headers][role] for role in audit.roles] * len(groups))]
+    body = [[name, *(cells.get((group, name), {}).get(role, "").replace(",", "")
+                     for group in groups for role in audit.roles)] for name in inner]  # fmt: skip
+    return "\n".join(map("\t".join, [top, second, *body])) + "\n"
+
+
+def turned(audit):
+    """Print a column for each category, and a row for each number."""
+    names = [" – ".join(names) for names, _ in audit.rows]
+    body = [[HEADERS[audit.headers][role], *(cells.get(role) or "-" for _, cells in audit.rows)]
+            for role in audit.roles]  # fmt: skip
+    return "\n".join(map("\t".join, [["Measure", *names], *body])) + "\n"
+
+
+STYLES = {
+    style.__name__: style
+    for style in (csv, semicolons, markdown, merged, html, columns, one_space, blocks, wide, turned)
+}

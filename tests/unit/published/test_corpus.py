@@ -1,0 +1,290 @@
+"""Tables made after the shapes of published audits: every planted fault is found, and no other.
+
+The categories are those that New York's audits print, the numbers are invented.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from printed_tables import RATE, RATIO, SELECTED, STYLES, N, csv, markdown, printed
+
+import fairgauge as fg
+from fairgauge.published.faults import FaultCode
+
+SEX = [(("Male",), 1390, 667), (("Female",), 1181, 555)]
+RACE = [
+    (("Hispanic or Latino",), 395, 172),
+    (("White",), 797, 412),
+    (("Black or African American",), 390, 170),
+    (("Native Hawaiian or Pacific Islander",), 119, 52),
+    (("Asian",), 616, 302),
+    (("Native American or Alaska Native",), 41, 18),
+    (("Two or More Races",), 213, 96),
+]
+CROSSED = [
+    (("Male", "Hispanic or Latino"), 205, 90),
+    (("Male", "White"), 412, 215),
+    (("Male", "Black or African American"), 226, 95),
+    (("Male", "Asian"), 321, 167),
+    (("Female", "Hispanic or Latino"), 190, 82),
+    (("Female", "White"), 385, 197),
+    (("Female", "Black or African American"), 164, 75),
+    (("Female", "Asian"), 295, 135),
+]
+SMALL = [*SEX, (("Nonbinary",), 12, 7)]
+AUDITS = {
+    "sex": (SEX, ("Gender",)),
+    "race": (RACE, ("Race/Ethnicity Categories",)),
+    "crossed": (CROSSED, ("Gender", "Race/Ethnicity")),
+    "small": (SMALL, ("Sex",)),
+}
+OPTIONS = [
+    {},
+    {"headers": "numbered", "unknown": 250},
+    {"headers": "scores", "without": (N, SELECTED)},
+    {"headers": "advanced", "places": 4, "unknown": 31},
+    {"headers": "scores", "without": (SELECTED,)},
+]
+STYLED = {
+    f"{style}-{name}": STYLES[style](printed(*AUDITS[name], **OPTIONS[i % len(OPTIONS)]))
+    for i, (style, name) in enumerate((style, name) for style in STYLES for name in AUDITS)
+    if not (style == "semicolons" and "small" in name)
+}
+TYPED = {
+    "footnotes": """Gender Categories  # of Applicants  # Selected  Selection Rate  Impact Ratio
+Male               1,390            667         48.0%           1.00*
+Female             1,181            555         47.0% †         0.98
+
+* The highest selection rate. † Rounded. 250 applicants of unknown gender are not included.
+""",
+    "excluded": """| Race/Ethnicity | Applicants | Scoring Rate | Impact Ratio |
+|---|---:|---:|---:|
+| White | 4,120 | 52% | 0.95 |
+| Asian | 3,210 | 55% | 1.00 |
+| Native American or Alaska Native | 32 | 41% | Excluded (< 2%) |
+| Unknown | 610 | | |
+""",
+    "reference": """Category,Applicants,Selected,Selection Rate,Impact Ratio,Notes
+Female,800,400,0.500,1.000 (reference),
+Male,900,405,0.450,0.900,Largest category
+""",
+    "margins": """Sex,Race,Applicants,Selected,Rate
+Male,All,617,305,49.4%
+Male,Hispanic or Latino,205,90,43.9%
+Male,White,412,215,52.2%
+Female,All,575,279,48.5%
+Female,Hispanic or Latino,190,82,43.2%
+Female,White,385,197,51.2%
+Total,,1192,584,49.0%
+""",
+    "parentheses": """Gender   Applicants (%)    Selected (%)
+Male     1,390 (54.1%)     667 (48.0%)
+Female   1,181 (45.9%)     555 (47.0%)
+Total    2,571 (100.0%)    1,222 (47.5%)
+""",
+    "cut off": """Category,Scoring Rate,Impact Ratio
+Male,52%,1.00
+Female,47%,0.90
+""",
+    "spans": """<table><caption>Intersectional</caption>
+<tr><th rowspan="2">Race/Ethnicity</th><th colspan="3">Male</th><th colspan="3">Female</th></tr>
+<tr><th># of applicants</th><th>Selection rate</th><th>Impact ratio</th>
+<th># of applicants</th><th>Selection rate</th><th>Impact ratio</th></tr>
+<tr><td>White</td><td>412</td><td>52.2%</td><td>1.000</td><td>385</td><td>51.2%</td><td>.981</td>
+<tr><td>Asian</td><td>321</td><td>52.0%</td><td>.997</td><td>295</td><td>45.8%</td><td>.877</td>
+</table>
+""",
+}
+TYPED["three tables"] = "\n".join(
+    markdown(printed(counts, dimensions))
+    for counts, dimensions in (
+        ([(("Male",), 1164, 567), (("Female",), 1034, 489)], ("Sex",)),
+        (CROSSED, ("Sex", "Race")),
+    )
+)
+CLEAN = STYLED | TYPED
+
+
+def errors(text):
+    return [
+        (fault.code, fault.row and fault.row[0])
+        for table in fg.check(text).tables
+        for fault in table.errors
+    ]
+
+
+def test_the_corpus_has_at_least_thirty_tables():
+    assert len(CLEAN) >= 30
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_a_clean_table_has_no_error(name):
+    assert errors(CLEAN[name]) == []
+
+
+BASE = printed(CROSSED, ("Sex", "Race"), unknown=250)
+BEST, THIRD = 1, 2
+
+
+def ratio(counts, reference):
+    return f"{counts[1] / counts[0] / reference:.3f}"
+
+
+def with_ratios_to(reference):
+    audit = BASE
+    for row, (_, n, selected) in enumerate(CROSSED):
+        audit = audit.changed(row, ratio=ratio((n, selected), reference))
+    return audit
+
+
+def with_swapped_rates(audit):
+    one, other = audit.rows[2][1][RATE], audit.rows[6][1][RATE]
+    return audit.changed(2, rate=other).changed(6, rate=one)
+
+
+PLANTED = {
+    FaultCode.NOT_WHOLE: (BASE.changed(THIRD, n="226.5"), 3),
+    FaultCode.NEGATIVE: (BASE.changed(THIRD, selected="-95"), 3),
+    FaultCode.SELECTED_EXCEEDS_N: (BASE.changed(THIRD, selected="2,260"), 3),
+    FaultCode.RATE_OUT_OF_RANGE: (
+        printed(RACE, ("Race",), without=(N, SELECTED)).changed(4, rate="149.0%"),
+        5,
+    ),
+    FaultCode.RATE_MISMATCH: (BASE.changed(THIRD, rate="44.2%"), 3),
+    FaultCode.RATE_OF_OTHER_ROW: (with_swapped_rates(BASE), 3),
+    FaultCode.MIXED_UNITS: (BASE.changed(THIRD, rate="0.420%"), 3),
+    FaultCode.RATIO_MISMATCH: (BASE.changed(THIRD, ratio="0.866"), 3),
+    FaultCode.RATIO_INVERTED: (BASE.changed(THIRD, ratio="1.241"), 3),
+    FaultCode.RATIO_OF_ANOTHER_REFERENCE: (
+        BASE.changed(THIRD, ratio=ratio((226, 95), 167 / 321)),
+        3,
+    ),
+    FaultCode.REPEATED_CATEGORY: (BASE.added(("Male", "White"), n="10", selected="5"), 10),
+    FaultCode.REPEATED_ROW: (
+        printed([*CROSSED[:-1], (("Female", "Asian"), 412, 215)], ("Sex", "Race")),
+        8,
+    ),
+    FaultCode.TOTAL_MISMATCH: (BASE.added(("Total", ""), n="2,199", selected="1,056"), 10),
+    FaultCode.NO_REFERENCE: (BASE.changed(BEST, ratio=""), None),
+    FaultCode.REFERENCE_NOT_HIGHEST: (with_ratios_to(197 / 385), 6),
+    FaultCode.REFERENCE_IS_SMALL: (
+        printed([(("A",), 10, 8), (("B",), 900, 300), (("C",), 800, 200)], ("Race",))
+        .changed(0, ratio="1.000")
+        .changed(1, ratio="0.417")
+        .changed(2, ratio="0.313"),
+        1,
+    ),
+    FaultCode.SEVERAL_REFERENCES: (BASE.changed(6, ratio="1.000"), 7),
+    FaultCode.RATIO_MISSING: (BASE.changed(THIRD, ratio="N/A"), 3),
+    FaultCode.RATIO_OF_UNKNOWN: (BASE.changed(8, selected="100", rate="40.0%", ratio="0.767"), 9),
+    FaultCode.NUMBERS_MISSING: (BASE.changed(THIRD, n="", selected="", rate=""), 3),
+    FaultCode.CATEGORY_MISSING: (printed(CROSSED[:-1], ("Sex", "Race")), None),
+    FaultCode.UNKNOWN_NOT_STATED: (printed(CROSSED, ("Sex", "Race")), None),
+}
+STYLES_OF_FAULTS = ("csv", "markdown", "merged", "html", "columns")
+
+
+@pytest.mark.parametrize("code", PLANTED, ids=str)
+@pytest.mark.parametrize("style", STYLES_OF_FAULTS)
+def test_every_planted_fault_is_found(code, style):
+    audit, row = PLANTED[code]
+    (table,) = fg.check(STYLES[style](audit)).tables
+    assert (code, row) in [(fault.code, fault.row and fault.row[0]) for fault in table.faults]
+
+
+def test_a_margin_that_is_not_the_sum_of_its_intersections():
+    single = printed([(("Male",), 1165, 567), (("Female",), 1034, 489)], ("Sex",))
+    text = f"{csv(single)}\n{csv(printed(CROSSED, ('Sex', 'Race')))}"
+    assert errors(text) == [(FaultCode.MARGIN_MISMATCH, 1)]
+
+
+def test_columns_that_are_not_read():
+    text = csv(printed(SEX, ("Sex",))).replace("\n", ",7\n").replace("Ratio,7", "Ratio,Weeks open")
+    (table,) = fg.check(text).tables
+    assert FaultCode.COLUMNS_IGNORED in [fault.code for fault in table.faults]
+
+
+def test_every_kind_of_fault_is_planted():
+    apart = {FaultCode.MARGIN_MISMATCH, FaultCode.COLUMNS_IGNORED}
+    assert set(FaultCode) == set(PLANTED) | apart
+
+
+def audits():
+    """Return random audits of one or two features, each with the highest rate once."""
+    names = ("A", "B", "C", "D", "E")
+    cell = st.tuples(st.integers(40, 5_000), st.floats(0.05, 0.9))
+
+    def of(rows, races, unknown, headers, places):
+        crossed = [(sex, race) for sex in ("Male", "Female") for race in names[:races]]
+        features = crossed if len(rows) == 2 * races else [(race,) for race in names[: len(rows)]]
+        counts = [
+            (name, n, max(1, int(n * share)))
+            for name, (n, share) in zip(features, rows, strict=True)
+        ]
+        dimensions = ("Sex", "Race")[2 - len(features[0]) :]
+        return printed(counts, dimensions, unknown=unknown, headers=headers, places=places)
+
+    rows = st.integers(2, 3).flatmap(
+        lambda races: st.tuples(
+            st.one_of(
+                st.lists(cell, min_size=2, max_size=5).filter(lambda r: len(r) != 2 * races),
+                st.lists(cell, min_size=2 * races, max_size=2 * races),
+            ),
+            st.just(races),
+        )
+    )
+    return st.builds(
+        lambda pair, *more: of(*pair, *more),
+        rows,
+        st.none() | st.integers(1, 500),
+        st.sampled_from(["plain", "numbered", "scores", "advanced"]),
+        st.integers(2, 4),
+    )
+
+
+def compared(audit):
+    """Return the rows with a ratio other than 1; none where several ratios are printed as 1."""
+    ratios = [cells.get(RATIO, "N/A") for _, cells in audit.rows]
+    known = {i: float(text) for i, text in enumerate(ratios) if text != "N/A"}
+    rows = [i for i, value in known.items() if value != 1]
+    return rows if len(rows) == len(known) - 1 else []
+
+
+@given(audits(), st.sampled_from(sorted(STYLES)))
+@settings(max_examples=60)
+def test_any_consistent_table_in_any_style_is_clean(audit, style):
+    assert errors(STYLES[style](audit)) == []
+
+
+def planted_in(audit, row, kind):
+    """Return an audit with a fault in a row."""
+    names, cells = audit.rows[row]
+    n, selected = (int(cells[role].replace(",", "")) for role in (N, SELECTED))
+    percent = "%" if "%" in cells[RATE] else ""
+    shifted = 100 * selected / n + (7 if selected < n / 2 else -7)
+    changes = {
+        "rate": {RATE: f"{shifted:.1f}{percent}"},
+        "ratio": {RATIO: f"{float(cells[RATIO]) * 0.8 - 0.03:.3f}"},
+        "n": {N: f"{n + max(50, n // 4):,}"},
+        "selected": {SELECTED: f"{n + 3:,}"},
+        "not whole": {N: f"{n}.5"},
+        "negative": {SELECTED: f"-{selected}"},
+        "no ratio": {RATIO: ""},
+    }
+    if kind == "twice":
+        return audit.added(names, **cells)
+    return audit.changed(row, **changes[kind])
+
+
+KINDS = ["rate", "ratio", "n", "selected", "not whole", "negative", "no ratio", "twice"]
+
+
+@given(audits().filter(compared), st.sampled_from(KINDS), st.data())
+@settings(max_examples=60)
+def test_a_fault_of_any_kind_is_found_in_any_table(audit, kind, data):
+    row = data.draw(st.sampled_from(compared(audit)))
+    style = data.draw(st.sampled_from(["csv", "markdown", "merged", "html"]))
+    found = [number for _, number in errors(STYLES[style](planted_in(audit, row, kind)))]
+    assert (len(audit.rows) if kind == "twice" else row) + 1 in found

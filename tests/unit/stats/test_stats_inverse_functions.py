@@ -1,0 +1,34 @@
+"""Quantiles of t and noncentralities, exact in closed form or by their distribution function."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import chndtr, stdtr
+
+from fairgauge.stats.inverse_functions import noncentrality, t_above
+
+TAILS = np.array([0.4, 0.1, 0.025, 1e-3, 1e-6])
+
+
+def test_t_of_one_and_two_degrees_of_freedom_in_closed_form():
+    one = 1 / np.tan(np.pi * TAILS)
+    two = (1 - 2 * TAILS) / np.sqrt(2 * TAILS * (1 - TAILS))
+    np.testing.assert_allclose(t_above(1, TAILS), one, rtol=2e-15)
+    np.testing.assert_allclose(t_above(2, TAILS), two, rtol=2e-15)
+
+
+def test_inverses_have_the_precision_of_their_distribution_functions():
+    """Some versions of scipy solve for these inverses to nine digits."""
+    random = np.random.default_rng(0)
+    degrees = np.exp(random.uniform(np.log(0.7), np.log(1e6), 500))
+    tails = 10 ** random.uniform(-8, -0.31, 500)
+    np.testing.assert_allclose(stdtr(degrees, -t_above(degrees, tails)), tails, rtol=1e-12)
+    x, whole = random.uniform(18, 90, 500), random.integers(1, 8, 500)
+    found = chndtr(x, whole, noncentrality(x, whole, 0.975))
+    np.testing.assert_allclose(found, 0.975, rtol=1e-13)
+
+
+def test_the_far_tail_and_many_degrees_of_freedom():
+    assert t_above(3, 0.5) < 1e-15
+    assert abs(t_above(1e300, 0.025) - 1.959963984540054) < 1e-14
+    assert t_above(5, 1e-300) > 1e50
