@@ -112,7 +112,7 @@ def scores(sets: int) -> Iterator[dict]:
         found = []
         for n, correlation in product((50, 200, 1_000), (-0.5, *CORRELATIONS)):
             rng = np.random.default_rng([33, n, round(100 * (1 + correlation))])
-            truth = _difference(statistic, *_scored(200_000, correlation, rng))
+            truth = _difference(statistic, *_scored(1_000_000, correlation, rng))
             several = [ScoredRows(*_scored(n, correlation, rng)) for _ in range(sets)]
             made = score_change(statistic, several)
             found.append((np.inf, _covered(made.difference.at(np.full(sets, Z)), truth)))
