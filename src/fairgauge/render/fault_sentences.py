@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairgauge.errors import listing, quote
 from fairgauge.published.faults import FaultCode
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from fairgauge.published.faults import Fault
 
+Parameters: TypeAlias = "dict[str, Any]"
+"""What a fault is about; its code decides which values there are, and of which types."""
 _COLUMNS = {"n": "number of people", "selected": "number selected", "rate": "selection rate"}
 
 
@@ -26,142 +28,142 @@ def describe_kind(code: FaultCode) -> str:
     return _KINDS[code]
 
 
-def _column(p: dict[str, Any]) -> str:
+def _column(p: Parameters) -> str:
     return _COLUMNS[p["column"]]
 
 
-def _not_whole(p: dict[str, Any]) -> str:
+def _not_whole(p: Parameters) -> str:
     dotted = re.fullmatch(r"\d{1,3}(\.\d{3})+", str(p["printed"]))
     hint = "; if the dot separates thousands, write a comma or nothing" if dotted else ""
     return f"the {_column(p)} is {p['printed']}, which is not a whole number{hint}"
 
 
-def _negative(p: dict[str, Any]) -> str:
+def _negative(p: Parameters) -> str:
     return f"the {_column(p)} is {p['printed']}, which is negative"
 
 
-def _exceeds(p: dict[str, Any]) -> str:
+def _exceeds(p: Parameters) -> str:
     return f"{p['selected']} of {p['n']} people are selected, more than there are"
 
 
-def _out_of_range(p: dict[str, Any]) -> str:
+def _out_of_range(p: Parameters) -> str:
     return f"the selection rate {p['printed']} is not between 0 and 1"
 
 
-def _rate_mismatch(p: dict[str, Any]) -> str:
+def _rate_mismatch(p: Parameters) -> str:
     return (
         f"the selection rate is printed as {p['printed']}; {p['selected']} of {p['n']} is "
         f"{_number(p['share'])}"
     )
 
 
-def _rate_of_other(p: dict[str, Any]) -> str:
+def _rate_of_other(p: Parameters) -> str:
     return (
         f"the selection rate is printed as {p['printed']}, which is the rate of "
         f"{quote(p['other'])}; its own is {_number(p['share'])}"
     )
 
 
-def _mixed_units(p: dict[str, Any]) -> str:
+def _mixed_units(p: Parameters) -> str:
     return (
         f"the selection rate {p['printed']} is not in the unit of its column (share or per cent); "
         f"it is {_number(p['share'])}"
     )
 
 
-def _ratio_mismatch(p: dict[str, Any]) -> str:
+def _ratio_mismatch(p: Parameters) -> str:
     return (
         f"the impact ratio is printed as {p['printed']}; compared with {quote(p['reference'])} it "
         f"is {_number(p['ratio'])}"
     )
 
 
-def _ratio_inverted(p: dict[str, Any]) -> str:
+def _ratio_inverted(p: Parameters) -> str:
     return (
         f"the impact ratio {p['printed']} is inverted: compared with {quote(p['reference'])} it "
         f"is {_number(p['ratio'])}"
     )
 
 
-def _another_reference(p: dict[str, Any]) -> str:
+def _another_reference(p: Parameters) -> str:
     return (
         f"the impact ratio {p['printed']} compares with {quote(p['other'])}; compared with "
         f"{quote(p['reference'])}, the reference of the table, it is {_number(p['ratio'])}"
     )
 
 
-def _repeated_category(p: dict[str, Any]) -> str:
+def _repeated_category(p: Parameters) -> str:
     return f"the category stands in row {p['other']} already"
 
 
-def _repeated_row(p: dict[str, Any]) -> str:
+def _repeated_row(p: Parameters) -> str:
     return f"the counts are the same as those of {quote(p['other'])}; this may be a copied row"
 
 
-def _total(p: dict[str, Any]) -> str:
+def _total(p: Parameters) -> str:
     return (
         f"the total {_column(p)} is printed as {p['printed']}; its rows add up to {p['total']:,.0f}"
     )
 
 
-def _margin(p: dict[str, Any]) -> str:
+def _margin(p: Parameters) -> str:
     return (
         f"the {_column(p)} is printed as {p['printed']}; its rows in the table "
         f"{quote(p['other'])} add up to {p['total']:,.0f}"
     )
 
 
-def _no_reference(p: dict[str, Any]) -> str:
+def _no_reference(p: Parameters) -> str:
     del p
     return "no category has a ratio of 1, so the table does not show what ratios compare with"
 
 
-def _not_highest(p: dict[str, Any]) -> str:
+def _not_highest(p: Parameters) -> str:
     return (
         f"the reference of the ratios has a selection rate of {_number(p['rate'])}, but "
         f"{quote(p['other'])} has the highest, {_number(p['highest'])}"
     )
 
 
-def _small_reference(p: dict[str, Any]) -> str:
+def _small_reference(p: Parameters) -> str:
     return (
         f"the reference of the ratios has {p['n']} people, {100 * p['share']:.1f}% of all; the "
         f"highest rate among larger categories is that of {quote(p['other'])}"
     )
 
 
-def _several_references(p: dict[str, Any]) -> str:
+def _several_references(p: Parameters) -> str:
     return (
         f"the ratio is printed as 1, as is that of {quote(p['other'])}, which has another "
         "selection rate"
     )
 
 
-def _ratio_missing(p: dict[str, Any]) -> str:
+def _ratio_missing(p: Parameters) -> str:
     return f"no impact ratio is printed for {p['n']} people, {100 * p['share']:.1f}% of all"
 
 
-def _ratio_of_unknown(p: dict[str, Any]) -> str:
+def _ratio_of_unknown(p: Parameters) -> str:
     return f"people of unknown category have a ratio ({p['printed']}); they are no category"
 
 
-def _numbers_missing(p: dict[str, Any]) -> str:
+def _numbers_missing(p: Parameters) -> str:
     names = " and the ".join(_COLUMNS[each] for each in p["columns"])
     return f"the {names} is missing, so the row cannot be checked"
 
 
-def _category_missing(p: dict[str, Any]) -> str:
+def _category_missing(p: Parameters) -> str:
     return f"these combinations have no row: {listing(p['categories'])}"
 
 
-def _columns_ignored(p: dict[str, Any]) -> str:
+def _columns_ignored(p: Parameters) -> str:
     return (
         f"these columns of numbers are not read: {listing(p['columns'])}; a table with a column "
         "for each group is checked one group at a time (--column)"
     )
 
 
-def _unknown_not_stated(p: dict[str, Any]) -> str:
+def _unknown_not_stated(p: Parameters) -> str:
     del p
     return (
         "no row of the table states how many people are of unknown category; look for it in the "
@@ -173,7 +175,7 @@ def _number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
-_DESCRIBED: dict[FaultCode, Callable[[dict[str, Any]], str]] = {
+_DESCRIBED: dict[FaultCode, Callable[[Parameters], str]] = {
     FaultCode.NOT_WHOLE: _not_whole,
     FaultCode.NEGATIVE: _negative,
     FaultCode.SELECTED_EXCEEDS_N: _exceeds,
