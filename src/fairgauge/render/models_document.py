@@ -283,8 +283,8 @@ def _needed_sentences(each: Candidate) -> Iterator[str]:
     else:
         rows = numbers.count(float(f"{each.needed:.2g}"))
         yield (
-            f"With about {rows} rows of this composition it could probably be determined (80% "
-            f"power), if the changes are as estimated; there are {numbers.count(each.rows)}."
+            f"About {rows} rows of this composition would determine it with 80% power, if the "
+            f"changes are as estimated; these data have {numbers.count(each.rows)}."
         )
 
 
