@@ -136,3 +136,15 @@ def test_consistency_by_brute_force() -> None:
     points, decided = frame.select("x", "z").to_numpy().astype(float), frame["p"].to_numpy()
     off = [abs(p - votes(points, decided, at, 5)) for at, p in zip(points, decided, strict=True)]
     assert report["consistency"].value == pytest.approx(1 - float(np.mean(off)), rel=1e-12)
+
+
+def test_counts_of_billions_are_not_made_rows():
+    """Metrics of single rows then have a reason, and all others their values."""
+    table = {"y": [1.0, 2.0, 3.0, 1.5], "p": [1.1, 2.2, 2.5, 1.0], "g": ["a", "a", "b", "b"]}
+    rows = pl.DataFrame({**table, "n": [10**10, 10**9, 10**9, 10**9]})
+    asked = {"label": "y", "prediction": "p", "sensitive": "g", "count": "n"}
+    metrics = ["mean_error.difference", "residual_ks"]
+    report = fg.audit(rows, **asked, task="regression", metrics=metrics)
+    by_name = {each.metric: each for each in report.estimates}
+    assert by_name["mean_error.difference"].value is not None
+    assert by_name["residual_ks"].reason.code == "needs_rows"

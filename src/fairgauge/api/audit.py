@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from fairgauge.scan.source import Source
     from fairgauge.spec.options import Options
 
+_MOST_REPEATED = 10_000_000
+"""Cases of a count column up to which each becomes a row, for the metrics of single rows."""
+
 
 @with_options
 def audit(data: object = None, *arrays: Never, **options: Unpack[Options]) -> Report:
@@ -253,6 +256,8 @@ def _repeated(source: Source | None, spec: Spec) -> list[Diagnostic]:
 def _by_rows(source: Source | None, cube: Cube, spec: Spec) -> ByRows | None:
     """Return what computes metrics from rows; None where rows can only be counted."""
     if source is None or not readable(source):
+        return None
+    if spec.count is not None and cube.cases > _MOST_REPEATED:  # counts, not a table of rows
         return None
     from fairgauge.rowwise import RowReader
 
