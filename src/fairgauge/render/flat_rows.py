@@ -164,7 +164,7 @@ def model_changes_of(comparison: ModelComparison) -> FlatTable:
 
 
 FRONTIER = ("feature", "threshold", "performance", "performance_low", "performance_high", "group",
-            "disparity", "disparity_low", "disparity_high", "meets")  # fmt: skip
+            "disparity", "disparity_low", "disparity_high", "meets", "outcome")  # fmt: skip
 
 
 def frontier_of(choice: ThresholdChoice) -> FlatTable:
@@ -172,7 +172,7 @@ def frontier_of(choice: ThresholdChoice) -> FlatTable:
     rows = []
     for feature, each in ((f.feature, point) for f in choice.features for point in f.frontier):
         row: Row = {"feature": feature, "threshold": each.threshold, "group": each.group}
-        row["meets"] = each.meets
+        row |= {"meets": each.meets, "outcome": str(each.outcome)}
         for name, value, interval in (
             ("performance", each.performance, each.performance_interval),
             ("disparity", each.disparity, each.disparity_interval),
