@@ -263,12 +263,12 @@ def test_a_metric_of_ones_own_has_evidence_like_any_rate(shifted):
 
 
 def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monkeypatch):
-    (tmp_path / "house_metrics.py").write_text(
+    (tmp_path / "monitored_metrics.py").write_text(
         "import fairgauge as fg\nmissed = fg.rate('missed', of=fg.FN, among=fg.TP + fg.FN)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    rules = ["house_metrics:missed <= 0.7",
-             {"metric": "house_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
+    rules = ["monitored_metrics:missed <= 0.7",
+             {"metric": "monitored_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
     history = fg.History(tmp_path / "history")
     for name, counts in list(shifted.items())[:3]:
         history.add(name, counts)
