@@ -131,8 +131,8 @@ def _check(spec: Spec, rate: str) -> None:
         kept = spec.catalogue.rate(rate)
         if kept.better is Better.NEITHER or kept.needs - {"label", "prediction"}:
             message = (
-                f"{quote(rate)} cannot be kept: name a rate of decisions that is better higher or "
-                "better lower, such as accuracy or true_positive_rate"
+                f"{quote(rate)} cannot be kept: name a rate of decisions whose higher or lower "
+                "values are better, such as accuracy or true_positive_rate"
             )
             problems.append(Problem("keep", message))
     except LookupError as error:

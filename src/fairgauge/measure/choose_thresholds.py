@@ -254,7 +254,8 @@ class _Chooser:
         """Return by how many standard errors a half must meet the goal for the other to confirm it.
 
         The values of two halves differ by the root of 2 standard errors, so that an interval of
-        the other half meets the goal with a probability of `POWER`.
+        the other half meets the goal with a probability of about `POWER`; of less, because the
+        threshold was searched for.
         """
         return self._usual + math.sqrt(2.0) * NormalDist().inv_cdf(POWER)
 

@@ -78,7 +78,7 @@ METHOD = (
     "One random half of the rows chooses the thresholds. Numbers and outcomes are of the other "
     "half, except for the weights for retraining, which are of all rows. A common threshold is "
     "chosen with a margin where one can be: the choosing half meets the goal clearly enough for "
-    "the other half to confirm it with a probability of 80%. Both halves are drawn from the counts "
+    "the other half to confirm it more often than not. Both halves are drawn from the counts "
     "(hypergeometric), with the seed of the audit. Changes against today are paired: both "
     "thresholds decide the same rows."
 )
@@ -170,11 +170,15 @@ def _common(choice: ThresholdChoice, of: FeatureThresholds) -> Iterator[Block]:
 def _choice_sentence(choice: ThresholdChoice, effect: ThresholdEffect) -> str:
     """Return which threshold was chosen, and whether with a margin."""
     cut = _cut(effect)
-    chosen = f"Of the thresholds that meet the goal, {cut:g} is the closest to today's "
-    chosen += f"{choice.today:g}"
+    surely = effect.choosing_outcome is Outcome.PASS
+    margin = " with a margin" if surely else ""
+    chosen = (
+        f"Of the thresholds that meet the goal{margin} and keep {_kept(choice)}, {cut:g} is the "
+        f"closest to today's {choice.today:g}"
+    )
     if cut == choice.today:
         chosen = f"Today's threshold, {cut:g}, already meets the goal"
-    if effect.choosing_outcome is Outcome.PASS:
+    if surely:
         return (
             f"{chosen}: in the half of the rows that chooses, the whole confidence interval of "
             "every group does."
