@@ -301,7 +301,8 @@ def _facts(table: CheckedTable, check: Check) -> Iterator[tuple[str, str]]:
         name, changed = table.other_reference
         groups = listing([called(group) for group in changed])
         effect = f"would change the verdict of {groups}" if changed else "would change no verdict"
-        words = "has a higher rate or is the one printed"
+        printed = name == table.printed_reference
+        words = "is that of the printed ratios" if printed else "has a higher selection rate"
         decided = f"; as the reference it {effect}" if check.limit is not None else ""
         yield "another reference", f"{called(name)} {words}{decided}"
     if table.unknown is not None:

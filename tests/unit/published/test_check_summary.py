@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_named_with_the_flag_and_the_others_are_checked(f
         "rates.csv",
         "wrong.csv",
     ]
-    (table,) = [each for each in found.unread if each.is_table]
+    (table,) = [each for each in found.unread if each.counts]
     assert table.source == "who.csv"
     assert "--column n=NAME" in table.reason
     with pytest.raises(fg.DataError, match="--column n=NAME"):
