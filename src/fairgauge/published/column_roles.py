@@ -144,7 +144,9 @@ def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
         tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
         for cells in grid.rows
     ]
-    before, after = ({tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows))
+    before, after = (
+        {tuple(row[i] for i in category) for row in each} for each in (grid.rows, rows)
+    )
     return replace(grid, rows=tuple(rows)) if len(before) == len(after) else grid
 
 

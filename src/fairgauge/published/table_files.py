@@ -33,7 +33,7 @@ _ORDINALS = ("st", "nd", "rd", "th")
 _TITLES = ("caption", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
-class NoTable(DataError):
+class NoTable(DataError):  # noqa: N818 - named for what is missing
     """A file was read, and holds no table."""
 
 

@@ -119,7 +119,11 @@ def _from_columns(grid: Grid) -> Grid:
     roles = [role_of(row[0]) for row in grid.rows]
     known = [role for role in roles if role]
     single = len(set(known)) == len(known) >= _FEWEST and len(known) * 2 > len(roles)
-    if not single or any(map(_names_numbers, grid.header[1:])) or any(map(_is_number, _first(grid))):
+    if (
+        not single
+        or any(map(_names_numbers, grid.header[1:]))
+        or any(map(_is_number, _first(grid)))
+    ):
         return grid
     header = (grid.header[0] or "category", *_first(grid))
     rows = tuple(zip(grid.header[1:], *(row[1:] for row in grid.rows), strict=True))

@@ -255,6 +255,7 @@ def _tables(check: Check) -> Table:
         tuple(Column(each, numeric=i > 0) for i, each in enumerate(columns)),
         tuple(row(_title(table, check), (table,)) for table in check.tables),
         totals=(row("All tables", check.tables),),
+        stacked=True,
     )
 
 
@@ -353,7 +354,7 @@ def _groups(table: CheckedTable, level: str, test: str) -> Table:
         tuple(_plain_cell(text) for text in _cells(group, possible=possible))
         for group in table.groups
     )
-    return Table("Categories", columns, rows)
+    return Table("Categories", columns, rows, stacked=True)
 
 
 def _cells(group: CheckedGroup, *, possible: bool) -> list[str]:

@@ -117,7 +117,9 @@ def _margin(p: Parameters) -> str:
 def _no_reference(p: Parameters) -> str:
     if p["taken"] is None:
         return "no category has a ratio of 1, so the table does not show what ratios compare with"
-    return f"no category has a ratio of 1; {quote(p['taken'])} without one is taken as the reference"
+    return (
+        f"no category has a ratio of 1; {quote(p['taken'])} without one is taken as the reference"
+    )
 
 
 def _not_highest(p: Parameters) -> str:
@@ -129,8 +131,8 @@ def _not_highest(p: Parameters) -> str:
 
 def _small_reference(p: Parameters) -> str:
     return (
-        f"the reference of the ratios has {p['n']:,.10g} people, {100 * p['share']:.1f}% of all; the "
-        f"highest rate among larger categories is that of {quote(p['other'])}"
+        f"the reference of the ratios has {p['n']:,.10g} people, {100 * p['share']:.1f}% of all; "
+        f"the highest rate among larger categories is that of {quote(p['other'])}"
     )
 
 

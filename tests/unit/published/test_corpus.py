@@ -109,7 +109,16 @@ TYPED |= {
 Male,1000,500,50%,{word}
 Female,1000,450,45%,0.90
 """
-    for word in ("Reference", "ref.", "(reference group)", "Baseline*", "1.00 (ref)", "N/A", "—", "")
+    for word in (
+        "Reference",
+        "ref.",
+        "(reference group)",
+        "Baseline*",
+        "1.00 (ref)",
+        "N/A",
+        "—",
+        "",
+    )
 }
 TYPED |= {
     "reference without counts": """Sex,Scoring Rate,Impact Ratio
@@ -125,7 +134,8 @@ Female 1,985 823 41.5% 0.87
 Male,1000,500,1.00,no
 Female,1000,350,0.70,yes
 """,
-    "raised marks": """<table><tr><th>Sex</th><th>Applicants<sup>*</sup></th><th>Selected</th><th>Ratio</th></tr>
+    "raised marks": """<table>
+<tr><th>Sex</th><th>Applicants<sup>*</sup></th><th>Selected</th><th>Ratio</th></tr>
 <tr><td>Male<sup>1</sup></td><td>1000</td><td>500<sup>2</sup></td><td>1.00</td></tr>
 <tr><td>Female</td><td>900</td><td>405</td><td>0.90<sup>a</sup></td></tr></table>
 """,
