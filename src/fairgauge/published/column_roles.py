@@ -181,14 +181,20 @@ def _roles(grid: Grid, given: Mapping[str, ColumnRole]) -> dict[int, ColumnRole]
         i
         for i in free
         if not (_is_numeric(grid, i) or _is_empty(grid, i) or is_remark(grid.header[i]))
-        and role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
     ]
-    if ColumnRole.CATEGORY not in found.values():
+    named = ColumnRole.CATEGORY in found.values()
+    text = [
+        i
+        for at, i in enumerate(text)
+        if (at == 0 and not named)
+        or role_of(grid.header[i]) is not ColumnRole.RATIO  # "below four fifths: yes, no"
+    ]
+    if not named:
         found |= dict.fromkeys(text, ColumnRole.CATEGORY)
     left = [i for i in range(len(grid.header)) if i not in found and i not in text]
     for i in left:
         role = role_of(grid.header[i])
-        if role is not None and (role is not ColumnRole.RATIO or _has_number(grid, i)):
+        if role is not None and (role is not ColumnRole.RATIO or _has_digits(grid, i)):
             found[i] = role
     _settle_doubles(grid, found, given)
     unnamed = [i for i in left if i not in found]
@@ -304,9 +310,9 @@ def _is_numeric(grid: Grid, i: int) -> bool:
     return are_numbers(row[i] for row in grid.rows)
 
 
-def _has_number(grid: Grid, i: int) -> bool:
-    """Return whether a cell of a column is a number, or all are blank."""
-    return _is_empty(grid, i) or any(read_ratio(row[i]) is not None for row in grid.rows)
+def _has_digits(grid: Grid, i: int) -> bool:
+    """Return whether a cell of a column has digits, or all are blank."""
+    return _is_empty(grid, i) or any(any(map(str.isdigit, row[i])) for row in grid.rows)
 
 
 def _is_empty(grid: Grid, i: int) -> bool:

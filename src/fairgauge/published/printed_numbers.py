@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
-_NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
+_FOOTNOTE = re.compile(r"[\s*†‡§¶#¹²³⁰⁴-⁹]+$|\s*\[\^?\w{1,2}\]$|\s*\([a-z]\)$|(?<=\d)\s*\(\w\)$")
+_NAME_MARK = re.compile(r"([\s*†‡§¶¹²³⁰⁴-⁹]|\s*\[\^?\w{1,2}\]|\s+\(([a-z]|\d)\))+$")
 _NUMBER = re.compile(r"[-+−]?(\d+(\.\d+)?|\.\d+)")
 _GAPS = r"[,'’\u00a0\u2009\u202f ]"
 _GROUPED = re.compile(rf"[-+−]?\d{{1,3}}({_GAPS}\d{{3}})+(\.\d+)?$")

@@ -26,6 +26,8 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".md", ".html", ".htm", ".xlsx")
 
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _PIPE = re.compile(r"(?<!\\)\|")
+_RAISED = re.compile(r"<sup>(?!(st|nd|rd|th)</sup>).*?</sup>", re.IGNORECASE)
+"""A footnote's mark in Markdown."""
 _FEWEST_PIPES = 2
 _WIDE_SPACE = re.compile(r"\t|\s{2,}")
 _TEXT_CELLS = ("td", "th")
@@ -215,7 +217,7 @@ def _of_markdown(lines: Sequence[str]) -> list[Grid]:
 
 
 def _pipe_cells(line: str) -> list[str]:
-    cells = _PIPE.split(line.strip().removeprefix("|").removesuffix("|"))
+    cells = _PIPE.split(_RAISED.sub("", line).strip().removeprefix("|").removesuffix("|"))
     return [cell.replace("\\|", "|").strip().strip("*_") for cell in cells]
 
 
@@ -335,7 +337,7 @@ def _workbook(content: bytes, path: Path) -> Any:
             f"{quote(path)} unpacks to {unpacked:,} bytes; no published table is that large"
         )
     try:
-        return openpyxl.load_workbook(io.BytesIO(content), data_only=True)
+        return openpyxl.load_workbook(io.BytesIO(content), data_only=True, rich_text=True)
     except Exception as error:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
@@ -349,10 +351,17 @@ def _unpacked(content: bytes, path: Path) -> int:
         raise DataError(f"cannot read {quote(path)} as XLSX: {error}") from None
 
 
+def _is_raised(part: object) -> bool:
+    font = getattr(part, "font", None)
+    return getattr(font, "vertAlign", None) == "superscript" and str(part) not in _ORDINALS
+
+
 def _cell(value: object, number_format: str) -> str:
     """Return a cell as a reader sees it: a share formatted as a percentage is one."""
     if value is None:
         return ""
+    if isinstance(value, list):  # formatted text: parts, of which raised ones are footnotes' marks
+        return "".join(str(part) for part in value if not _is_raised(part))
     if isinstance(value, float) and number_format.endswith("%"):
         places = len(number_format.rstrip("%").partition(".")[2])
         return f"{100 * value:.{places}f}%"

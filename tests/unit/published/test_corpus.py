@@ -139,6 +139,11 @@ Female,1000,350,0.70,yes
 <tr><td>Male<sup>1</sup></td><td>1000</td><td>500<sup>2</sup></td><td>1.00</td></tr>
 <tr><td>Female</td><td>900</td><td>405</td><td>0.90<sup>a</sup></td></tr></table>
 """,
+    "raised marks in Markdown": """| Sex | Applicants | Selected | Ratio |
+|---|---|---|---|
+| Male<sup>1</sup> | 1000 | 500<sup>2</sup> | 1.00 |
+| Female[^a] | 900 | 405[^1] | 0.90 |
+""",
     "marked names": """Sex,Applicants,Selected,Ratio
 Male*,1000,500,1.00
 Female (1),900,405,0.90
@@ -231,6 +236,7 @@ def test_a_small_category_without_a_ratio_is_not_taken_for_the_reference():
     ("name", "groups"),
     [
         ("raised marks", [("Male", 1000, 500), ("Female", 900, 405)]),
+        ("raised marks in Markdown", [("Male", 1000, 500), ("Female", 900, 405)]),
         ("marked names", [("Male", 1000, 500), ("Female", 900, 405)]),
         ("words for a rule", [("Male", 1000, 500), ("Female", 1000, 350)]),
         ("turned with totals", [("White", 1000, 500), ("Black", 400, 160)]),
@@ -250,6 +256,20 @@ def test_a_small_category_without_a_ratio_is_not_taken_for_the_reference():
 def test_the_counts_of_a_shape(name, groups):
     (table,) = fg.check(CLEAN[name]).tables
     assert [(group.name, group.n, group.selected) for group in table.groups] == groups
+
+
+@pytest.mark.parametrize(
+    "header", ["Generation", "Department of Operations", "Impact ratio by sex"]
+)
+def test_a_header_with_the_letters_of_a_ratio_names_categories(header):
+    (table,) = fg.check(f"{header},Applicants,Selected\nX,500,250\nY,400,200\n").tables
+    assert [group.name for group in table.groups] == ["X", "Y"]
+
+
+def test_a_ratio_that_is_no_number_is_an_error_and_no_category():
+    text = "Sex,Applicants,Selected,Impact Ratio\nMale,500,250,1.0 pass\nFemale,400,200,1.0 pass\n"
+    with pytest.raises(fg.DataError, match=r"'1\.0 pass' as the impact ratio"):
+        fg.check(text)
 
 
 def test_people_of_unknown_category_are_known_where_people_are_scored():
@@ -436,6 +456,20 @@ def compared(audit):
 @settings(max_examples=60)
 def test_any_consistent_table_in_any_style_is_clean(audit, style):
     assert errors(STYLES[style](audit)) == []
+
+
+WORDS = ["Reference", "ref.", "Baseline*", "N/A", "—", ""]
+
+
+@given(audits().filter(compared), st.sampled_from(sorted(STYLES)), st.sampled_from(WORDS))
+@settings(max_examples=40)
+def test_a_word_in_place_of_the_reference_ratio_is_no_error_in_any_style(audit, style, word):
+    ratios = [float(cells.get(RATIO, "nan").replace("N/A", "nan")) for _, cells in audit.rows]
+    best = ratios.index(1.0)
+    (table,) = fg.check(STYLES[style](audit.changed(best, ratio=word))).tables
+    assert table.errors == ()
+    names = audit.rows[best][0]
+    assert all(name in table.printed_reference for name in names)
 
 
 def planted_in(audit, row, kind):
