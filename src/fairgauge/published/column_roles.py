@@ -139,7 +139,7 @@ def _with_margins(rows: Sequence[PublishedRow]) -> Iterator[PublishedRow]:
 
 
 def _without_marks(grid: Grid, category: Sequence[int]) -> Grid:
-    """Take the marks of footnotes off the names of categories, unless two rows differ in them alone."""
+    """Take footnote marks off the names of categories, unless two rows differ in them alone."""
     rows = [
         tuple(without_marks(cell) if i in category else cell for i, cell in enumerate(cells))
         for cells in grid.rows
