@@ -295,7 +295,7 @@ class _Pair:
 
 
 def _paired_rows(pair: _Pair, margins: Mapping[str, float], changes: str) -> Iterator[Needed]:
-    """Yield the rows for each goal; ``changes`` says by how much a disparity changes."""
+    """Yield the rows for each goal; ``changes`` states by how much a disparity changes."""
 
     def needed(goal: str, power_of: Callable[[float], float]) -> Needed:
         rows = pair.rows(power_of)
