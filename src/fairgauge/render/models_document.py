@@ -325,9 +325,9 @@ def _disparity_tables(each: Candidate) -> list[Block]:
 
 
 def _is_of_all_groups(one: DisparityChange) -> bool:
-    """Return whether a metric is a number of a whole feature, such as the largest gap."""
+    """Return whether a metric is a number of a whole feature or table, such as the largest gap."""
     row = metric_row(one.metric)
-    return row is not None and row.scope == "feature"
+    return row is not None and row.scope in ("feature", "table")
 
 
 def _unadjusted(each: Candidate) -> list[str]:

@@ -94,6 +94,13 @@ def test_a_gap_over_all_groups_is_the_features_and_has_its_own_table():
     assert "percentage points" in shown["Disparities over all groups"].notes[0]
 
 
+def test_an_index_of_all_rows_is_no_groups():
+    found = compared("fairer", metrics=["theil_index", "selection_rate.ratio"])
+    shown = tables(found)
+    assert [row[0].text for row in shown["Disparities over all groups"].rows] == ["overall"]
+    assert [row[0].text for row in shown["Disparities"].rows] == ["F (sex)"]
+
+
 def test_a_table_of_differences_and_ratios_says_which_are_points():
     found = compared("fairer", metrics=["selection_rate.difference", "selection_rate.ratio"])
     note = tables(found)["Disparities"].notes[0]
