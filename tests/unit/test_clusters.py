@@ -361,3 +361,30 @@ def test_counts_without_clusters_say_so():
     counts = fg.count(tied(21), label="y", prediction="p", sensitive="g")
     with pytest.raises(fg.CubeError, match="these counts do not hold the cluster 'u'"):
         fg.audit(counts, cluster="u")
+
+
+@pytest.mark.parametrize("strata", [None, "y"])
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_two_groups_that_mirror_each_other_are_one_comparison(weight, strata):
+    """Clusters give both directions p-values that agree but for the degrees of freedom."""
+    groups = np.random.default_rng(4).choice(["a", "b"], 3_000)
+    rows = tied(3, clusters=300, size=10).assign(g=groups, w=lambda r: 1 + r.index % 3)
+    rows["p"] *= (rows.g == "b") | (rows.index % 3 > 0)
+    report = fg.audit(
+        rows, prediction="p", positive=1, sensitive="g", cluster="u", weight=weight,
+        strata=strata, metrics=["selection_rate.difference", "selection_rate.ratio"],
+    )  # fmt: skip
+    tested = [e for e in report.estimates if e.p_value is not None and e.scope.kind != "stratum"]
+    assert len(tested) == (8 if strata else 4)
+    for each in tested:
+        assert each.p_adjusted == each.p_value
+        assert M.SIMULTANEOUS_GROUPS not in each.simultaneous.methods
+        assert (each.simultaneous.low, each.simultaneous.high) == (each.low, each.high)
+
+
+def test_three_groups_with_clusters_are_several_comparisons():
+    report = fg.audit(tied(3, crossed=True), prediction="p", positive=1, sensitive="g",
+                      cluster="u", metrics=["selection_rate.difference"])  # fmt: skip
+    assert all(e.p_adjusted >= e.p_value for e in report.estimates)
+    assert any(e.p_adjusted > e.p_value for e in report.estimates)
+    assert all(M.SIMULTANEOUS_GROUPS in e.simultaneous.methods for e in report.estimates)

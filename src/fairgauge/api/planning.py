@@ -127,7 +127,7 @@ def plan(
     data: object = None,
     *,
     rate: float | None = None,
-    tolerance: float = _TOLERANCE,
+    tolerance: float | None = None,
     ratio: float = _RATIO,
     power: float = POWER,
     confidence: float = 0.95,
@@ -137,6 +137,7 @@ def plan(
     icc: float = 0.0,
     paired: float | None = None,
     comparisons: float = 1.0,
+    candidates: float = 1.0,
     **options: Any,
 ) -> Planned:
     """Report how many rows an audit needs, or the smallest disparity that a table can show.
@@ -170,6 +171,8 @@ def plan(
         with ``margins``, that a candidate is as good in these rates, and both.
     comparisons : float, default 1
         Disparities of all candidates that are looked at, whose p-values are adjusted together.
+    candidates : float, default 1
+        Candidates that are compared, for which the tests of the margins are adjusted.
 
     Returns
     -------
@@ -200,17 +203,22 @@ def plan(
       to pass equal rates as at least 0.8 times: 739 rows of the group, 739 others
       to find a ratio of 0.8: 861 rows of the group, 861 others
     """
+    stated = tolerance is not None
+    tolerance = _TOLERANCE if tolerance is None else tolerance
     numbers = {
         "tolerance": tolerance, "ratio": ratio, "power": power, "confidence": confidence,
         "share": share, "icc": icc, "among": among, "rate": rate, "cluster_size": cluster_size,
-        "paired": paired, "comparisons": comparisons,
+        "paired": paired, "comparisons": comparisons, "candidates": candidates,
     }  # fmt: skip
     margins = options.pop("margins", None) if paired is not None else None
     _check(numbers, data, options)
     if paired is not None:
         design = float(design_effect(cluster_size, icc))
-        pair = _Pair(paired, tolerance, share, among, comparisons, confidence, power, design)
-        goals = _paired_rows(pair, dict(ask(sensitive="-", margins=margins).margins))
+        pair = _Pair(
+            paired, tolerance, share, among, comparisons, candidates, confidence, power, design
+        )
+        changes = f"changes by {tolerance:g}{'' if stated else ' (the default tolerance)'}"
+        goals = _paired_rows(pair, dict(ask(sensitive="-", margins=margins).margins), changes)
         return Planned(confidence=confidence, power=power, needed=tuple(goals))
     if data is not None:
         report = audit(data, confidence=confidence, **options)
@@ -258,13 +266,15 @@ class _Pair:
     share: float
     among: float
     comparisons: float
+    candidates: float
     confidence: float
     power: float
     design: float
 
     def as_good(self, rows: float, margin: float) -> float:
         """Return the power to show that a rate of all rows is not worse by more than a margin."""
-        return float(paired_power(rows / self.design, self.discordant, margin, self.confidence))
+        level = 1 - (1 - self.confidence) / self.candidates
+        return float(paired_power(rows / self.design, self.discordant, margin, level))
 
     def changed(self, rows: float) -> float:
         """Return the power to show that a disparity changes by the tolerance."""
@@ -284,8 +294,8 @@ class _Pair:
         return high if power_of(high) >= self.power else math.inf
 
 
-def _paired_rows(pair: _Pair, margins: Mapping[str, float]) -> Iterator[Needed]:
-    """Yield the rows for each goal of a comparison of two models."""
+def _paired_rows(pair: _Pair, margins: Mapping[str, float], changes: str) -> Iterator[Needed]:
+    """Yield the rows for each goal; ``changes`` states by how much a disparity changes."""
 
     def needed(goal: str, power_of: Callable[[float], float]) -> Needed:
         rows = pair.rows(power_of)
@@ -294,7 +304,7 @@ def _paired_rows(pair: _Pair, margins: Mapping[str, float]) -> Iterator[Needed]:
     for rate, margin in margins.items():
         goal = f"to show that {rate} is not worse by more than {margin:g}"
         yield needed(goal, partial(pair.as_good, margin=margin))
-    yield needed(f"to show that a disparity changes by {pair.tolerance:g}", pair.changed)
+    yield needed(f"to show that a disparity {changes}", pair.changed)
     if margins:
 
         def dominates(rows: float) -> float:
@@ -356,6 +366,7 @@ def _check(numbers: Mapping[str, object], data: object, options: Iterable[str]) 
 _RANGES = {
     "among": (0.0, 1.0 + _BELOW, "above 0, at most 1"),
     "comparisons": (1.0 - _BELOW, math.inf, "of at least 1"),
+    "candidates": (1.0 - _BELOW, math.inf, "of at least 1"),
     "icc": (-_BELOW, 1.0 + _BELOW, "from 0 to 1"),
     "cluster_size": (1.0 - _BELOW, math.inf, "of at least 1"),
 }

@@ -171,7 +171,7 @@ class Reclassified:
     feature, group : whose; None and "all" of all rows.
     among : all rows, or those of one label.
     threshold : the score threshold.
-    n : rows.
+    n : rows; of weighted ones the sum of their weights, as in `gained` and `lost`.
     gained, lost : rows that the candidate alone accepts, and that the model in use alone accepts.
     gained_interval, lost_interval : confidence intervals of their shares.
     """

@@ -6,12 +6,14 @@ are seeded by the counts, so that names and the order of groups change nothing.
 
 from __future__ import annotations
 
+import math
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fairgauge.catalogue.comparisons import Combined, Contrast
 from fairgauge.inference.interval import NoInterval
 from fairgauge.reasons import ReasonCode
 from fairgauge.stats.arrays import quotient
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairgauge.catalogue.cells import Array, Cells, Need
+    from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.confusion_counts import ConfusionCounts
     from fairgauge.inference.clusters import ClusteredProportion, Clusters
     from fairgauge.report.results import ClassScope
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 FEWEST_GROUPS = 3
 """With two groups, their comparison is an estimate already."""
 
+_PAIR = 2
 _DECIMALS = 6
 
 Count: TypeAlias = "Callable[[ConfusionCounts], Array]"
@@ -178,6 +182,23 @@ class Comparisons:
         """Return the side that shares no row with the group."""
         return self.rest or self.reference
 
+    @property
+    def mirrored(self) -> bool:
+        """Return whether there are two groups, each of which is the other's reference.
+
+        Comparisons are those of all rows, or where there are none those of strata, group by group.
+        """
+        at = self.margin if self.margin.any() else np.ones_like(self.margin)
+        if np.count_nonzero(at) % _PAIR:
+            return False
+        sides = (self.group.cases, self.reference.cases)
+        pairs = [
+            [of.size for of in sides],
+            *([of.cells[k] for of in sides] for k in sides[0].cells),
+        ]
+        halves = ([each[at].reshape(_PAIR, -1) for each in pair] for pair in pairs)
+        return all(np.array_equal(ours, theirs[::-1]) for ours, theirs in halves)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureGroups:
@@ -195,6 +216,17 @@ class FeatureGroups:
     class_scope: ClassScope
     threshold: float | None
     pick: Callable[[Index], Evidence]
+
+
+def is_one_test(metric: Metric, p: Sequence[float], mirrored: bool) -> bool:
+    """Return whether the tests of two groups are one: of contrasts of groups that are mirrored.
+
+    Clusters and strata may give these different p-values all the same. Metrics that are not
+    symmetric, such as a divergence, are one test where their p-values agree.
+    """
+    one, two = p
+    symmetric = mirrored and isinstance(metric, (Contrast, Combined))
+    return symmetric or math.isclose(one, two, rel_tol=1e-6)
 
 
 def generator(spec: Spec, key: str, *counts: Array) -> np.random.Generator:

@@ -15,10 +15,17 @@ import numpy as np
 from fairgauge.catalogue.comparisons import Contrast
 from fairgauge.catalogue.lookup import BUILT_IN, find_rate
 from fairgauge.catalogue.statistics import Rate
-from fairgauge.enums import ClassKind, DiagnosticCode, IntervalMethod, ScopeKind, Status
-from fairgauge.inference.evidence import generator
+from fairgauge.enums import (
+    ClassKind,
+    DiagnosticCode,
+    IntervalMethod,
+    ReferenceKind,
+    ScopeKind,
+    Status,
+)
+from fairgauge.inference.evidence import generator, is_one_test
 from fairgauge.inference.group_intervals import statistic_interval
-from fairgauge.report.results import Diagnostic
+from fairgauge.report.results import Diagnostic, Reference
 from fairgauge.stats.many import between_variance, expected_range
 from fairgauge.stats.multiplicity import adjust
 from fairgauge.stats.significance import homogeneity
@@ -46,7 +53,9 @@ class AdjustedEstimates:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
+def adjusted_estimates(
+    estimates: Sequence[Estimate], catalogue: Catalogue = BUILT_IN
+) -> AdjustedEstimates:
     """Adjust p-values for the number of groups that a metric compares in a feature.
 
     A family is one metric in one feature (and one class and threshold), over all rows; the pooled
@@ -64,7 +73,7 @@ def adjusted_estimates(estimates: Sequence[Estimate]) -> AdjustedEstimates:
         p = [estimates[i].p_value for i in family]
         if any(_adjusted_already(estimates[i]) for i in family):
             adjusted, how = np.array(p, dtype=float), "tukey"
-        elif _mirrored([estimates[i] for i in family]):
+        elif _mirrored([estimates[i] for i in family], catalogue):
             adjusted, how = np.array(p, dtype=float), "holm"
         else:
             adjusted, how = adjust(np.array(p, dtype=float))
@@ -79,13 +88,15 @@ def _adjusted_already(each: Estimate) -> bool:
     return each.interval is not None and IntervalMethod.TUKEY in each.interval.methods
 
 
-def _mirrored(family: list[Estimate]) -> bool:
+def _mirrored(family: list[Estimate], catalogue: Catalogue) -> bool:
     """Return whether two groups are each other's reference, so that both tests are one."""
     if len(family) != _PAIR:
         return False
     one, two = family
-    same = np.isclose(one.p_value or 0.0, two.p_value or 0.0, rtol=1e-6, atol=0.0)
-    return bool(same) and (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
+    sizes = (one.n_group, one.n_reference) == (two.n_reference, two.n_group)
+    others = all(each.reference == Reference(ReferenceKind.OTHERS) for each in family)
+    p = [each.p_value or 0.0 for each in family]
+    return sizes and is_one_test(catalogue.metric(one.metric), p, others)
 
 
 def _adjustment_notes(used: set[str]) -> Iterator[Diagnostic]:

@@ -30,7 +30,7 @@ from fairgauge.inference.contrast_intervals import (
     pooled_interval,
     side_interval,
 )
-from fairgauge.inference.evidence import FEWEST_GROUPS
+from fairgauge.inference.evidence import FEWEST_GROUPS, is_one_test
 from fairgauge.inference.group_intervals import denominator, is_resampled
 from fairgauge.inference.interval import (
     CLUSTERS_TOO_FEW,
@@ -201,21 +201,21 @@ class Uncertainty:
         try:
             made = pooled(self._with_reference.spec)
             if self._with_reference is self:
-                wider = pooled(self._strict(made.p))
+                wider = pooled(self._strict(metric, compared, made.p))
                 made = replace(made, simultaneous=(wider.low, wider.high))
         except NoInterval as refused:
             return no_intervals(len(value), refused.reason)
         made = self.whichever_is_chosen(made)
         return self._simultaneous(made.containing(value, metric.range))
 
-    def _strict(self, p: Array) -> Spec:
+    def _strict(self, metric: ComparisonMetric, compared: Comparisons, p: Array) -> Spec:
         """Return the specification at whose confidence several comparisons hold together.
 
         Two groups that mirror each other are one comparison.
         """
         p = p[~np.isnan(p)]
-        mirrored = len(p) == _PAIR and math.isclose(p[0], p[1], rel_tol=1e-6)
-        if len(p) < _PAIR or mirrored:
+        pair = len(p) == _PAIR
+        if len(p) < _PAIR or (pair and is_one_test(metric, p.tolist(), compared.mirrored)):
             return self.spec
         confidence = simultaneous_level(len(p), self.spec.confidence)
         return replace(self.spec, confidence=confidence)
@@ -282,7 +282,7 @@ class Uncertainty:
         """
         margin, wider = compared.margin, alone
         comparison = self._compared.get(metric.of) if isinstance(metric, Contrast) else None
-        strict = self._strict(alone.p[margin])
+        strict = self._strict(metric, compared, alone.p[margin])
         if strict is not self.spec:
             if not isinstance(metric, Contrast) or not isinstance(comparison, StatisticComparison):
                 return None

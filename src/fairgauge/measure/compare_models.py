@@ -619,7 +619,7 @@ class _Measured:
                 groups = np.arange(len(counts.groups))
                 table = sliced.of.table(groups, np.zeros_like(groups))
                 for i, (among, rows) in product(groups.tolist(), labels):
-                    cells = table.cases[i][list(rows)].sum(axis=0)
+                    cells = counts.in_given_weights(table.weights[i][list(rows)].sum(axis=0))
                     n, gained, lost = float(cells.sum()), float(cells[1, 0]), float(cells[0, 1])
                     yield Reclassified(
                         feature=counts.feature or None,

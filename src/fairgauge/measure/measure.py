@@ -110,7 +110,7 @@ def measure(cube: Cube, spec: Spec, by_rows: ByRows | None = None) -> Measured:
     estimates += rowwise
     diagnostics += notes
     small = small_groups(resolution.features, spec)
-    tested = adjusted_estimates(mark_estimates(estimates, small))
+    tested = adjusted_estimates(mark_estimates(estimates, small), spec.catalogue)
     worst: dict[ComparisonKey, WorstCase] = {}
     for part in parts:
         worst |= part.worst_cases

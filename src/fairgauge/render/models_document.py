@@ -44,6 +44,7 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import metric_row
+from fairgauge.render.question import caveat
 from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from fairgauge.report.results import ClassScope, Interval, Scope
 
 ARROW = "→"
+_OUTSIDE = "†"
 _MOST_ITEMS = 4
 _MOST_ROWS = 200
 _MOST_NEEDED = 1e6
@@ -77,6 +79,8 @@ _PERFORMANCE = {
     Performance.NO_MARGIN: "no margin is stated, so that there is no verdict (margins, --margin "
     "accuracy=0.01)",
 }
+_ADJUSTED = (Performance.NON_INFERIOR, Performance.CANNOT_TELL)
+"""What a margin shows after adjustment for the number of candidates."""
 METHOD = (
     "Both models decide the same rows, so every change has a paired confidence interval: Tango's "
     "of a difference of paired proportions, Bonett and Price's of a ratio; where the denominator "
@@ -114,18 +118,24 @@ def models_document(comparison: ModelComparison) -> DocumentTree:
     return DocumentTree(
         title=f"{names} against {current}",
         beside=f"{numbers.count(rows)} rows",
-        lead=(lead,),
+        lead=(lead, *caveat(comparison.spec)),
         cover=(),
         verdict=", ".join(
             f"{called(each.name)}: {str(each.verdict).upper()}"
             for each in comparison.candidates
             if each.verdict is not CandidateVerdict.NONE
         ),
-        tone=_TONES[comparison.verdict],
+        tone=_tone(comparison),
         sections=tuple(sections),
         created=comparison.created,
         version=comparison.version,
     )
+
+
+def _tone(comparison: ModelComparison) -> Tone:
+    """Return the tone of all verdicts together: that of each, none where they differ."""
+    tones = {_TONES[each.verdict] for each in comparison.candidates}
+    return tones.pop() if len(tones) == 1 else Tone.PLAIN
 
 
 def _at_one_threshold(comparison: ModelComparison) -> ModelComparison:
@@ -185,7 +195,9 @@ def _fairness(each: Candidate) -> str:
 def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     current = called(comparison.current)
     blocks: list[Block] = [Paragraph(describe_candidate(each, current), _TONES[each.verdict])]
-    sentences = [*map(_margin_sentence, each.margins), *_disparity_sentences(each)]
+    candidates = len(comparison.candidates)
+    sentences = [_margin_sentence(test, candidates) for test in each.margins]
+    sentences += [*_disparity_sentences(each)]
     sentences += [*_needed_sentences(each)]
     if each.undecided:
         sentences.append(
@@ -193,8 +205,8 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
             "excluded."
         )
     blocks.append(Items(tuple(sentences)))
-    blocks += _disparity_table(each)
-    blocks += _reclassified_table(each)
+    blocks += _disparity_tables(each)
+    blocks += _reclassified_table(each, weighted=bool(comparison.spec.get("weight")))
     return Section(
         f"candidate-{comparison.candidates.index(each)}",
         f"{called(each.name)} against {current}",
@@ -203,7 +215,11 @@ def _candidate(each: Candidate, comparison: ModelComparison) -> Section:
     )
 
 
-def _margin_sentence(test: MarginTest) -> str:
+def _margin_sentence(test: MarginTest, candidates: int) -> str:
+    """Return what a margin shows; of several candidates, with the p-value that decides.
+
+    The interval of a change is of its own, the outcome is adjusted for the number of candidates.
+    """
     change = test.change
     words = capitalised(rate_words(test.rate))
     kind = _rate_unit(test.rate)
@@ -218,7 +234,12 @@ def _margin_sentence(test: MarginTest) -> str:
     if change.old is None or change.new is None:
         reason = describe_reason(change.reason) if change.reason else "it is undefined"
         return f"{words}{at}: {reason}."
-    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}."
+    adjusted = ""
+    if candidates > 1 and change.interval is not None and test.outcome in _ADJUSTED:
+        p = numbers.probability(test.p_adjusted, "one-sided p")
+        decisive = (1 - change.interval.level) / 2
+        adjusted = f" (adjusted for {candidates:,} candidates: {p}, decided at {decisive:.3g})"
+    return f"{words}{at}: {describe_rate_shift(change)}: {outcome}{adjusted}."
 
 
 def describe_rate_shift(each: RateChange) -> str:
@@ -294,32 +315,83 @@ def _needed_sentences(each: Candidate) -> Iterator[str]:
         )
 
 
-def _disparity_table(each: Candidate) -> list[Block]:
-    """Return the disparities of all rows, before and after: a row for each group."""
-    found = [one for one in each.disparities if one.scope.kind is not ScopeKind.STRATUM
-             and one.class_scope.kind is not ClassKind.AVERAGE]  # fmt: skip
+def _disparity_tables(each: Candidate) -> list[Block]:
+    """Return the disparities of all rows, before and after: of each group, and of all groups."""
+    shown_here = [one for one in each.disparities if one.scope.kind is not ScopeKind.STRATUM
+                  and one.class_scope.kind is not ClassKind.AVERAGE]  # fmt: skip
+    of_all = [one for one in shown_here if _is_of_all_groups(one)]
+    of_one = [one for one in shown_here if not _is_of_all_groups(one)]
+    blocks = _disparity_table("Disparities", "disparity", of_one)
+    blocks += _disparity_table("Disparities over all groups", "over all groups", of_all)
+    unadjusted = _unadjusted(each)
+    if blocks and unadjusted:
+        named = numbers.listing([metric_words(metric) for metric in unadjusted])
+        blocks.append(Paragraph(f"Not adjusted for the strata: {named}.", Tone.SOFT))
+    return blocks
+
+
+def _is_of_all_groups(one: DisparityChange) -> bool:
+    """Return whether a metric is a number of a whole feature or table, such as the largest gap."""
+    row = metric_row(one.metric)
+    return row is not None and row.scope in ("feature", "table")
+
+
+def _unadjusted(each: Candidate) -> list[str]:
+    """Return the metrics that have no disparity adjusted for the strata, where there are strata."""
+    stratified = {one.metric for one in each.disparities if one.scope.kind is not ScopeKind.OVERALL}
+    pooled = {one.metric for one in each.disparities if one.scope.kind is ScopeKind.POOLED}
+    every = dict.fromkeys(one.metric for one in each.disparities if not _is_of_all_groups(one))
+    return [metric for metric in every if metric not in pooled] if stratified else []
+
+
+def _disparity_table(title: str, head: str, found: list[DisparityChange]) -> list[Block]:
+    """Return disparities before and after: a row for each group or feature."""
     metrics = list(dict.fromkeys(one.metric for one in found))
     if not metrics:
         return []
     by_row: dict[str, dict[str, DisparityChange]] = {}
     for one in found:
         of = _scope_words(one.scope, one.class_scope, one.threshold)
-        by_row.setdefault(f"{_who(one)}{of}", {})[one.metric] = one
-    columns = (Column("disparity", numeric=False), *(Column(_heading(m)) for m in metrics))
+        by_row.setdefault(f"{_of_whom(one)}{of}", {})[one.metric] = one
+    columns = (Column(head, numeric=False), *(Column(_heading(m)) for m in metrics))
     rows = [
         (Cell(name, name=True), *(_disparity_cell(changes.get(metric)) for metric in metrics))
         for name, changes in by_row.items()
     ]
-    points = any(unit(metric) is Unit.POINTS for metric in metrics)
-    sparse = [one.reason for one in found if one.status is Status.TOO_FEW]
-    few = f"   ? {insufficiency(sparse)}" if sparse else ""
-    notes = f"* statistically significantly closer or further (adjusted){few}"
-    pp = "Differences in percentage points   " if points else ""
+    notes = "   ".join(_table_notes(found))
     return [
-        Table("Disparities", columns, tuple(rows[:_MOST_ROWS]), notes=(f"{pp}{notes}",)),
+        Table(title, columns, tuple(rows[:_MOST_ROWS]), notes=(notes,)),
         *([Paragraph(f"{len(rows) - _MOST_ROWS:,} more in the JSON.", Tone.SOFT)]
           if len(rows) > _MOST_ROWS else []),
     ]  # fmt: skip
+
+
+def _table_notes(found: list[DisparityChange]) -> Iterator[str]:
+    """Yield what the numbers and marks of a table of disparities mean."""
+    units = {unit(one.metric) for one in found}
+    if units == {Unit.POINTS}:
+        yield "Differences in percentage points"
+    elif Unit.POINTS in units:
+        yield "Differences of rates in percentage points, all others without a unit"
+    yield "* statistically significantly closer or further (adjusted)"
+    if any(map(_is_outside, found)):
+        yield f"{_OUTSIDE} not tested: the disparity adjusted for the strata is tested instead"
+    sparse = [one.reason for one in found if one.status is Status.TOO_FEW]
+    if sparse:
+        yield f"? {insufficiency(sparse)}"
+
+
+def _is_outside(one: DisparityChange) -> bool:
+    """Return whether a disparity is no part of the verdict: its adjusted one is."""
+    tested = one.p_value is not None and one.status is Status.OK
+    single = one.scope.kind is ScopeKind.OVERALL and one.class_scope.is_single
+    return tested and single and one.p_adjusted is None
+
+
+def _of_whom(one: DisparityChange) -> str:
+    """Return a group with its feature; the feature alone of a metric of all its groups."""
+    of_feature = _is_of_all_groups(one) and one.feature is not None
+    return called(one.feature) if of_feature else _who(one)
 
 
 def _who(one: DisparityChange | RateChange | Reclassified) -> str:
@@ -343,13 +415,14 @@ def _disparity_cell(one: DisparityChange | None) -> Cell:
     kind, sign = unit(one.metric), signed(one.metric)
     old, new = (shown(value, kind, sign=sign) for value in (one.old, one.new))
     mark = "?" if one.status is Status.TOO_FEW else "*" if one.significant else ""
+    mark = _OUTSIDE if _is_outside(one) else mark
     tone = Tone.PLAIN
     if one.significant:
         tone = Tone.GOOD if one.direction is Direction.CLOSER else Tone.BAD
     return Cell(f"{old} {ARROW} {new}{mark}", tone=tone)
 
 
-def _reclassified_table(each: Candidate) -> list[Block]:
+def _reclassified_table(each: Candidate, *, weighted: bool) -> list[Block]:
     """Return who is decided differently: of all rows of a group, and of those of each label."""
     found = each.reclassified
     if not found:
@@ -360,7 +433,7 @@ def _reclassified_table(each: Candidate) -> list[Block]:
         groups.setdefault(f"{_who(one)}{at}", {})[one.among] = one
     among = [label for label in ("all", "positive") if any(one.among == label for one in found)]
     words = {"all": "", "positive": "positives "}
-    columns = [Column("who changes", numeric=False), Column("n")]
+    columns = [Column("who changes", numeric=False), Column("weighted n" if weighted else "n")]
     for label in among:
         columns.append(Column(f"{words[label]}newly accepted"))
         columns.append(Column(f"{words[label]}newly rejected", joined=True))
@@ -417,7 +490,7 @@ def _change_row(one: DisparityChange) -> ChartRow:
     change = f"×{shown(one.change, kind)}" if by_ratio else shown(one.change, kind, sign=True)
     ends = _interval(one.interval, kind, sign=not by_ratio).strip(", ")
     return ChartRow(
-        f"{_who(one)}{of}",
+        f"{_of_whom(one)}{of}",
         Mark(one.change, low, high, sparse=one.status is Status.TOO_FEW),
         f"{change}{'' if by_ratio else _unit_name(kind)}",
         below="; ".join(filter(None, [ends, f"{old} {ARROW} {new}", _went(one), _few(one)])),

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
-from fairgauge.render.display_names import called
+from fairgauge.render.display_names import called, printable
 from fairgauge.render.numbers import count, listing, plural
 
 if TYPE_CHECKING:
     from fairgauge.report.report import Report
+    from fairgauge.values import Json
 
 _COLUMNS = (
     ("adjusted for", "strata"), ("counts", "count"), ("weights", "weight"),
@@ -84,6 +85,13 @@ def document(report: Report) -> Mapping[str, str]:
     """Return the fields of the cover: title, author, organisation, period and others."""
     fields = report.spec.get("document") or {}
     return {key: str(value) for key, value in fields.items() if value}
+
+
+def caveat(spec: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what readers must know first, whole, where the question states it."""
+    fields = spec.get("document")
+    stated = fields.get("caveat") if isinstance(fields, dict) else None
+    return (f"Warning: {printable(stated)}",) if stated else ()
 
 
 def source(report: Report) -> str:

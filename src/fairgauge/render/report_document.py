@@ -204,8 +204,8 @@ def report_document(report: Report, *, full: bool = False) -> DocumentTree:
         title=called(fields.get("title") or f"Fairness audit: {question.source(report)}"),
         beside=f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}{cases_words}, "
         f"{question.used_words(report)}",
-        lead=question.lead(report),
-        cover=tuple((key, called(fields[key])) for key in question.COVER if key in fields),
+        lead=(*question.lead(report), *question.caveat(report.spec)),
+        cover=tuple((key, printable(fields[key])) for key in question.COVER if key in fields),
         verdict=_verdict(report),
         tone=TONES[report.verdict],
         sections=tuple(builder.sections()),

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 _SUM = 0.01
 """How far the probabilities of a row may be from 1 together: published ones are rounded."""
-_NOTE = (
-    "{group} is not recorded: every person counts in each of its groups with the probability of "
-    "belonging to it (columns {columns}), as one cluster. The rates are unbiased where the outcome "
+_CAVEAT = (
+    "{group} is not recorded: each of {people:,} people counts in each of its groups with the "
+    "probability of belonging to it (columns {columns}), as one cluster, which makes {rows:,} "
+    "rows. The rates are unbiased where the outcome "
     "does not depend on {group} among people with equal probabilities. Where people of a group are "
     "selected less often than others with equal probabilities, its disparity is understated. "
     "Confidence intervals do not cover errors of the probabilities; n counts every person in every "
@@ -128,14 +129,20 @@ def by_probability(
     ]
     if any(unknown):
         parts.append(_rows(kept, names, None, person, unit, unknown))
-    columns = listing(list(probabilities.values()))
+    rows = nw.concat(parts)
+    caveat = _CAVEAT.format(
+        group=group,
+        columns=listing(list(probabilities.values())),
+        people=len(frame),
+        rows=len(rows),
+    )
     options = {
         "sensitive": [group],
         "weight": names[1],
         "cluster": names[2],
-        "document": {"notes": _NOTE.format(group=group, columns=columns)},
+        "document": {"caveat": caveat},
     }
-    return RowsByProbability(nw.concat(parts).to_native(), options)
+    return RowsByProbability(rows.to_native(), options)
 
 
 def _frame(data: Any) -> nw.DataFrame[Any]:
@@ -197,8 +204,9 @@ def _shares(frame: nw.DataFrame[Any], probabilities: Mapping[str, str]) -> NDArr
         number = (
             "have a missing one" if np.isnan(total[wrong[0]]) else f"sum to {total[wrong[0]]:g}"
         )
+        first = f" (the first of {len(wrong):,} such rows)" if len(wrong) > 1 else ""
         message = (
-            f"those of row {wrong[0] + 1} {number} (and {len(wrong) - 1:,} rows more); they must "
+            f"those of row {wrong[0] + 1} {number}{first}; they must "
             "sum to 1. People who are in several groups at once need one sensitive feature for "
             "each group"
         )

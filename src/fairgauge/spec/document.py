@@ -13,6 +13,8 @@ from fairgauge.spec.readers import unknown_keys
 class Document:
     """Texts that describe an audit, shown on the cover of a report unless empty.
 
+    The caveat stands in the lead of reports and of comparisons of models.
+
     `DESCRIPTIONS` describes what each of them holds.
     """
 
@@ -24,6 +26,7 @@ class Document:
     source: str = ""
     collected: str = ""
     notes: str = ""
+    caveat: str = ""
 
     def to_dict(self) -> dict[str, str]:
         """Return the keys of a specification file, without the empty ones."""
@@ -39,6 +42,7 @@ DESCRIPTIONS = {
     "source": "Source of the data",
     "collected": "How and when the data were collected",
     "notes": "Further remarks",
+    "caveat": "What readers must know to judge the numbers, shown first in every report",
 }
 """The keys of the table, each with its description."""
 

@@ -78,8 +78,8 @@ def test_it_understates_a_disparity_among_people_of_equal_probabilities():
     rates = [frame.filter(pl.col("black") == each)["approved"].mean() for each in (True, False)]
     found = estimate(frame)
     assert rates[0] - rates[1] < found.low < found.high < 0
-    report_notes = fg.by_probability(frame, "race", GROUPS).options["document"]["notes"]
-    assert "its disparity is understated" in report_notes
+    caveat = fg.by_probability(frame, "race", GROUPS).options["document"]["caveat"]
+    assert "its disparity is understated" in caveat
 
 
 @pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame, pa.table])
@@ -114,18 +114,39 @@ def test_weights_multiply_and_people_without_probabilities_are_of_unknown_group(
     assert report.by_group[RATE]["race", "Black"] == pytest.approx(1.8 / 3.0)
 
 
-def test_the_report_states_what_is_estimated():
-    people = fg.by_probability(applicants(200), "race", GROUPS)
-    report = fg.audit(people.rows, prediction="approved", positive=1, **people.options)
-    text = html.unescape(render(report, "html"))
-    assert "race is not recorded" in text
-    assert "'p_black', 'p_white'" in text
+@pytest.mark.parametrize("format_", ["html", "text", "markdown"])
+def test_every_report_and_comparison_states_first_what_is_estimated_whole(format_):
+    frame = applicants(200).with_columns(candidate=1 - pl.col("approved"))
+    people = fg.by_probability(frame, "race", GROUPS)
+    question = {"prediction": "approved", "positive": 1, **people.options}
+    for found in (
+        fg.audit(people.rows, **question),
+        fg.compare(people.rows, **question, candidate="candidate"),
+    ):
+        shown = html.unescape(render(found, format_)).replace("\\", "")
+        text = " ".join(shown.split())
+        assert f"Warning: {people.options['document']['caveat']}" in text
+    assert "each of 200 people" in text
+    assert "makes 400 rows" in text
+
+
+def test_who_changes_counts_people_by_their_probability():
+    frame = applicants(200).with_columns(candidate=pl.lit(1))
+    people = fg.by_probability(frame, "race", GROUPS)
+    found = fg.compare(people.rows, prediction="approved", positive=1, candidate="candidate",
+                       **people.options)  # fmt: skip
+    changed = {one.group: one for one in found["candidate"].reclassified}
+    gained = frame.filter(pl.col("approved") == 0)
+    assert changed["all"].n == pytest.approx(200)
+    assert changed["all"].gained == pytest.approx(len(gained))
+    assert changed["Black"].gained == pytest.approx(gained["p_black"].sum())
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"p_black": [0.9, 0.5]}, r"probabilities: those of row 2 sum to 1.3 .*several groups"),
+        ({"p_black": [0.9, 0.5]}, r"probabilities: those of row 2 sum to 1.3; .*several groups"),
+        ({"p_black": [0.8, 0.5]}, r"row 1 sum to 0.9 \(the first of 2 such rows\); they must sum"),
         ({"p_black": [0.9, None]}, "those of row 2 have a missing one"),
         ({"p_black": [0.9, 1.2]}, r"probabilities.Black: 'p_black' holds 1.2 in row 2"),
         ({"p_black": ["0.9", "0.2"]}, "'p_black' holds no numbers"),

@@ -24,6 +24,7 @@ _NUMBERS = {
     "icc": "Intracluster correlation (default 0).",
     "paired": "Of two models on the same rows: share of rows that they decide differently.",
     "comparisons": "Of two models: disparities that are compared (default 1).",
+    "candidates": "Of models on the same rows: candidates that are compared (default 1).",
 }
 
 

@@ -1,0 +1,107 @@
+"""What a comparison of models says: what decides, what counts, and whose a number is."""
+
+import pytest
+from tests.unit.models.model_rows import QUESTION, rows
+
+import fairgauge as fg
+from fairgauge.render import render
+from fairgauge.render.document_tree import Table, Tone
+from fairgauge.render.models_document import models_document
+
+PEOPLE = rows(2_000)
+
+
+def compared(*candidates, **options):
+    return fg.compare(PEOPLE, **QUESTION, candidate=list(candidates), **options)
+
+
+def text(found):
+    return " ".join(str(found).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def tables(found):
+    """Return the tables of the first candidate by title."""
+    blocks = models_document(found).sections[0].blocks
+    return {block.caption: block for block in blocks if isinstance(block, Table)}
+
+
+def heads(table):
+    return [column.heading for column in table.columns]
+
+
+def test_a_margin_that_the_adjustment_decides_says_so():
+    """The interval of a change is of its own; with two candidates the margin is tested twice."""
+    (alone,) = compared("unfair", margins={"accuracy": 0.1})["unfair"].margins
+    just = {"accuracy": 1e-4 - alone.change.interval.low}
+    (test,) = compared("unfair", margins=just)["unfair"].margins
+    assert test.outcome == "non-inferior"
+    found = compared("unfair", "random", margins=just)
+    (test,) = found["unfair"].margins
+    assert test.outcome == "cannot tell"
+    assert "is undetermined (adjusted for 2 candidates: one-sided p = 0.0" in text(found)
+    assert "decided at 0.025)" in text(found)
+    assert "(adjusted for" not in text(compared("unfair", margins=just))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "tone"), [(("fairer", "unfair"), Tone.PLAIN), (("unfair",), Tone.BAD)]
+)
+def test_the_headline_has_a_mark_where_all_verdicts_share_it(candidates, tone):
+    found = compared(*candidates, margins={"accuracy": 0.05})
+    assert models_document(found).tone is tone
+    assert ("❌ unfair" in render(found, "markdown")) is (tone is Tone.BAD)
+
+
+def test_who_changes_counts_weights():
+    found = compared("fairer", weight="weight")
+    changed = {(one.group, one.among): one for one in found["fairer"].reclassified}
+    gained = PEOPLE.filter((PEOPLE["current"] == 0) & (PEOPLE["fairer"] == 1))
+    for sex in ("F", "M"):
+        one = changed[sex, "all"]
+        assert one.n == pytest.approx(PEOPLE.filter(PEOPLE["sex"] == sex)["weight"].sum())
+        assert one.gained == pytest.approx(gained.filter(gained["sex"] == sex)["weight"].sum())
+    (rate,) = (
+        each for each in found["fairer"].rates
+        if (each.rate, each.group, each.feature) == ("selection_rate", "F", "sex")
+    )  # fmt: skip
+    share = (changed["F", "all"].gained - changed["F", "all"].lost) / changed["F", "all"].n
+    assert share == pytest.approx(rate.change)  # the two tables agree
+    assert "weighted n" in heads(tables(found)["Who changes"])
+
+
+def test_disparities_that_are_adjusted_for_strata_replace_the_others():
+    found = compared(
+        "fairer", strata="region", metrics=["selection_rate.difference", "selection_rate.ratio"]
+    )
+    table = tables(found)["Disparities"]
+    crude, pooled = ([cell.text for cell in row] for row in table.rows)
+    assert crude[1].endswith("†")
+    assert not crude[2].endswith("†")  # of the ratio there is no other
+    assert not pooled[1].endswith("†")
+    assert "† not tested: the disparity adjusted for the strata is tested instead" in text(found)
+    assert "Not adjusted for the strata: selection rate ratio." in text(found)
+    assert "†" not in text(compared("fairer"))
+
+
+def test_a_gap_over_all_groups_is_the_features_and_has_its_own_table():
+    found = compared("fairer", metrics=["equalized_odds.largest_gap", "selection_rate.ratio"])
+    shown = tables(found)
+    assert [row[0].text for row in shown["Disparities over all groups"].rows] == ["sex"]
+    assert [row[0].text for row in shown["Disparities"].rows] == ["F (sex)"]
+    cells = [cell for table in shown.values() for row in table.rows for cell in row]
+    assert all(cell.text for cell in cells)
+    assert "percentage points" not in shown["Disparities"].notes[0]
+    assert "percentage points" in shown["Disparities over all groups"].notes[0]
+
+
+def test_an_index_of_all_rows_is_no_groups():
+    found = compared("fairer", metrics=["theil_index", "selection_rate.ratio"])
+    shown = tables(found)
+    assert [row[0].text for row in shown["Disparities over all groups"].rows] == ["overall"]
+    assert [row[0].text for row in shown["Disparities"].rows] == ["F (sex)"]
+
+
+def test_a_table_of_differences_and_ratios_says_which_are_points():
+    found = compared("fairer", metrics=["selection_rate.difference", "selection_rate.ratio"])
+    note = tables(found)["Disparities"].notes[0]
+    assert note.startswith("Differences of rates in percentage points, all others without a unit")
