@@ -273,6 +273,46 @@ def test_corrected_labels_replace_a_period(folder):
     assert run(folder, "3.csv", "2026-01-02", "--replace").exit_code == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_without_a_column_of_later_labels_every_label_is_missing(folder, kind):
+    """The files of the first days have no labels; those of the same days with labels follow."""
+    config = folder / "later.toml"
+    rules = [
+        f'[[monitor.rules]]\nmetric = "{rate}.difference"\nbetween = [-0.5, 0.5]\ngroups = "F"\n'
+        for rate in ("true_positive_rate", "selection_rate")
+    ]
+    question = CONFIG.partition("[monitor]")[0]
+    config.write_text("\n".join([question, '[monitor]\nlabels = "later"', *rules]))
+    history = folder / f"later-{kind}"
+
+    def add(day: int, columns: str, *more: str):
+        path = folder / f"day.{kind}"
+        rows = f"SELECT {columns} FROM '{folder}/{day}.csv'"
+        duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT {kind})")
+        period = f"2026-01-0{day + 1}"
+        return fairgauge("monitor", "run", history, path, "--period", period, "-c", config, *more)
+
+    for day in range(2):
+        result = add(day, "* EXCLUDE approved")
+        assert result.exit_code == 3, result.output
+        assert "has no column 'approved', so that no row has its label yet" in result.stderr
+    report = fg.monitor(history)
+    assert report.waiting == ("2026-01-01", "2026-01-02")
+    assert [len([p for p in e.points if p.evidence is not None]) for e in report.comparisons] == [
+        0,
+        2,
+    ]
+    for day in range(2):
+        result = add(day, "*", "--replace")
+        assert "no column" not in result.stderr
+    assert result.exit_code == 0, result.output
+    assert fg.monitor(history).waiting == ()
+    config.write_text(config.read_text().replace('"later"', '"now"'))
+    result = add(2, "* EXCLUDE approved")
+    assert result.exit_code == 2
+    assert "label: no column 'approved' in the data" in result.stderr
+
+
 def test_another_specification_names_what_changed(folder):
     config = folder / "other.toml"
     config.write_text(CONFIG.replace("horizon = 365", "horizon = 100"), encoding="utf-8")

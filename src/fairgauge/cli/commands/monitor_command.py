@@ -13,7 +13,7 @@ from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import complain, looks, say
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, quote
+from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -225,12 +225,35 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 "(the specification first)"
             )
         return rows
+    rows = _before_labels(rows, spec)
     try:
         with progress("Counting rows"):
             return count(rows, **_options(spec, config))
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"
         raise EmptyDataError(message) from None
+
+
+def _before_labels(rows: object, spec: MonitorSpec) -> object:
+    """Return rows, those of files that have no column of labels yet with one in which all lack."""
+    from fairgauge.monitoring.monitor_spec import Labels
+    from fairgauge.scan import open_source
+    from fairgauge.scan.duckdb_files import DuckFiles
+    from fairgauge.scan.json_files import JsonFiles
+
+    label = spec.question.label
+    if spec.labels is not Labels.LATER or label is None:
+        return rows
+    source = open_source(rows)
+    if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
+        return source
+    unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
+    complain(
+        f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
+        f"{nearest(label, unused)}",
+        prefix="Note: ",
+    )
+    return source.with_missing(label)
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:
