@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
@@ -144,10 +144,16 @@ class History:
         CubeError
             The history holds other counts of the period, or counts of something else.
         DataError
-            The period is of another length, or the history cannot be written.
+            ``cube`` is no counts, the period is of another length, or the history cannot be
+            written.
         SpecError
             ``period`` names no period.
         """
+        if not isinstance(cube, Cube):
+            raise DataError(
+                f"a history holds counts, not {shown(cube)}; count the rows first: "
+                "fg.count(DATA, label=..., sensitive=...)"
+            )
         period = period if isinstance(period, Period) else parse_period(period)
         self._check_fits(period, cube)
         name = _file(period)

@@ -30,7 +30,7 @@ from fairgauge.monitoring.comparison_counts import (
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring.history import History, PeriodCubes
-from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
@@ -121,7 +121,8 @@ def monitor(
     kept = read_fold(held.fold_text, asked, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    comparisons, waiting, late, rows, fold = _follow(names, cubes, _resolved(asked, cubes), kept)
+    followed = _follow(names, cubes, _resolved(asked, cubes), kept)
+    comparisons, fold = followed.comparisons, followed.fold
     if fold is not None and at is None and isinstance(held, History):
         held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
     return MonitorReport(
@@ -132,14 +133,15 @@ def monitor(
         spec=asked.to_dict(),
         periods=tuple(names),
         absent=tuple(str(each) for each in gaps(periods)),
-        waiting=waiting,
-        late_groups=late,
+        waiting=followed.waiting,
+        unlabelled=followed.unlabelled,
+        late_groups=followed.late,
         horizon=asked.horizon,
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.catalogue,
-        rows=tuple(rows_of_periods(periods, rows)),
+        rows=tuple(rows_of_periods(periods, followed.rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
         imported=held.imported,
     )
@@ -177,10 +179,20 @@ def _asked(
         return read_monitor_spec(spec)
     kept = held.spec
     if kept is None:
-        raise DataError(
-            f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
-        )
+        raise no_specification(held)
     return kept
+
+
+def no_specification(held: History | _Cubes) -> DataError:
+    """Return the error of a history that was never asked anything, or that is not there."""
+    if held.periods:
+        what = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+    else:
+        what = (
+            f"there is no history {quote(held.name)}; fairgauge monitor run begins one with a "
+            "specification (-c FILE)"
+        )
+    return DataError(what)
 
 
 def _last_part(name: str) -> str:
@@ -269,6 +281,7 @@ def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
 class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
+    unlabelled: tuple[str, ...]
     late: tuple[tuple[str, str, str], ...]
     rows: list[CountedRows]
     fold: Fold | None
@@ -279,7 +292,7 @@ def _follow(
 ) -> _Followed:
     """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
-        return _Followed((), (), (), [], None)
+        return _Followed((), (), (), (), [], None)
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     begin = 0 if kept is None else kept.periods
@@ -309,10 +322,14 @@ def _follow(
     labelled = any(map(_needs_label, rates.values()))
     labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     waiting = tuple(names[last:]) if labelled else ()
+    unlabelled = (
+        tuple(names[i] for i in np.flatnonzero(counts.incomplete).tolist()) if labelled else ()
+    )
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
         fold = Fold(counts, rows, detected.evidence, detected.detectors)
-    return _Followed(tuple(found[i] for i in order), waiting, tuple(late), rows, fold)
+    ordered = tuple(found[i] for i in order)
+    return _Followed(ordered, waiting, unlabelled, tuple(late), rows, fold)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
@@ -320,13 +337,16 @@ def _needs_label(rate: MonitoredRate) -> bool:
 
 
 def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
-    """Return the number of periods before the first whose labels are incomplete.
+    """Return the number of periods before the first that waits for labels.
 
-    Periods enter in order, so that one that completes later changes no evidence before it.
+    Periods enter in order, so that one that completes later changes no evidence before it. One
+    with enough periods after it waits no longer.
     """
-    if asked.labels is Labels.LATER and counts.incomplete.any():
-        return int(np.argmax(counts.incomplete))
-    return len(counts.incomplete)
+    size = len(counts.incomplete)
+    waits = counts.incomplete.copy()
+    if asked.labels_within is not None:
+        waits[: max(size - asked.labels_within, 0)] = False
+    return int(np.argmax(waits)) if waits.any() else size
 
 
 def _counted(

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,10 +51,12 @@ def open_store(where: str | Path) -> Store:
     Raises
     ------
     DataError
-        It is a file, or a URL of no known kind.
+        It is no path, a file, or a URL of no known kind.
     MissingExtra
         The library of an object store is not installed.
     """
+    if not isinstance(where, (str, Path)):
+        raise DataError(f"a history is a folder or a URL, not {shown(where)}")
     if isinstance(where, str) and _URL.match(where):
         return FsspecStore(where)
     return FolderStore(Path(where))

@@ -89,6 +89,7 @@ def monitor_document(report: MonitorReport) -> DocumentTree:
         sections=tuple(section for section in sections if section.blocks),
         created=report.created,
         version=report.version,
+        subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
     )
 
 
@@ -264,12 +265,7 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")
-    if report.waiting:
-        count = len(report.waiting)
-        notes.append(
-            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
-            f"{report.waiting[0]}: rules that need labels enter in order, once no row lacks one."
-        )
+    notes += _labels(report)
     late = [f"{called(group)} ({called(feature)}, from {first})"
             for feature, group, first in report.late_groups]  # fmt: skip
     if late:
@@ -279,6 +275,32 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         )
     if notes:
         yield Items(tuple(notes))
+
+
+def _labels(report: MonitorReport) -> Iterator[str]:
+    """Yield which periods entered without all labels, and which wait: for labels, or in turn."""
+    within = report.spec["monitor"].get("labels_within")
+    entered = [each for each in report.unlabelled if each not in report.waiting]
+    if entered:
+        yield (
+            f"Decided without all labels, which {within:,} later "
+            f"{numbers.plural(within, report.length, f'{report.length}s')} did not bring: "
+            f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
+        )
+    if report.waiting:
+        count = len(report.waiting)
+        lacking = len(set(report.waiting) & set(report.unlabelled))
+        turn = count - lacking
+        in_turn = f" and {turn:,} {numbers.plural(turn, 'waits for its', 'wait for their')} turn"
+        until = "labels_within sets after how many later ones it enters with those that it has"
+        if within is not None:
+            until = f"it enters with those that it has after {within:,} later ones"
+        yield (
+            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
+            f"{report.waiting[0]}: {lacking:,} {numbers.plural(lacking, 'lacks', 'lack')} some"
+            f"{in_turn if turn else ''}. Rules that need labels enter a period once no row lacks "
+            f"one, in order; {until}."
+        )
 
 
 def _same_counts(report: MonitorReport) -> Iterator[str]:

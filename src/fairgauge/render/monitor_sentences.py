@@ -46,7 +46,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
-        return f"{subject}: waiting for labels; no period has all of them yet."
+        return f"{subject}: waiting for labels; no period has entered yet."
     if each.threshold is None:
         return f"{subject}: no period's interval lies {_outside(each)}."
     evidence = each.evidence or 0.0

@@ -239,7 +239,7 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
-    """A value of an earlier system, without counts: drawn in the time line, never decided by.
+    """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
 
     Attributes
     ----------
@@ -270,7 +270,9 @@ class MonitorReport:
     periods : the periods, in order.
     rows : the rows of every period, those excluded, and periods that hold the same counts.
     absent : periods between the first and the last that the history does not hold.
-    waiting : periods whose labels are incomplete, for rules that need labels.
+    waiting : periods that the rules that need labels have not entered: the first has a row without
+        its label, and the others may wait for their turn.
+    unlabelled : periods with a row that lacks its label, where labels come later.
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
@@ -295,6 +297,7 @@ class MonitorReport:
     rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
+    unlabelled: tuple[str, ...] = ()
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
@@ -320,8 +323,8 @@ class MonitorReport:
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
-        shown = ("history", "model", "spec", "periods", "absent", "waiting", "late_groups",
-                 "horizon", "alpha", "length")  # fmt: skip
+        shown = ("history", "model", "spec", "periods", "absent", "waiting", "unlabelled",
+                 "late_groups", "horizon", "alpha", "length")  # fmt: skip
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},

@@ -555,6 +555,7 @@ def monitor_schema() -> Schema:
         "periods": _list(_STRING),
         "absent": _list(_STRING),
         "waiting": _list(_STRING),
+        "unlabelled": _list(_STRING),
         "late_groups": _list(_list(_STRING)),
         "horizon": _WHOLE,
         "alpha": _FINITE,

@@ -73,7 +73,8 @@ def sixty_days(tmp_path_factory):
                            "--period", day, "-c", folder / "monitor.toml", "-q")  # fmt: skip
         codes[str(day)] = result.exit_code
         assert result.exit_code in (0, 1), result.output
-        assert result.output.startswith("NO ALARM" if result.exit_code == 0 else "ALARM: 1")
+        alarm = "ALARM: 1 comparison (selection rate difference, sex: F vs M)"
+        assert result.output.startswith("NO ALARM" if result.exit_code == 0 else alarm)
     return folder, codes
 
 
@@ -321,7 +322,7 @@ def test_another_specification_names_what_changed(folder):
     config.write_text(CONFIG.replace('strata = "department"', ""), encoding="utf-8")
     result = run(folder, "3.csv", "2026-01-04", "-c", config)
     assert result.exit_code == 2
-    assert "different questions: strata is 'department' in one and None" in result.stderr
+    assert "different questions: strata is 'department' in one and not set" in result.stderr
     assert "2026-01-04" not in {p.name for p in (folder / "history").iterdir()}
 
 
@@ -338,8 +339,8 @@ def test_counts_are_added_as_rows_are(folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("status", "absent"), "the history 'absent' has no specification yet"),
-        (("run", "new", "0.csv", "--period", "2026-01-01"), "has no specification yet"),
+        (("status", "absent"), "there is no history 'absent'"),
+        (("run", "new", "0.csv", "--period", "2026-01-01"), "no history 'new'"),
         (("run", "history", "0.csv", "--period", "today"), "'today' is no period"),
         (("run", "history", "no.csv", "--period", "2026-01-09"), "no.csv"),
         (("run", "0.csv", "0.csv", "--period", "2026-01-09"), "is a file, not a folder"),
@@ -358,6 +359,22 @@ def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert "should not" not in result.stderr
+
+
+def test_what_is_no_history_and_no_counts_is_named(tmp_path):
+    with pytest.raises(fg.DataError, match="a history is a folder or a URL, not 3"):
+        fg.History(3)
+    with pytest.raises(fg.DataError, match=r"holds counts, not 'day.csv'; count the rows first"):
+        fg.History(tmp_path).add("2026-01-01", "day.csv")
+
+
+def test_counts_without_a_specification_need_one(folder):
+    history = fg.History(folder / "bare")
+    history.add("2026-01-01", fg.History(folder / "history").cubes(
+        fg.History(folder / "history").periods)[0])  # fmt: skip
+    result = fairgauge("monitor", "status", folder / "bare")
+    assert result.exit_code == 2
+    assert "has no specification yet; give one (-c FILE)" in result.stderr
 
 
 def test_a_day_without_rows_is_not_added(folder):

@@ -136,9 +136,9 @@ def status(
 @click.argument("files", nargs=-1, required=True)
 @click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
 def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
-    """Add the values of analysis.json FILES to the time line of HISTORY, without counts.
+    """Add the values of analysis.json FILES to HISTORY, without counts.
 
-    They are shown beside the periods and raise no alarm. The date is that in the path of a file
+    They are shown in charts of their own and raise no alarm. The date is that in the path of a file
     (2026-11-20 or 2026/11/20), or --period.
     """
     from fairgauge.cli.data_arguments import files as expanded
@@ -171,10 +171,11 @@ def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
 
 
 def _kept(held: History) -> MonitorSpec:
+    from fairgauge.monitoring.monitor import no_specification
+
     kept = held.spec
     if kept is None:
-        message = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
-        raise DataError(message)
+        raise no_specification(held)
     return kept
 
 
