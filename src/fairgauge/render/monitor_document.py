@@ -291,15 +291,19 @@ def _labels(report: MonitorReport) -> Iterator[str]:
         count = len(report.waiting)
         lacking = len(set(report.waiting) & set(report.unlabelled))
         turn = count - lacking
-        in_turn = f" and {turn:,} {numbers.plural(turn, 'waits for its', 'wait for their')} turn"
-        until = "labels_within sets after how many later ones it enters with those that it has"
-        if within is not None:
-            until = f"it enters with those that it has after {within:,} later ones"
+        split = (
+            f": {lacking:,} {numbers.plural(lacking, 'lacks', 'lack')} some and "
+            f"{turn:,} {numbers.plural(turn, 'waits for its', 'wait for their')} turn"
+        )
+        until = (
+            f" or {within:,} later {numbers.plural(within, 'period is', 'periods are')} there."
+            if within is not None
+            else "; labels_within sets after how many later periods one enters with those it has."
+        )
         yield (
             f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
-            f"{report.waiting[0]}: {lacking:,} {numbers.plural(lacking, 'lacks', 'lack')} some"
-            f"{in_turn if turn else ''}. Rules that need labels enter a period once no row lacks "
-            f"one, in order; {until}."
+            f"{report.waiting[0]}{split if turn else ''}. Rules that need labels enter a period, "
+            f"in order, once no row lacks one{until}"
         )
 
 

@@ -235,7 +235,8 @@ def test_a_label_that_never_comes_holds_up_no_more_periods_than_asked(within, wa
     assert report.waiting == tuple(names[5 - waiting :])
     by_counts, _ = report.comparisons
     assert sum(p.evidence is not None for p in by_counts.points) == 5 - waiting
-    decided = f"Decided without all labels, which {within} later day{'s' * (within > 1)} did not bring: {names[2]}."
+    later = "1 later day" if within == 1 else f"{within} later days"
+    decided = f"Decided without all labels, which {later} did not bring: {names[2]}."
     assert (decided in " ".join(str(report).split())) == (waiting == 1)
     # the rows with a label are counted, and only these
     assert by_counts.points[2].n_group == 21
