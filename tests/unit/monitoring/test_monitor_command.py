@@ -226,7 +226,43 @@ def test_a_history_that_begins_without_the_reference_goes_on_once_it_is_there(fo
     assert "the period 2026-01-01: reference: column 'sex' has no value 'M'" in first.stderr
     second = fairgauge("monitor", "run", late, folder / "1.csv", "--period", "2026-01-02", *args)
     assert second.exit_code == 0
+    assert len(fg.monitor(late).periods) == 1  # the first run ended with an error
+    again = fairgauge("monitor", "run", late, folder / "0.csv", "--period", "2026-01-01")
+    assert again.exit_code == 0
     assert len(fg.monitor(late).periods) == 2
+
+
+def texts_in(history):
+    return {path: path.read_bytes() for path in history.rglob("*") if path.is_file()}
+
+
+FAULTS = {
+    "a group that is not there": (CONFIG.replace('"M"}', '"X"}'), "has no value 'X'"),
+    "the rows of the baseline": (
+        CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"'),
+        "the baseline holds the counts of 2026-01-04",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "message"), FAULTS.values(), ids=list(FAULTS))
+@pytest.mark.parametrize("history", ["history", "new"])
+def test_a_run_that_ends_with_an_error_leaves_the_history_as_it_was(
+    folder, history, config, message
+):
+    audit = folder / "audit.toml"
+    audit.write_text(CONFIG.partition("[monitor]")[0], encoding="utf-8")
+    fairgauge("count", folder / "3.csv", "-c", audit, "-o", folder / "baseline.cube.json")
+    (folder / "faulty.toml").write_text(config, encoding="utf-8")
+    before = texts_in(folder / history)
+    args = (folder / history, folder / "3.csv", "--period", "2026-01-04", "-c")
+    result = fairgauge("monitor", "run", *args, folder / "faulty.toml")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert texts_in(folder / history) == before
+    result = fairgauge("monitor", "run", *args, folder / "monitor.toml")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert fairgauge("monitor", "status", folder / history).exit_code == 0
 
 
 @pytest.mark.parametrize(

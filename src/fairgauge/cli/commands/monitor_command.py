@@ -76,7 +76,7 @@ def run(
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
 
-    from fairgauge.monitoring.history import History
+    from fairgauge.monitoring.history import DraftHistory, History
     from fairgauge.monitoring.monitor import monitor
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.monitoring.periods import parse_period
@@ -85,6 +85,9 @@ def run(
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
     counts = _counted(data, at, spec, config)
+    draft = DraftHistory(held)
+    draft.add(named, counts, replace=replace)
+    report = monitor(draft, spec)  # first, so that an error leaves the history as it was
     if config and not held.periods:
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
@@ -92,7 +95,7 @@ def run(
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    report = monitor(held, spec)
+    draft.store_fold(held)
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
     return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
