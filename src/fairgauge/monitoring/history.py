@@ -241,6 +241,10 @@ class History:
         with suppress(DataError):
             self._store.replace(_FOLD, text)
 
+    def draft(self) -> DraftHistory:
+        """Return this history for changes that are not stored."""
+        return DraftHistory(self._store)
+
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
@@ -263,8 +267,8 @@ class History:
 class DraftHistory(History):
     """A history whose changes stay in memory, so that a run decides before it stores anything."""
 
-    def __init__(self, held: History) -> None:
-        self._draft = DraftStore(held._store)
+    def __init__(self, base: Store) -> None:
+        self._draft = DraftStore(base)
         self._store = self._draft
 
     def store_fold(self, held: History) -> None:

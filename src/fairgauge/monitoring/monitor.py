@@ -32,6 +32,7 @@ from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fo
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
+from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
 from fairgauge.report.monitor_results import (
@@ -215,6 +216,10 @@ def _check_alike(
                 f"the specification and the counts in {quote(held.name)} are of different "
                 f"questions: {difference} (the specification first)"
             )
+    if len(cubes) > 1:
+        for t in range(checked if checked > 1 else 0, len(cubes)):
+            other = 0 if t else 1
+            check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
     if all(rule.baseline is None for rule in asked.rules):
         return
     digests = {cube.digest: period for period, cube in new}
@@ -285,7 +290,10 @@ def _follow(
     begin = 0 if kept is None else kept.periods
     counts = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
     rows = [] if kept is None else [*kept.rows]
-    rows += [counted_rows(cube, asked.question) for cube in cubes[begin:]]
+    rows += [
+        counted_rows(cubes[t], asked.question, cubes[0] if t else None)
+        for t in range(begin, len(cubes))
+    ]
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)

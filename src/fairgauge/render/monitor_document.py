@@ -26,6 +26,7 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.monitor_sentences import (
     describe_baseline,
+    describe_new_values,
     describe_promise,
     tolerated_words,
 )
@@ -259,6 +260,7 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
     notes += _same_counts(report)
     notes += _excluded(report)
     if report.absent:

@@ -21,12 +21,15 @@ from fairgauge.render.names_in_use import rate_row
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.report.monitor_results import (
         Alarm,
         Baseline,
         Decomposition,
         MonitoredComparison,
         MonitorReport,
+        PeriodRows,
         PooledPeriods,
     )
 
@@ -34,6 +37,7 @@ _BOTH = 2
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
+_MOST_VALUES = 5
 
 
 def describe_comparison(each: MonitoredComparison) -> str:
@@ -54,6 +58,17 @@ def describe_comparison(each: MonitoredComparison) -> str:
         f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
         f"{_evidence(evidence)}; an alarm needs {_evidence(each.threshold)}."
     )
+
+
+def describe_new_values(rows: PeriodRows) -> Iterator[str]:
+    """Describe the columns of a period that may be coded in another way than before."""
+    for column, values in rows.new_values.items():
+        held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
+        yield (
+            f"In {rows.period} no row has the positive value in {called(column)}, and some have "
+            f"{held}, which neither the first period nor the label has. If this is the positive "
+            "value in another way, correct it and add the period again (--replace)."
+        )
 
 
 def _unbounded(each: MonitoredComparison) -> bool:

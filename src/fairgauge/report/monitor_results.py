@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -219,6 +219,8 @@ class PeriodRows:
     excluded : excluded rows by reason; a row without a label is in the rates that need none.
     same_counts_as : the first period that holds the same counts, of too many rows for a
         coincidence; None where no earlier one does.
+    new_values : for each column of label or prediction in which no row has a positive value, the
+        values that neither the first period nor the label has; often another coding.
     """
 
     period: str
@@ -226,6 +228,7 @@ class PeriodRows:
     rows: int
     excluded: Mapping[str, int]
     same_counts_as: str | None = None
+    new_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -542,7 +542,7 @@ def monitor_schema() -> Schema:
     )
     rows = _object(
         {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
-         "same_counts_as": _null(_STRING)}
+         "same_counts_as": _null(_STRING), "new_values": _map(_list(_STRING))}
     )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
     properties: Schema = {

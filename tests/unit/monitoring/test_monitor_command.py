@@ -412,6 +412,27 @@ def test_a_feed_that_stands_still_is_warned_of(folder):
     assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
 
 
+def recode(path: Path, codes: dict[str, str]) -> None:
+    """Write the predictions, the last column, in another way."""
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *(row[:-1] + codes[row[-1]] for row in rows)]) + "\n")
+
+
+def test_a_file_with_another_coding_of_the_predictions_is_refused(folder):
+    recode(folder / "3.csv", {"0": "no", "1": "yes"})
+    before = texts_in(folder / "history")
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert result.exit_code == 2
+    assert "the period 2026-01-04: column 'predicted' holds 'no', 'yes'" in result.stderr
+    assert texts_in(folder / "history") == before
+
+
+def test_a_positive_value_with_a_blank_is_warned_of(folder):
+    recode(folder / "3.csv", {"0": "0", "1": "1 "})
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert "Warning: In 2026-01-04 no row has the positive value in predicted" in result.stderr
+
+
 def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
     result = run(folder, "0.csv", "2025-12-31")
     assert "Warning: 2026-01-01 holds the same counts of 300 rows as 2025-12-31" in result.stderr

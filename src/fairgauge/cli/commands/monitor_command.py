@@ -76,7 +76,7 @@ def run(
     """  # noqa: D301 - the paragraph mark of click
     check_outputs(outputs, [*data, *([config] if config else [])])
 
-    from fairgauge.monitoring.history import DraftHistory, History
+    from fairgauge.monitoring.history import History
     from fairgauge.monitoring.monitor import monitor
     from fairgauge.monitoring.monitor_spec import read_monitor_spec
     from fairgauge.monitoring.periods import parse_period
@@ -85,7 +85,7 @@ def run(
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
     counts = _counted(data, at, spec, config)
-    draft = DraftHistory(held)
+    draft = held.draft()
     draft.add(named, counts, replace=replace)
     report = monitor(draft, spec)  # first, so that an error leaves the history as it was
     if config and not held.periods:
@@ -96,6 +96,7 @@ def run(
     if config:
         _keep(held, spec)
     draft.store_fold(held)
+    _warn_of_new_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
     return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
@@ -197,6 +198,16 @@ def _keep(held: History, spec: MonitorSpec) -> None:
             prefix="Warning: ",
         )
     held.keep_spec(spec)
+
+
+def _warn_of_new_values(report: MonitorReport, period: str) -> None:
+    """Warn where the period may write the positive value in another way."""
+    from fairgauge.render.monitor_sentences import describe_new_values
+
+    for rows in report.rows:
+        if rows.period == period:
+            for text in describe_new_values(rows):
+                complain(text, prefix="Warning: ")
 
 
 def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
