@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
@@ -35,6 +36,7 @@ from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
 from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -466,9 +468,26 @@ def _points(
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
+                reason=_why_undefined(rate, reference, n_group, n_reference)
+                if known(value) is None
+                else None,
+                waits=t >= entered,
             )
         )
     return tuple(points)
+
+
+def _why_undefined(
+    rate: MonitoredRate, reference: float, n_group: float, n_reference: float
+) -> Reason:
+    """Return why a contrast of two rates, or a rate alone, has no value."""
+    empty = none_of(rate.rate.among)
+    if rate.by == "rate":
+        return empty
+    if not n_group or not n_reference:
+        return empty.on("reference" if n_group else "group")
+    title = rate.rate.title
+    return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=reference)
 
 
 def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:

@@ -521,6 +521,8 @@ def monitor_schema() -> Schema:
             "evidence": _null(_FINITE),
             "sparse": _BOOLEAN,
             **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+            "reason": _null(_REASON),
+            "waits": _BOOLEAN,
         }
     )
     comparison = _object(
