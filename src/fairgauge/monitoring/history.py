@@ -19,7 +19,7 @@ from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, sh
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.monitoring.store import open_store
+from fairgauge.monitoring.store import DraftStore, open_store
 from fairgauge.report.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
@@ -247,6 +247,10 @@ class History:
         with suppress(DataError):
             self._store.replace(_FOLD, text)
 
+    def draft(self) -> DraftHistory:
+        """Return this history for changes that are not stored."""
+        return DraftHistory(self._store)
+
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
@@ -264,6 +268,19 @@ class History:
         every = sorted([*held, *new], key=lambda each: (each.period, each.metric, each.group))
         self._store.replace(_IMPORTED, json.dumps([asdict(each) for each in every], indent=1))
         return len(new)
+
+
+class DraftHistory(History):
+    """A history whose changes stay in memory, so that a run decides before it stores anything."""
+
+    def __init__(self, base: Store) -> None:
+        self._draft = DraftStore(base)
+        self._store = self._draft
+
+    def store_fold(self, held: History) -> None:
+        """Keep the new fold of this draft, if it has one, in the history that it is a draft of."""
+        if _FOLD in self._draft.written:
+            held.keep_fold(self._draft.written[_FOLD])
 
 
 class PeriodCubes(Sequence[Cube]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
@@ -32,8 +33,10 @@ from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fo
 from fairgauge.monitoring.history import History, PeriodCubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
+from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -227,6 +230,10 @@ def _check_alike(
                 f"the specification and the counts in {quote(held.name)} are of different "
                 f"questions: {difference} (the specification first)"
             )
+    if len(cubes) > 1:
+        for t in range(checked if checked > 1 else 0, len(cubes)):
+            other = 0 if t else 1
+            check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
     if all(rule.baseline is None for rule in asked.rules):
         return
     digests = {cube.digest: period for period, cube in new}
@@ -298,7 +305,10 @@ def _follow(
     begin = 0 if kept is None else kept.periods
     counts = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
     rows = [] if kept is None else [*kept.rows]
-    rows += [counted_rows(cube, asked.question) for cube in cubes[begin:]]
+    rows += [
+        counted_rows(cubes[t], asked.question, cubes[0] if t else None)
+        for t in range(begin, len(cubes))
+    ]
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
@@ -478,9 +488,26 @@ def _points(
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
+                reason=_why_undefined(rate, reference, n_group, n_reference)
+                if known(value) is None
+                else None,
+                waits=t >= entered,
             )
         )
     return tuple(points)
+
+
+def _why_undefined(
+    rate: MonitoredRate, reference: float, n_group: float, n_reference: float
+) -> Reason:
+    """Return why a contrast of two rates, or a rate alone, has no value."""
+    empty = none_of(rate.rate.among)
+    if rate.by == "rate":
+        return empty
+    if not n_group or not n_reference:
+        return empty.on("reference" if n_group else "group")
+    title = rate.rate.title
+    return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=reference)
 
 
 def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:

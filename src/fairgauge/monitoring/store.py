@@ -62,6 +62,41 @@ def open_store(where: str | Path) -> Store:
     return FolderStore(Path(where))
 
 
+class DraftStore:
+    """A store whose changes are kept in memory: what it is based on is read, and never written.
+
+    Attributes
+    ----------
+    written : the texts that were created or replaced, by their names.
+    """
+
+    def __init__(self, base: Store) -> None:
+        self.name = base.name
+        self.written: dict[str, str] = {}
+        self._base = base
+
+    def names(self, file: str) -> list[str]:
+        new = {each.removesuffix(f"/{file}") for each in self.written if each.endswith(f"/{file}")}
+        return sorted({*self._base.names(file), *new})
+
+    def read(self, name: str) -> str | None:
+        return self.written[name] if name in self.written else self._base.read(name)
+
+    def read_all(self, names: Sequence[str]) -> list[str | None]:
+        unwritten = [each for each in names if each not in self.written]
+        held = dict(zip(unwritten, self._base.read_all(unwritten), strict=True))
+        return [self.written[each] if each in self.written else held[each] for each in names]
+
+    def create(self, name: str, text: str) -> bool:
+        if self.read(name) is not None:
+            return False
+        self.written[name] = text
+        return True
+
+    def replace(self, name: str, text: str) -> None:
+        self.written[name] = text
+
+
 class FolderStore:
     """A folder of this machine."""
 

@@ -26,15 +26,17 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.monitor_sentences import (
     describe_baseline,
+    describe_new_values,
     describe_promise,
+    describe_undefined,
     tolerated_words,
 )
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, Point
+    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport
 
 _TONES = {
     MonitorState.ALARM: Tone.BAD,
@@ -85,7 +87,7 @@ def monitor_document(report: MonitorReport) -> DocumentTree:
         lead=(describe_promise(report),) if report.comparisons else (),
         cover=(),
         verdict=_verdict(report),
-        tone=_VERDICT_TONES.get(report.verdict, Tone.UNSURE),
+        tone=_tone(report),
         sections=tuple(section for section in sections if section.blocks),
         created=report.created,
         version=report.version,
@@ -106,7 +108,18 @@ def _verdict(report: MonitorReport) -> str:
     alarms = len(report.alarms)
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
-    return str(report.state).upper()
+    state = str(report.state).upper()
+    if report.state is not MonitorState.NO_ALARM or not report.undefined:
+        return state
+    count = len(report.undefined)
+    words = numbers.plural(count, "comparison is", "comparisons are")
+    return f"{state}; {count:,} {words} undefined in the last period"
+
+
+def _tone(report: MonitorReport) -> Tone:
+    if report.state is MonitorState.NO_ALARM and report.undefined:
+        return Tone.UNSURE
+    return _VERDICT_TONES.get(report.verdict, Tone.UNSURE)
 
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
@@ -143,10 +156,14 @@ def _overview(report: MonitorReport) -> Table:
 
 
 def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
-    last = _last(each.points)
     kind, sign = unit(each.metric), signed(each.metric)
-    value = shown(last.value, kind, sign=sign) if last else "-"
-    ends = shown_range(last.low, last.high, kind, sign=sign) if last else ""
+    value, ends = "-", ""
+    last = each.points[-1] if each.points else None
+    if last is not None and last.value is not None:
+        value = shown(last.value, kind, sign=sign)
+        ends = shown_range(last.low, last.high, kind, sign=sign)
+    elif last is not None:
+        value = "waits for labels" if last.waits else "undefined"
     approximate = each.detector is Detector.ALPHA_SPENDING
     return (
         Cell(name_of(each), name=True),
@@ -173,10 +190,6 @@ def evidence_text(value: float | None) -> str:
     if value >= 1e7:
         return f"{value:.0e}"
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def _last(points: Sequence[Point]) -> Point | None:
-    return next((each for each in reversed(points) if each.value is not None), None)
 
 
 def _series(report: MonitorReport) -> Iterator[Section]:
@@ -260,6 +273,10 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
+    notes += [
+        f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)
+    ][:_MOST_NAMED]
     notes += _same_counts(report)
     notes += _excluded(report)
     if report.absent:

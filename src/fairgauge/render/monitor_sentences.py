@@ -18,15 +18,19 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import rate_row
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.report.monitor_results import (
         Alarm,
         Baseline,
         Decomposition,
         MonitoredComparison,
         MonitorReport,
+        PeriodRows,
         PooledPeriods,
     )
 
@@ -34,6 +38,7 @@ _BOTH = 2
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
+_MOST_VALUES = 5
 
 
 def describe_comparison(each: MonitoredComparison) -> str:
@@ -47,13 +52,35 @@ def describe_comparison(each: MonitoredComparison) -> str:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
         return f"{subject}: waiting for labels; no period has entered yet."
+    return " ".join([f"{subject}: {_no_alarm(each)}", *describe_undefined(each)])
+
+
+def _no_alarm(each: MonitoredComparison) -> str:
     if each.threshold is None:
-        return f"{subject}: no period's interval lies {_outside(each)}."
-    evidence = each.evidence or 0.0
+        return f"no period's interval lies {_outside(each)}."
     return (
-        f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
-        f"{_evidence(evidence)}; an alarm needs {_evidence(each.threshold)}."
+        f"no alarm. The evidence against {tolerated_words(each)} is "
+        f"{_evidence(each.evidence or 0.0)}; an alarm needs {_evidence(each.threshold)}."
     )
+
+
+def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
+    """Describe why a comparison has no value in the last period that decides."""
+    last = each.undefined
+    if last is not None:
+        why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
+        yield f"It is undefined in {last.period}{why}."
+
+
+def describe_new_values(rows: PeriodRows) -> Iterator[str]:
+    """Describe the columns of a period that may be coded in another way than before."""
+    for column, values in rows.new_values.items():
+        held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
+        yield (
+            f"In {rows.period} no row has the positive value in {called(column)}, and some have "
+            f"{held}, which neither the first period nor the label has. If this is the positive "
+            "value in another way, correct it and add the period again (--replace)."
+        )
 
 
 def _unbounded(each: MonitoredComparison) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.report.plain_values import plain
+from fairgauge.reasons import Reason
+from fairgauge.report.plain_values import plain, plain_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,8 @@ class Point:
     evidence : the detector's evidence after this period; None where the period waits for labels,
         or where the detector has none.
     sparse : whether a side has fewer rows than the smallest group.
+    reason : why there is no value; None where there is one.
+    waits : whether the period waits for labels, so that it decides nothing yet.
     """
 
     period: str
@@ -90,6 +93,8 @@ class Point:
     running: float | None = None
     running_low: float | None = None
     running_high: float | None = None
+    reason: Reason | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +205,12 @@ class MonitoredComparison:
         return next(known, None)
 
     @property
+    def undefined(self) -> Point | None:
+        """Return the last period that decides, where it has no value; None where it has one."""
+        last = next((each for each in reversed(self.points) if not each.waits), None)
+        return last if last is not None and last.value is None else None
+
+    @property
     def says(self) -> str:
         """Return what it came to as a sentence."""
         from fairgauge.render.monitor_sentences import describe_comparison
@@ -219,6 +230,8 @@ class PeriodRows:
     excluded : excluded rows by reason; a row without a label is in the rates that need none.
     same_counts_as : the first period that holds the same counts, of too many rows for a
         coincidence; None where no earlier one does.
+    new_values : for each column of label or prediction in which no row has a positive value, the
+        values that neither the first period nor the label has; often another coding.
     """
 
     period: str
@@ -226,6 +239,7 @@ class PeriodRows:
     rows: int
     excluded: Mapping[str, int]
     same_counts_as: str | None = None
+    new_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +320,11 @@ class MonitorReport:
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
 
     @property
+    def undefined(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons without a value in the last period that decides."""
+        return tuple(each for each in self.comparisons if each.undefined is not None)
+
+    @property
     def state(self) -> MonitorState:
         """Return what all comparisons together came to."""
         states = {each.state for each in self.comparisons}
@@ -380,6 +399,8 @@ def _nested(value: object) -> object:
         return _fields(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Point):
         return [_fields(each) for each in value]
+    if isinstance(value, Reason):
+        return plain_reason(value)
     return _number(value) if isinstance(value, float) else plain(value)
 
 

@@ -521,6 +521,8 @@ def monitor_schema() -> Schema:
             "evidence": _null(_FINITE),
             "sparse": _BOOLEAN,
             **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+            "reason": _null(_REASON),
+            "waits": _BOOLEAN,
         }
     )
     comparison = _object(
@@ -542,7 +544,7 @@ def monitor_schema() -> Schema:
     )
     rows = _object(
         {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
-         "same_counts_as": _null(_STRING)}
+         "same_counts_as": _null(_STRING), "new_values": _map(_list(_STRING))}
     )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
     properties: Schema = {

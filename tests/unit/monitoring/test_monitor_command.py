@@ -227,7 +227,43 @@ def test_a_history_that_begins_without_the_reference_goes_on_once_it_is_there(fo
     assert "the period 2026-01-01: reference: column 'sex' has no value 'M'" in first.stderr
     second = fairgauge("monitor", "run", late, folder / "1.csv", "--period", "2026-01-02", *args)
     assert second.exit_code == 0
+    assert len(fg.monitor(late).periods) == 1  # the first run ended with an error
+    again = fairgauge("monitor", "run", late, folder / "0.csv", "--period", "2026-01-01")
+    assert again.exit_code == 0
     assert len(fg.monitor(late).periods) == 2
+
+
+def texts_in(history):
+    return {path: path.read_bytes() for path in history.rglob("*") if path.is_file()}
+
+
+FAULTS = {
+    "a group that is not there": (CONFIG.replace('"M"}', '"X"}'), "has no value 'X'"),
+    "the rows of the baseline": (
+        CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"'),
+        "the baseline holds the counts of 2026-01-04",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "message"), FAULTS.values(), ids=list(FAULTS))
+@pytest.mark.parametrize("history", ["history", "new"])
+def test_a_run_that_ends_with_an_error_leaves_the_history_as_it_was(
+    folder, history, config, message
+):
+    audit = folder / "audit.toml"
+    audit.write_text(CONFIG.partition("[monitor]")[0], encoding="utf-8")
+    fairgauge("count", folder / "3.csv", "-c", audit, "-o", folder / "baseline.cube.json")
+    (folder / "faulty.toml").write_text(config, encoding="utf-8")
+    before = texts_in(folder / history)
+    args = (folder / history, folder / "3.csv", "--period", "2026-01-04", "-c")
+    result = fairgauge("monitor", "run", *args, folder / "faulty.toml")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert texts_in(folder / history) == before
+    result = fairgauge("monitor", "run", *args, folder / "monitor.toml")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert fairgauge("monitor", "status", folder / history).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -431,6 +467,27 @@ def test_a_feed_that_stands_still_is_warned_of(folder):
         None, None, None, "2026-01-03", "2026-01-03",
     ]  # fmt: skip
     assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
+
+
+def recode(path: Path, codes: dict[str, str]) -> None:
+    """Write the predictions, the last column, in another way."""
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *(row[:-1] + codes[row[-1]] for row in rows)]) + "\n")
+
+
+def test_a_file_with_another_coding_of_the_predictions_is_refused(folder):
+    recode(folder / "3.csv", {"0": "no", "1": "yes"})
+    before = texts_in(folder / "history")
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert result.exit_code == 2
+    assert "the period 2026-01-04: column 'predicted' holds 'no', 'yes'" in result.stderr
+    assert texts_in(folder / "history") == before
+
+
+def test_a_positive_value_with_a_blank_is_warned_of(folder):
+    recode(folder / "3.csv", {"0": "0", "1": "1 "})
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert "Warning: In 2026-01-04 no row has the positive value in predicted" in result.stderr
 
 
 def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):

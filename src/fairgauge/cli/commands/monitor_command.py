@@ -85,6 +85,9 @@ def run(
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
     counts = _counted(data, at, spec, config)
+    draft = held.draft()
+    draft.add(named, counts, replace=replace)
+    report = monitor(draft, spec)  # first, so that an error leaves the history as it was
     if config and not held.periods:
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
@@ -92,7 +95,8 @@ def run(
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    report = monitor(held, spec)
+    draft.store_fold(held)
+    _warn_of_new_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
     return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
@@ -195,6 +199,16 @@ def _keep(held: History, spec: MonitorSpec) -> None:
             prefix="Warning: ",
         )
     held.keep_spec(spec)
+
+
+def _warn_of_new_values(report: MonitorReport, period: str) -> None:
+    """Warn where the period may write the positive value in another way."""
+    from fairgauge.render.monitor_sentences import describe_new_values
+
+    for rows in report.rows:
+        if rows.period == period:
+            for text in describe_new_values(rows):
+                complain(text, prefix="Warning: ")
 
 
 def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
