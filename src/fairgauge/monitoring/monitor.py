@@ -259,7 +259,7 @@ def _unmatched(
 def _sparse_groups(
     asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]
 ) -> tuple[SparseGroup, ...]:
-    """Return the groups that no rule names and that have too few rows for every rule."""
+    """Return the groups that no rule names and that have insufficient data for every rule."""
     named = {name for rule in asked.rules for name in rule.groups}
     counted: dict[tuple[str, str], SparseGroup] = {}
     for each in comparisons:

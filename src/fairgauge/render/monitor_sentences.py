@@ -57,7 +57,7 @@ def describe_comparison(each: MonitoredComparison) -> str:
 
 
 def describe_sparse_group(each: SparseGroup) -> str:
-    """Describe a group of too few rows, and what to do where it is none."""
+    """Describe a group with insufficient data, and what to do where it is none."""
     rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
     return (
         f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "

@@ -308,7 +308,7 @@ class MonitorReport:
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
     unmatched : groups that rules name and no period has; with one there is no pass.
-    sparse_groups : groups with too few rows in all periods together, such as a stray value.
+    sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
     """
 
