@@ -182,9 +182,9 @@ class History:
             )
         others = [each for each in periods if each != period]
         if others:
-            self.check_plan(period, cube, others[-1], self.cube(others[-1]))
+            self._check_plan(period, cube, others[-1], self.cube(others[-1]))
 
-    def check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
+    def _check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
         """Refuse the counts of a period that count something else than those of another."""
         difference = held.plan.difference(cube.plan)
         if difference:

@@ -44,6 +44,7 @@ from fairgauge.report.monitor_results import (
     MonitorReport,
     MonitorState,
     Point,
+    SparseGroup,
     Unmatched,
 )
 from fairgauge.resolve.group_counts import count_groups
@@ -146,6 +147,7 @@ def monitor(
         catalogue=asked.catalogue,
         rows=tuple(rows_of_periods(periods, followed.rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
+        sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
     )
 
@@ -264,6 +266,25 @@ def _unmatched(
     return tuple(
         Unmatched(rule=rule, group=name, nearest=closest(name, groups)) for rule, name in absent
     )
+
+
+def _sparse_groups(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]
+) -> tuple[SparseGroup, ...]:
+    """Return the groups that no rule names and that have insufficient data for every rule."""
+    named = {name for rule in asked.rules for name in rule.groups}
+    counted: dict[tuple[str, str], SparseGroup] = {}
+    for each in comparisons:
+        if each.detector is not Detector.E_DETECTOR or each.group in named:
+            continue
+        held = [point for point in each.points if point.n_group]
+        rows = sum(point.n_group for point in held)
+        known = counted.get((each.feature, each.group))
+        if held and (known is None or rows > known.rows):
+            counted[each.feature, each.group] = SparseGroup(
+                feature=each.feature, group=each.group, rows=rows, first=held[0].period
+            )
+    return tuple(each for each in counted.values() if each.rows < asked.min_group)
 
 
 def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
@@ -410,6 +431,7 @@ def _counted(
                     alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
                 ),
                 alarm=alarm,
+                lacks_baseline=rule.baseline is not None and each not in baselines,
             )
         )
     return found

@@ -28,8 +28,10 @@ from fairgauge.render.monitor_sentences import (
     describe_baseline,
     describe_new_values,
     describe_promise,
+    describe_sparse_group,
     describe_undefined,
     tolerated_words,
+    without_baseline,
 )
 from fairgauge.report.monitor_results import Detector, MonitorState
 
@@ -273,6 +275,12 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += [
+        f"{name_of(each)}: {without_baseline(each)}"
+        for each in report.comparisons
+        if each.lacks_baseline
+    ][:_MOST_NAMED]
+    notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
     notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
     notes += [
         f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)

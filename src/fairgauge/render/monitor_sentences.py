@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         MonitorReport,
         PeriodRows,
         PooledPeriods,
+        SparseGroup,
     )
 
 _BOTH = 2
@@ -46,13 +47,33 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.alarm is not None:
         return " ".join(filter(None, _alarm(each, each.alarm)))
     subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
-    if each.state is MonitorState.INSUFFICIENT and each.baseline is None and _unbounded(each):
-        return f"{subject}: insufficient data for any value, as the baseline has no such group."
+    if each.lacks_baseline:
+        return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
         return f"{subject}: waiting for labels; no period has entered yet."
     return " ".join([f"{subject}: {_no_alarm(each)}", *describe_undefined(each)])
+
+
+def describe_sparse_group(each: SparseGroup) -> str:
+    """Describe a group with insufficient data, and what to do where it is none."""
+    rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
+    return (
+        f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "
+        "few to decide, and its comparisons keep their share of alpha. If it is no group, such as "
+        "a repeated header, correct the file and add the period again (--replace), or leave it out "
+        "(exclude_groups, or groups of the rules)."
+    )
+
+
+def without_baseline(each: MonitoredComparison) -> str:
+    """Describe a rule whose baseline does not have the group."""
+    side = called(each.group)
+    return (
+        f"insufficient data, as the baseline does not have {side}; no value can raise an alarm. "
+        f"Count a baseline with {side}, or name the groups of the rule (groups)."
+    )
 
 
 def _no_alarm(each: MonitoredComparison) -> str:
@@ -81,10 +102,6 @@ def describe_new_values(rows: PeriodRows) -> Iterator[str]:
             f"{held}, which neither the first period nor the label has. If this is the positive "
             "value in another way, correct it and add the period again (--replace)."
         )
-
-
-def _unbounded(each: MonitoredComparison) -> bool:
-    return math.isinf(each.low) and math.isinf(each.high)
 
 
 def describe_promise(report: MonitorReport) -> str:
@@ -122,7 +139,7 @@ def tolerated_words(each: MonitoredComparison) -> str:
         return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
 
     points = " pp" if kind is Unit.POINTS else ""
-    if _unbounded(each):
+    if each.lacks_baseline:
         return "any value"
     if math.isinf(each.high):
         return f"{end(each.low)}{points} or more"
@@ -185,9 +202,11 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
         return f"{shown(held.value, kind, sign=sign)}{points}"
 
     ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
-    text = f"It is {value(alarm.after)} (95% CI {ends})"
+    text = f"{value(alarm.after)} (95% CI {ends})"
     if each.threshold is None:
-        return f"{text} in that period alone."
+        return f"It is {text} in that period alone."
+    first, last = alarm.after.first, alarm.after.last
+    text = f"In {last} it is {text}" if first == last else f"Over {first} to {last} it is {text}"
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"

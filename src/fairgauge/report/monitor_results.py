@@ -180,6 +180,7 @@ class MonitoredComparison:
     baseline : the baseline that they are around, if they are.
     points : the periods.
     state, alarm : what it came to.
+    lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
     """
 
     rule: str
@@ -197,6 +198,7 @@ class MonitoredComparison:
     state: MonitorState
     alarm: Alarm | None
     class_: str | None = None
+    lacks_baseline: bool = False
 
     @property
     def evidence(self) -> float | None:
@@ -252,6 +254,23 @@ class Unmatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparseGroup:
+    """A group that no rule names, with fewer rows in all periods than the smallest group.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    rows : its rows so far, those that its rules need.
+    first : the first period that has it.
+    """
+
+    feature: str
+    group: str
+    rows: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
     """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
 
@@ -291,6 +310,7 @@ class MonitorReport:
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
     unmatched : groups that rules name and no period has; with one there is no pass.
+    sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
     """
 
@@ -310,6 +330,7 @@ class MonitorReport:
     catalogue: Catalogue
     rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
+    sparse_groups: tuple[SparseGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
     unlabelled: tuple[str, ...] = ()
 
@@ -356,6 +377,7 @@ class MonitorReport:
                 for each in self.comparisons
             ],
             "unmatched": [_fields(each) for each in self.unmatched],
+            "sparse_groups": [_fields(each) for each in self.sparse_groups],
             "imported": [_fields(each) for each in self.imported],
         }
 

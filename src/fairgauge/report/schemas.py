@@ -538,6 +538,7 @@ def monitor_schema() -> Schema:
             "points": _list(point),
             "state": _words(MonitorState),
             "alarm": _null(alarm),
+            "lacks_baseline": _BOOLEAN,
             "evidence": _null(_FINITE),
             "says": _STRING,
         }
@@ -566,6 +567,9 @@ def monitor_schema() -> Schema:
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
         "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),
+        "sparse_groups": _list(
+            _object({"feature": _STRING, "group": _STRING, "rows": _WHOLE, "first": _STRING})
+        ),
         "imported": _list(_object({**names, "value": _NUMBER})),
     }
     return _named("Report of a monitor", properties)

@@ -490,6 +490,22 @@ def test_a_positive_value_with_a_blank_is_warned_of(folder):
     assert "Warning: In 2026-01-04 no row has the positive value in predicted" in result.stderr
 
 
+def test_a_stray_value_of_the_feature_is_named_with_advice(folder):
+    """A repeated header line is a group of one row, which takes a share of alpha."""
+    stray = (folder / "3.csv").read_text()
+    (folder / "3.csv").write_text(stray + "X,department,0,0\n")
+    result = run(folder, "3.csv", "2026-01-04")
+    assert "Warning: X (sex) has 1 row so far, from 2026-01-04: too few to decide" in result.stderr
+    assert "X (sex) has 1 row so far" in " ".join(result.stdout.split())
+    again = run(folder, "3.csv", "2026-01-04")
+    assert "1 row so far" in again.stderr
+    without = CONFIG.replace("[monitor]", 'exclude_groups = ["X"]\n[monitor]', 1)
+    (folder / "without.toml").write_text(without, encoding="utf-8")
+    result = run(folder, "2.csv", "2026-01-03", "-c", folder / "without.toml")
+    assert "1 row so far" not in result.stderr + " ".join(result.stdout.split())
+    assert {each.group for each in fg.monitor(folder / "history").comparisons} == {"F", "M"}
+
+
 def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):
     result = run(folder, "0.csv", "2025-12-31")
     assert "Warning: 2026-01-01 holds the same counts of 300 rows as 2025-12-31" in result.stderr

@@ -96,7 +96,7 @@ def run(
     if config:
         _keep(held, spec)
     draft.store_fold(held)
-    _warn_of_new_values(report, str(named))
+    _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
     return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
@@ -201,10 +201,13 @@ def _keep(held: History, spec: MonitorSpec) -> None:
     held.keep_spec(spec)
 
 
-def _warn_of_new_values(report: MonitorReport, period: str) -> None:
-    """Warn where the period may write the positive value in another way."""
-    from fairgauge.render.monitor_sentences import describe_new_values
+def _warn_of_values(report: MonitorReport, period: str) -> None:
+    """Warn where values of the period may be mistakes: a stray group, or another coding."""
+    from fairgauge.render.monitor_sentences import describe_new_values, describe_sparse_group
 
+    for each in report.sparse_groups:
+        if each.first == period:
+            complain(describe_sparse_group(each), prefix="Warning: ")
     for rows in report.rows:
         if rows.period == period:
             for text in describe_new_values(rows):
