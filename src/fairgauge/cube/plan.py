@@ -219,7 +219,8 @@ class Plan:
         mine, yours = self.asked.to_dict(), other.asked.to_dict()
         for key in COUNTED:
             if mine[key] != yours[key]:
-                return f"{key} is {mine[key]!r} in one and {yours[key]!r} in the other"
+                values = ("not set" if v is None else repr(v) for v in (mine[key], yours[key]))
+                return f"{key} is {' in one and '.join(values)} in the other"
         return "" if self == other else "they were counted by another version of fairgauge"
 
 

@@ -15,11 +15,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, overload
 
 from fairgauge.cube.cube import Cube, read_cube
-from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote
+from fairgauge.errors import CubeError, DataError, Problem, SpecError, quote, shown
 from fairgauge.monitoring.comparison_counts import sum_cubes
 from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.periods import Length, Period, parse_period
-from fairgauge.monitoring.store import open_store
+from fairgauge.monitoring.store import DraftStore, open_store
 from fairgauge.report.monitor_results import ImportedValue
 
 if TYPE_CHECKING:
@@ -144,10 +144,16 @@ class History:
         CubeError
             The history holds other counts of the period, or counts of something else.
         DataError
-            The period is of another length, or the history cannot be written.
+            ``cube`` is no counts, the period is of another length, or the history cannot be
+            written.
         SpecError
             ``period`` names no period.
         """
+        if not isinstance(cube, Cube):
+            raise DataError(
+                f"a history holds counts, not {shown(cube)}; count the rows first: "
+                "fg.count(DATA, label=..., sensitive=...)"
+            )
         period = period if isinstance(period, Period) else parse_period(period)
         self._check_fits(period, cube)
         name = _file(period)
@@ -176,9 +182,9 @@ class History:
             )
         others = [each for each in periods if each != period]
         if others:
-            self.check_plan(period, cube, others[-1], self.cube(others[-1]))
+            self._check_plan(period, cube, others[-1], self.cube(others[-1]))
 
-    def check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
+    def _check_plan(self, period: Period, cube: Cube, other: Period, held: Cube) -> None:
         """Refuse the counts of a period that count something else than those of another."""
         difference = held.plan.difference(cube.plan)
         if difference:
@@ -241,6 +247,10 @@ class History:
         with suppress(DataError):
             self._store.replace(_FOLD, text)
 
+    def draft(self) -> DraftHistory:
+        """Return this history for changes that are not stored."""
+        return DraftHistory(self._store)
+
     def _baseline(self, digest: str) -> Cube | None:
         text = self._store.read(_baseline_file(digest)) if digest.startswith("sha256:") else None
         return None if text is None else read_cube(text, _baseline_file(digest))
@@ -258,6 +268,19 @@ class History:
         every = sorted([*held, *new], key=lambda each: (each.period, each.metric, each.group))
         self._store.replace(_IMPORTED, json.dumps([asdict(each) for each in every], indent=1))
         return len(new)
+
+
+class DraftHistory(History):
+    """A history whose changes stay in memory, so that a run decides before it stores anything."""
+
+    def __init__(self, base: Store) -> None:
+        self._draft = DraftStore(base)
+        self._store = self._draft
+
+    def store_fold(self, held: History) -> None:
+        """Keep the new fold of this draft, if it has one, in the history that it is a draft of."""
+        if _FOLD in self._draft.written:
+            held.keep_fold(self._draft.written[_FOLD])
 
 
 class PeriodCubes(Sequence[Cube]):

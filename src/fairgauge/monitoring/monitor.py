@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairgauge.catalogue.statistics import none_of
 from fairgauge.enums import ReferenceRule
 from fairgauge.errors import CubeError, DataError, Problem, SpecError, closest, quote
 from fairgauge.monitoring.attribution import (
@@ -30,10 +31,12 @@ from fairgauge.monitoring.comparison_counts import (
 from fairgauge.monitoring.detection import baseline_limits, detect, divide_alpha
 from fairgauge.monitoring.fold import LARGEST, Fold, key_of, read_fold, write_fold
 from fairgauge.monitoring.history import History, PeriodCubes
-from fairgauge.monitoring.monitor_spec import Labels, MonitorSpec, read_monitor_spec
+from fairgauge.monitoring.monitor_spec import MonitorSpec, read_monitor_spec
 from fairgauge.monitoring.period_rows import counted_rows, rows_of_periods
+from fairgauge.monitoring.period_values import check_values
 from fairgauge.monitoring.periods import Period, gaps, parse_period
 from fairgauge.monitoring.spending import estimated, needs_label, spending
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -41,6 +44,7 @@ from fairgauge.report.monitor_results import (
     MonitorReport,
     MonitorState,
     Point,
+    SparseGroup,
     Unmatched,
 )
 from fairgauge.resolve.group_counts import count_groups
@@ -121,7 +125,8 @@ def monitor(
     kept = read_fold(held.fold_text, asked, cubes.texts)
     _check_alike(held, periods, cubes, asked, 0 if kept is None else kept.periods)
     names = [str(period) for period in periods]
-    comparisons, waiting, late, rows, fold = _follow(names, cubes, _resolved(asked, cubes), kept)
+    followed = _follow(names, cubes, _resolved(asked, cubes), kept)
+    comparisons, fold = followed.comparisons, followed.fold
     if fold is not None and at is None and isinstance(held, History):
         held.keep_fold(write_fold(fold, key_of(asked, cubes.texts)))
     return MonitorReport(
@@ -132,15 +137,17 @@ def monitor(
         spec=asked.to_dict(),
         periods=tuple(names),
         absent=tuple(str(each) for each in gaps(periods)),
-        waiting=waiting,
-        late_groups=late,
+        waiting=followed.waiting,
+        unlabelled=followed.unlabelled,
+        late_groups=followed.late,
         horizon=asked.horizon,
         alpha=asked.alpha,
         length=str(periods[0].length) if periods else "period",
         comparisons=comparisons,
         catalogue=asked.catalogue,
-        rows=tuple(rows_of_periods(periods, rows)),
+        rows=tuple(rows_of_periods(periods, followed.rows)),
         unmatched=_unmatched(asked, comparisons, cubes),
+        sparse_groups=_sparse_groups(asked, comparisons),
         imported=held.imported,
     )
 
@@ -177,10 +184,20 @@ def _asked(
         return read_monitor_spec(spec)
     kept = held.spec
     if kept is None:
-        raise DataError(
-            f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
-        )
+        raise no_specification(held)
     return kept
+
+
+def no_specification(held: History | _Cubes) -> DataError:
+    """Return the error of a history that was never asked anything, or that is not there."""
+    if held.periods:
+        what = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
+    else:
+        what = (
+            f"there is no history {quote(held.name)}; fairgauge monitor run begins one with a "
+            "specification (-c FILE)"
+        )
+    return DataError(what)
 
 
 def _last_part(name: str) -> str:
@@ -215,6 +232,10 @@ def _check_alike(
                 f"the specification and the counts in {quote(held.name)} are of different "
                 f"questions: {difference} (the specification first)"
             )
+    if len(cubes) > 1:
+        for t in range(checked if checked > 1 else 0, len(cubes)):
+            other = 0 if t else 1
+            check_values(periods[t], cubes[t], periods[other], cubes[other], asked.question)
     if all(rule.baseline is None for rule in asked.rules):
         return
     digests = {cube.digest: period for period, cube in new}
@@ -247,6 +268,25 @@ def _unmatched(
     )
 
 
+def _sparse_groups(
+    asked: MonitorSpec, comparisons: Sequence[MonitoredComparison]
+) -> tuple[SparseGroup, ...]:
+    """Return the groups that no rule names and that have insufficient data for every rule."""
+    named = {name for rule in asked.rules for name in rule.groups}
+    counted: dict[tuple[str, str], SparseGroup] = {}
+    for each in comparisons:
+        if each.detector is not Detector.E_DETECTOR or each.group in named:
+            continue
+        held = [point for point in each.points if point.n_group]
+        rows = sum(point.n_group for point in held)
+        known = counted.get((each.feature, each.group))
+        if held and (known is None or rows > known.rows):
+            counted[each.feature, each.group] = SparseGroup(
+                feature=each.feature, group=each.group, rows=rows, first=held[0].period
+            )
+    return tuple(each for each in counted.values() if each.rows < asked.min_group)
+
+
 def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
     """Return what is asked with what the first period decides: the task, and the largest groups.
 
@@ -269,6 +309,7 @@ def _resolved(asked: MonitorSpec, cubes: Sequence[Cube]) -> MonitorSpec:
 class _Followed(NamedTuple):
     comparisons: tuple[MonitoredComparison, ...]
     waiting: tuple[str, ...]
+    unlabelled: tuple[str, ...]
     late: tuple[tuple[str, str, str], ...]
     rows: list[CountedRows]
     fold: Fold | None
@@ -279,13 +320,16 @@ def _follow(
 ) -> _Followed:
     """Follow every comparison over the periods; return also a fold to keep."""
     if not cubes:
-        return _Followed((), (), (), [], None)
+        return _Followed((), (), (), (), [], None)
     rates = exact_rates(asked)
     others = [i for i in range(len(asked.rules)) if i not in rates]
     begin = 0 if kept is None else kept.periods
     counts = collect_counts(cubes, names, asked, rates, None if kept is None else kept.counts)
     rows = [] if kept is None else [*kept.rows]
-    rows += [counted_rows(cube, asked.question) for cube in cubes[begin:]]
+    rows += [
+        counted_rows(cubes[t], asked.question, cubes[0] if t else None)
+        for t in range(begin, len(cubes))
+    ]
     if kept is not None and not kept.fits(counts):
         kept = None  # a group that is new changes the shapes, and nothing that was decided
     spent = spending(cubes, asked, others)
@@ -309,10 +353,14 @@ def _follow(
     labelled = any(map(_needs_label, rates.values()))
     labelled |= any(needs_label(asked.rules[i].metric, asked) for i in others)
     waiting = tuple(names[last:]) if labelled else ()
+    unlabelled = (
+        tuple(names[i] for i in np.flatnonzero(counts.incomplete).tolist()) if labelled else ()
+    )
     fold = None
     if begin < len(names) and not others and detected.evidence.size <= LARGEST:
         fold = Fold(counts, rows, detected.evidence, detected.detectors)
-    return _Followed(tuple(found[i] for i in order), waiting, tuple(late), rows, fold)
+    ordered = tuple(found[i] for i in order)
+    return _Followed(ordered, waiting, unlabelled, tuple(late), rows, fold)
 
 
 def _needs_label(rate: MonitoredRate) -> bool:
@@ -320,13 +368,16 @@ def _needs_label(rate: MonitoredRate) -> bool:
 
 
 def _last_complete(counts: ComparisonCounts, asked: MonitorSpec) -> int:
-    """Return the number of periods before the first whose labels are incomplete.
+    """Return the number of periods before the first that waits for labels.
 
-    Periods enter in order, so that one that completes later changes no evidence before it.
+    Periods enter in order, so that one that completes later changes no evidence before it. One
+    with enough periods after it waits no longer.
     """
-    if asked.labels is Labels.LATER and counts.incomplete.any():
-        return int(np.argmax(counts.incomplete))
-    return len(counts.incomplete)
+    size = len(counts.incomplete)
+    waits = counts.incomplete.copy()
+    if asked.labels_within is not None:
+        waits[: max(size - asked.labels_within, 0)] = False
+    return int(np.argmax(waits)) if waits.any() else size
 
 
 def _counted(
@@ -380,6 +431,7 @@ def _counted(
                     alarm, counts.counts[:entered, i], rate, rule, baselines.get(each), asked
                 ),
                 alarm=alarm,
+                lacks_baseline=rule.baseline is not None and each not in baselines,
             )
         )
     return found
@@ -458,9 +510,26 @@ def _points(
                 running=running_value,
                 running_low=running_low,
                 running_high=running_high,
+                reason=_why_undefined(rate, reference, n_group, n_reference)
+                if known(value) is None
+                else None,
+                waits=t >= entered,
             )
         )
     return tuple(points)
+
+
+def _why_undefined(
+    rate: MonitoredRate, reference: float, n_group: float, n_reference: float
+) -> Reason:
+    """Return why a contrast of two rates, or a rate alone, has no value."""
+    empty = none_of(rate.rate.among)
+    if rate.by == "rate":
+        return empty
+    if not n_group or not n_reference:
+        return empty.on("reference" if n_group else "group")
+    title = rate.rate.title
+    return Reason.of(ReasonCode.BOTH_SIDES_EQUAL_RATE, rate=title, value=reference)
 
 
 def _running(counts: Array, rate: MonitoredRate, entered: int) -> list[Array]:

@@ -116,6 +116,8 @@ class MonitorSpec:
         and groups together.
     worth_catching : the distance beyond a limit at which a shift should be found early.
     labels : whether a period enters the rules that need labels at once, or once no row lacks one.
+    labels_within : later periods after which one enters with the labels that it has; without it,
+        a label that never comes holds up all rules that need labels.
     min_group : rows below which a group's data are insufficient.
     start : the first period that counts: a new start after an alarm was looked into.
     """
@@ -126,6 +128,7 @@ class MonitorSpec:
     alpha: float = 0.05
     worth_catching: float = 0.05
     labels: Labels = Labels.NOW
+    labels_within: int | None = None
     min_group: int = 20
     start: Period | None = None
 
@@ -172,6 +175,9 @@ SETTINGS: dict[str, Setting] = {
         number(0, inside=True), "Distance beyond a limit at which a shift should be found early"
     ),
     "labels": Setting(word(Labels, "L"), "When a period enters the rules that need labels"),
+    "labels_within": Setting(
+        number(1, whole=True), "Later periods after which one enters with the labels that it has"
+    ),
     "min_group": Setting(number(1, whole=True), "Rows below which a group's data are insufficient"),
     "start": Setting(
         OptionType(read=_start, schema={"type": "string"}, metavar="P"), "First period that counts"
@@ -220,6 +226,10 @@ def read_monitor_spec(
         for name, setting in SETTINGS.items()
         if settings.get(name) is not None
     }
+
+    if "labels_within" in values and values.get("labels", Labels.NOW) is not Labels.LATER:
+        message = "has no effect without labels = 'later'; set it, or remove labels_within"
+        problems.append(Problem(f"{_MONITOR}.labels_within", message))
 
     def load_baseline(of: object) -> BaselineCounts:
         source = str(of)

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairgauge.cube.cube import HANDFUL
+from fairgauge.monitoring.period_values import new_values
 from fairgauge.report.monitor_results import PeriodRows
 from fairgauge.resolve.excluded_rows import excluded_rows
 
@@ -18,17 +19,26 @@ if TYPE_CHECKING:
 
 
 class CountedRows(NamedTuple):
-    """The rows that a cube counts, and the fingerprint of their counts."""
+    """The rows that a cube counts, the fingerprint of their counts, and values that are new."""
 
     digest: str
     rows: int
     excluded: dict[str, int]
+    new_values: dict[str, tuple[str, ...]]
 
 
-def counted_rows(cube: Cube, question: Spec) -> CountedRows:
-    """Return the rows that a cube counts, and those that the question excludes, by reason."""
+def counted_rows(cube: Cube, question: Spec, first: Cube | None) -> CountedRows:
+    """Return the rows that a cube counts, and those that the question excludes, by reason.
+
+    ``first`` holds the first period; None where that is ``cube`` itself.
+    """
     excluded = {} if _complete(cube, question) else excluded_rows(cube, question)[0]
-    return CountedRows(_fingerprint(cube), cube.rows, {why: n for why, n in excluded.items() if n})
+    return CountedRows(
+        _fingerprint(cube),
+        cube.rows,
+        {why: n for why, n in excluded.items() if n},
+        new_values(cube, first, question),
+    )
 
 
 def _complete(cube: Cube, question: Spec) -> bool:
@@ -64,4 +74,5 @@ def rows_of_periods(
             rows=held.rows,
             excluded=held.excluded,
             same_counts_as=twin if twin != name else None,
+            new_values={column: tuple(new) for column, new in held.new_values.items()},
         )

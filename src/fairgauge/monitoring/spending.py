@@ -14,6 +14,7 @@ from fairgauge.enums import ClassKind, ScopeKind
 from fairgauge.measure.measure import measure
 from fairgauge.monitoring.attribution import LEVEL
 from fairgauge.monitoring.comparison_counts import ComparisonId
+from fairgauge.reasons import Reason, ReasonCode
 from fairgauge.report.monitor_results import (
     Alarm,
     Detector,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 ALL_GROUPS = "all groups"
 ALL_ROWS = "all rows"
+_ABSENT = Reason.of(ReasonCode.NO_ROWS).on("group")
 
 
 Spent: TypeAlias = "dict[ComparisonId, dict[int, Estimate]]"
@@ -147,7 +149,9 @@ def _of_estimates(
 ) -> MonitoredComparison:
     rule = asked.rules[each.rule]
     entered = complete if needs_label(rule.metric, asked) else len(names)
-    points = tuple(_point(names[t], periods.get(t), asked) for t in range(len(names)))
+    points = tuple(
+        _point(names[t], periods.get(t), asked, waits=t >= entered) for t in range(len(names))
+    )
     alarm = None
     if first is not None:
         at = points[first]
@@ -181,11 +185,12 @@ def _of_estimates(
     )
 
 
-def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
+def _point(name: str, estimate: Estimate | None, asked: MonitorSpec, *, waits: bool) -> Point:
     if estimate is None or estimate.value is None:
         return Point(
             period=name, value=None, low=None, high=None, rate_group=None, rate_reference=None,
-            n_group=0, n_reference=0, evidence=None, sparse=True,
+            n_group=0, n_reference=0, evidence=None, sparse=True, waits=waits,
+            reason=_ABSENT if estimate is None else estimate.reason,
         )  # fmt: skip
     sizes = [each for each in (estimate.n_group, estimate.n_reference) if each is not None]
     return Point(
@@ -199,6 +204,7 @@ def _point(name: str, estimate: Estimate | None, asked: MonitorSpec) -> Point:
         n_reference=int(estimate.n_reference or 0),
         evidence=None,
         sparse=min(sizes, default=asked.min_group) < asked.min_group,
+        waits=waits,
     )
 
 

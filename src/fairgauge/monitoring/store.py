@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairgauge.errors import DataError, MissingExtra, quote
+from fairgauge.errors import DataError, MissingExtra, quote, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,13 +51,50 @@ def open_store(where: str | Path) -> Store:
     Raises
     ------
     DataError
-        It is a file, or a URL of no known kind.
+        It is no path, a file, or a URL of no known kind.
     MissingExtra
         The library of an object store is not installed.
     """
+    if not isinstance(where, (str, Path)):
+        raise DataError(f"a history is a folder or a URL, not {shown(where)}")
     if isinstance(where, str) and _URL.match(where):
         return FsspecStore(where)
     return FolderStore(Path(where))
+
+
+class DraftStore:
+    """A store whose changes are kept in memory: what it is based on is read, and never written.
+
+    Attributes
+    ----------
+    written : the texts that were created or replaced, by their names.
+    """
+
+    def __init__(self, base: Store) -> None:
+        self.name = base.name
+        self.written: dict[str, str] = {}
+        self._base = base
+
+    def names(self, file: str) -> list[str]:
+        new = {each.removesuffix(f"/{file}") for each in self.written if each.endswith(f"/{file}")}
+        return sorted({*self._base.names(file), *new})
+
+    def read(self, name: str) -> str | None:
+        return self.written[name] if name in self.written else self._base.read(name)
+
+    def read_all(self, names: Sequence[str]) -> list[str | None]:
+        unwritten = [each for each in names if each not in self.written]
+        held = dict(zip(unwritten, self._base.read_all(unwritten), strict=True))
+        return [self.written[each] if each in self.written else held[each] for each in names]
+
+    def create(self, name: str, text: str) -> bool:
+        if self.read(name) is not None:
+            return False
+        self.written[name] = text
+        return True
+
+    def replace(self, name: str, text: str) -> None:
+        self.written[name] = text
 
 
 class FolderStore:

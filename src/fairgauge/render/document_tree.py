@@ -348,6 +348,7 @@ class DocumentTree:
     lead : what was asked, in one or two sentences.
     cover : who made it, of what, for what.
     verdict, tone : what all rules come to, in few words; empty without rules.
+    subject : whose verdict it is, where the verdict alone does not state it.
     sections : its parts.
     not_shown : what the whole record has besides, where this is not the whole.
     created, version : when and by which fairgauge it was made.
@@ -363,3 +364,4 @@ class DocumentTree:
     created: str
     version: str
     not_shown: tuple[str, ...] = ()
+    subject: str = ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairgauge.errors import quote
 from fairgauge.render.numbers import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairgauge.scan.label_join import JoinCounts
+    from fairgauge.scan.label_join import DisjointIdentifiers, JoinCounts
 
 
 _PUT_ASIDE = {
@@ -36,3 +37,12 @@ def describe_join(counts: JoinCounts) -> Iterator[str]:
         count: int = getattr(counts, field)
         if count:
             yield f"{count:,} {plural(count, one, many)} {fate}"
+
+
+def describe_disjoint(found: DisjointIdentifiers) -> str:
+    """State that two files have no identifier in common, and what to look at."""
+    return (
+        f"no label has the identifier of a prediction (predictions have {quote(found.predictions)}"
+        f", labels have {quote(found.labels)}), so that every row is without a label. Are these "
+        "the files of the same rows? Identifiers are compared as text: '01' is not '1'"
+    )

@@ -26,15 +26,19 @@ from fairgauge.render.document_tree import (
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
 from fairgauge.render.monitor_sentences import (
     describe_baseline,
+    describe_new_values,
     describe_promise,
+    describe_sparse_group,
+    describe_undefined,
     tolerated_words,
+    without_baseline,
 )
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, Point
+    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport
 
 _TONES = {
     MonitorState.ALARM: Tone.BAD,
@@ -85,10 +89,11 @@ def monitor_document(report: MonitorReport) -> DocumentTree:
         lead=(describe_promise(report),) if report.comparisons else (),
         cover=(),
         verdict=_verdict(report),
-        tone=_VERDICT_TONES.get(report.verdict, Tone.UNSURE),
+        tone=_tone(report),
         sections=tuple(section for section in sections if section.blocks),
         created=report.created,
         version=report.version,
+        subject=numbers.listing([name_of(each) for each in report.alarms], most=_MOST_NAMED),
     )
 
 
@@ -105,7 +110,18 @@ def _verdict(report: MonitorReport) -> str:
     alarms = len(report.alarms)
     if alarms:
         return f"ALARM: {alarms:,} {numbers.plural(alarms, 'comparison', 'comparisons')}"
-    return str(report.state).upper()
+    state = str(report.state).upper()
+    if report.state is not MonitorState.NO_ALARM or not report.undefined:
+        return state
+    count = len(report.undefined)
+    words = numbers.plural(count, "comparison is", "comparisons are")
+    return f"{state}; {count:,} {words} undefined in the last period"
+
+
+def _tone(report: MonitorReport) -> Tone:
+    if report.state is MonitorState.NO_ALARM and report.undefined:
+        return Tone.UNSURE
+    return _VERDICT_TONES.get(report.verdict, Tone.UNSURE)
 
 
 def _alarms(report: MonitorReport) -> Iterator[Block]:
@@ -142,10 +158,14 @@ def _overview(report: MonitorReport) -> Table:
 
 
 def _row(each: MonitoredComparison) -> tuple[Cell, ...]:
-    last = _last(each.points)
     kind, sign = unit(each.metric), signed(each.metric)
-    value = shown(last.value, kind, sign=sign) if last else "-"
-    ends = shown_range(last.low, last.high, kind, sign=sign) if last else ""
+    value, ends = "-", ""
+    last = each.points[-1] if each.points else None
+    if last is not None and last.value is not None:
+        value = shown(last.value, kind, sign=sign)
+        ends = shown_range(last.low, last.high, kind, sign=sign)
+    elif last is not None:
+        value = "waits for labels" if last.waits else "undefined"
     approximate = each.detector is Detector.ALPHA_SPENDING
     return (
         Cell(name_of(each), name=True),
@@ -172,10 +192,6 @@ def evidence_text(value: float | None) -> str:
     if value >= 1e7:
         return f"{value:.0e}"
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
-
-
-def _last(points: Sequence[Point]) -> Point | None:
-    return next((each for each in reversed(points) if each.value is not None), None)
 
 
 def _series(report: MonitorReport) -> Iterator[Section]:
@@ -259,17 +275,22 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         + (f" Did you mean {called(each.nearest)}?" if each.nearest else "")
         for each in report.unmatched
     ]
+    notes += [
+        f"{name_of(each)}: {without_baseline(each)}"
+        for each in report.comparisons
+        if each.lacks_baseline
+    ][:_MOST_NAMED]
+    notes += list(map(describe_sparse_group, report.sparse_groups))[:_MOST_NAMED]
+    notes += [text for rows in report.rows for text in describe_new_values(rows)][:_MOST_NAMED]
+    notes += [
+        f"{name_of(each)}. {text}" for each in report.undefined for text in describe_undefined(each)
+    ][:_MOST_NAMED]
     notes += _same_counts(report)
     notes += _excluded(report)
     if report.absent:
         named = numbers.listing(list(report.absent), most=_MOST_NAMED)
         notes.append(f"Periods without counts: {named}.")
-    if report.waiting:
-        count = len(report.waiting)
-        notes.append(
-            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
-            f"{report.waiting[0]}: rules that need labels enter in order, once no row lacks one."
-        )
+    notes += _labels(report)
     late = [f"{called(group)} ({called(feature)}, from {first})"
             for feature, group, first in report.late_groups]  # fmt: skip
     if late:
@@ -279,6 +300,36 @@ def _notes(report: MonitorReport) -> Iterator[Block]:
         )
     if notes:
         yield Items(tuple(notes))
+
+
+def _labels(report: MonitorReport) -> Iterator[str]:
+    """Yield which periods entered without all labels, and which wait: for labels, or in turn."""
+    within = report.spec["monitor"].get("labels_within")
+    entered = [each for each in report.unlabelled if each not in report.waiting]
+    if entered:
+        yield (
+            f"Decided without all labels, which {within:,} later "
+            f"{numbers.plural(within, report.length, f'{report.length}s')} did not bring: "
+            f"{numbers.listing(entered, most=_MOST_NAMED)}. Their rows without one are excluded."
+        )
+    if report.waiting:
+        count = len(report.waiting)
+        lacking = len(set(report.waiting) & set(report.unlabelled))
+        turn = count - lacking
+        split = (
+            f": {lacking:,} {numbers.plural(lacking, 'lacks', 'lack')} some and "
+            f"{turn:,} {numbers.plural(turn, 'waits for its', 'wait for their')} turn"
+        )
+        until = (
+            f" or {within:,} later {numbers.plural(within, 'period is', 'periods are')} there."
+            if within is not None
+            else "; labels_within sets after how many later periods one enters with those it has."
+        )
+        yield (
+            f"{count:,} {numbers.plural(count, 'period waits', 'periods wait')} for labels, from "
+            f"{report.waiting[0]}{split if turn else ''}. Rules that need labels enter a period, "
+            f"in order, once no row lacks one{until}"
+        )
 
 
 def _same_counts(report: MonitorReport) -> Iterator[str]:

@@ -18,22 +18,28 @@ from fairgauge.render.metric_words import (
     unit,
 )
 from fairgauge.render.names_in_use import rate_row
+from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.monitor_results import Detector, MonitorState
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairgauge.report.monitor_results import (
         Alarm,
         Baseline,
         Decomposition,
         MonitoredComparison,
         MonitorReport,
+        PeriodRows,
         PooledPeriods,
+        SparseGroup,
     )
 
 _BOTH = 2
 _SMALL = 0.0005
 _HARDLY = 0.1
 _CLEAR = 2.0
+_MOST_VALUES = 5
 
 
 def describe_comparison(each: MonitoredComparison) -> str:
@@ -41,23 +47,61 @@ def describe_comparison(each: MonitoredComparison) -> str:
     if each.alarm is not None:
         return " ".join(filter(None, _alarm(each, each.alarm)))
     subject = f"{capitalised(metric_words(each.metric))} of {_sides(each)}"
-    if each.state is MonitorState.INSUFFICIENT and each.baseline is None and _unbounded(each):
-        return f"{subject}: insufficient data for any value, as the baseline has no such group."
+    if each.lacks_baseline:
+        return f"{subject}: {without_baseline(each)}"
     if each.state is MonitorState.INSUFFICIENT:
         return f"{subject}: insufficient data for {tolerated_words(each)}."
     if each.state is MonitorState.WAITING:
-        return f"{subject}: waiting for labels; no period has all of them yet."
-    if each.threshold is None:
-        return f"{subject}: no period's interval lies {_outside(each)}."
-    evidence = each.evidence or 0.0
+        return f"{subject}: waiting for labels; no period has entered yet."
+    return " ".join([f"{subject}: {_no_alarm(each)}", *describe_undefined(each)])
+
+
+def describe_sparse_group(each: SparseGroup) -> str:
+    """Describe a group with insufficient data, and what to do where it is none."""
+    rows = f"{each.rows:,} {numbers.plural(each.rows, 'row', 'rows')}"
     return (
-        f"{subject}: no alarm. The evidence against {tolerated_words(each)} is "
-        f"{_evidence(evidence)}; an alarm needs {_evidence(each.threshold)}."
+        f"{called(each.group)} ({called(each.feature)}) has {rows} so far, from {each.first}: too "
+        "few to decide, and its comparisons keep their share of alpha. If it is no group, such as "
+        "a repeated header, correct the file and add the period again (--replace), or leave it out "
+        "(exclude_groups, or groups of the rules)."
     )
 
 
-def _unbounded(each: MonitoredComparison) -> bool:
-    return math.isinf(each.low) and math.isinf(each.high)
+def without_baseline(each: MonitoredComparison) -> str:
+    """Describe a rule whose baseline does not have the group."""
+    side = called(each.group)
+    return (
+        f"insufficient data, as the baseline does not have {side}; no value can raise an alarm. "
+        f"Count a baseline with {side}, or name the groups of the rule (groups)."
+    )
+
+
+def _no_alarm(each: MonitoredComparison) -> str:
+    if each.threshold is None:
+        return f"no period's interval lies {_outside(each)}."
+    return (
+        f"no alarm. The evidence against {tolerated_words(each)} is "
+        f"{_evidence(each.evidence or 0.0)}; an alarm needs {_evidence(each.threshold)}."
+    )
+
+
+def describe_undefined(each: MonitoredComparison) -> Iterator[str]:
+    """Describe why a comparison has no value in the last period that decides."""
+    last = each.undefined
+    if last is not None:
+        why = f", because {describe_reason(last.reason)}" if last.reason is not None else ""
+        yield f"It is undefined in {last.period}{why}."
+
+
+def describe_new_values(rows: PeriodRows) -> Iterator[str]:
+    """Describe the columns of a period that may be coded in another way than before."""
+    for column, values in rows.new_values.items():
+        held = numbers.listing([called(value) for value in values], most=_MOST_VALUES)
+        yield (
+            f"In {rows.period} no row has the positive value in {called(column)}, and some have "
+            f"{held}, which neither the first period nor the label has. If this is the positive "
+            "value in another way, correct it and add the period again (--replace)."
+        )
 
 
 def describe_promise(report: MonitorReport) -> str:
@@ -95,7 +139,7 @@ def tolerated_words(each: MonitoredComparison) -> str:
         return numbers.minus(f"{100 * value:g}%" if kind is Unit.PERCENT else text)
 
     points = " pp" if kind is Unit.POINTS else ""
-    if _unbounded(each):
+    if each.lacks_baseline:
         return "any value"
     if math.isinf(each.high):
         return f"{end(each.low)}{points} or more"
@@ -158,9 +202,11 @@ def _how_much(each: MonitoredComparison, alarm: Alarm) -> str:
         return f"{shown(held.value, kind, sign=sign)}{points}"
 
     ends = shown_range(alarm.after.low, alarm.after.high, kind, sign=sign)
-    text = f"It is {value(alarm.after)} (95% CI {ends})"
+    text = f"{value(alarm.after)} (95% CI {ends})"
     if each.threshold is None:
-        return f"{text} in that period alone."
+        return f"It is {text} in that period alone."
+    first, last = alarm.after.first, alarm.after.last
+    text = f"In {last} it is {text}" if first == last else f"Over {first} to {last} it is {text}"
     if alarm.before is None:
         return f"{text}; there are no periods before to compare with."
     when = "in the baseline" if alarm.before.first is None else "before"

@@ -15,13 +15,13 @@ from fairgauge.report.monitor_results import MonitorState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport, Point
+    from fairgauge.report.monitor_results import MonitoredComparison, MonitorReport
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def write(report: MonitorReport) -> str:
-    """Write gauges of the last period that has a value; what is undefined is not written."""
+    """Write gauges of the last period; what is undefined is not written."""
     return "\n".join([*_lines(report), "# EOF"]) + "\n"
 
 
@@ -44,6 +44,8 @@ def _lines(report: MonitorReport) -> Iterator[str]:
                       report, lambda each: each.threshold)  # fmt: skip
     yield from _gauge("fairgauge_alarm", "1 where an alarm was raised, 0 otherwise.",
                       report, lambda each: float(each.alarm is not None))  # fmt: skip
+    yield from _gauge("fairgauge_undefined", "1 where the last period has no value, 0 otherwise.",
+                      report, lambda each: float(each.undefined is not None))  # fmt: skip
     yield from _states(report)
     yield "# HELP fairgauge_periods Periods that the monitor holds."
     yield "# TYPE fairgauge_periods gauge"
@@ -118,7 +120,6 @@ def _latest(each: MonitoredComparison, name: str) -> float | None:
 
 
 def _last(each: MonitoredComparison, name: str) -> float | None:
-    """Return a number of the last period that has a value."""
-    point: Point | None = next((p for p in reversed(each.points) if p.value is not None), None)
-    number: float | None = None if point is None else getattr(point, name)
+    """Return a number of the last period; None where it has no value."""
+    number: float | None = getattr(each.points[-1], name) if each.points else None
     return number

@@ -86,7 +86,9 @@ def write(
         Whether to write the verdict alone, on one line.
     """
     if quiet:
-        return f"{document.verdict or 'NONE: no rules'}  {printable(document.title)}\n"
+        subject = f" ({document.subject})" if document.subject else ""
+        verdict = f"{document.verdict or 'NONE: no rules'}{printable(subject)}"
+        return f"{verdict}  {printable(document.title)}\n"
     brief = isinstance(shown, Report) and not full
     columns = min(max(width, NARROWEST), WIDEST)
     writer = _Text(colour, columns, full=not brief)

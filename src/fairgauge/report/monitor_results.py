@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from fairgauge.enums import Outcome
-from fairgauge.report.plain_values import plain
+from fairgauge.reasons import Reason
+from fairgauge.report.plain_values import plain, plain_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,8 @@ class Point:
     evidence : the detector's evidence after this period; None where the period waits for labels,
         or where the detector has none.
     sparse : whether a side has fewer rows than the smallest group.
+    reason : why there is no value; None where there is one.
+    waits : whether the period waits for labels, so that it decides nothing yet.
     """
 
     period: str
@@ -90,6 +93,8 @@ class Point:
     running: float | None = None
     running_low: float | None = None
     running_high: float | None = None
+    reason: Reason | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +180,7 @@ class MonitoredComparison:
     baseline : the baseline that they are around, if they are.
     points : the periods.
     state, alarm : what it came to.
+    lacks_baseline : whether the rule has a baseline without such a group: no value can then alarm.
     """
 
     rule: str
@@ -192,12 +198,19 @@ class MonitoredComparison:
     state: MonitorState
     alarm: Alarm | None
     class_: str | None = None
+    lacks_baseline: bool = False
 
     @property
     def evidence(self) -> float | None:
         """Return the evidence after the last period that has any."""
         known = (each.evidence for each in reversed(self.points) if each.evidence is not None)
         return next(known, None)
+
+    @property
+    def undefined(self) -> Point | None:
+        """Return the last period that decides, where it has no value; None where it has one."""
+        last = next((each for each in reversed(self.points) if not each.waits), None)
+        return last if last is not None and last.value is None else None
 
     @property
     def says(self) -> str:
@@ -219,6 +232,8 @@ class PeriodRows:
     excluded : excluded rows by reason; a row without a label is in the rates that need none.
     same_counts_as : the first period that holds the same counts, of too many rows for a
         coincidence; None where no earlier one does.
+    new_values : for each column of label or prediction in which no row has a positive value, the
+        values that neither the first period nor the label has; often another coding.
     """
 
     period: str
@@ -226,6 +241,7 @@ class PeriodRows:
     rows: int
     excluded: Mapping[str, int]
     same_counts_as: str | None = None
+    new_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,8 +254,25 @@ class Unmatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparseGroup:
+    """A group that no rule names, with fewer rows in all periods than the smallest group.
+
+    Attributes
+    ----------
+    feature, group : which group.
+    rows : its rows so far, those that its rules need.
+    first : the first period that has it.
+    """
+
+    feature: str
+    group: str
+    rows: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedValue:
-    """A value of an earlier system, without counts: drawn in the time line, never decided by.
+    """A value of an earlier system, without counts: drawn in a chart of its own, never decided by.
 
     Attributes
     ----------
@@ -270,11 +303,14 @@ class MonitorReport:
     periods : the periods, in order.
     rows : the rows of every period, those excluded, and periods that hold the same counts.
     absent : periods between the first and the last that the history does not hold.
-    waiting : periods whose labels are incomplete, for rules that need labels.
+    waiting : periods that the rules that need labels have not entered: the first has a row without
+        its label, and the others may wait for their turn.
+    unlabelled : periods with a row that lacks its label, where labels come later.
     late_groups : groups that were not in the first period, each with its first.
     horizon, alpha : the promise: at most alpha for at least one false alarm in so many periods.
     comparisons : every rule for every group.
     unmatched : groups that rules name and no period has; with one there is no pass.
+    sparse_groups : groups with insufficient data in all periods together, as of a stray value.
     imported : values of earlier systems.
     """
 
@@ -294,13 +330,20 @@ class MonitorReport:
     catalogue: Catalogue
     rows: tuple[PeriodRows, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
+    sparse_groups: tuple[SparseGroup, ...] = ()
     imported: tuple[ImportedValue, ...] = ()
+    unlabelled: tuple[str, ...] = ()
 
     @property
     def alarms(self) -> tuple[MonitoredComparison, ...]:
         """Return the comparisons that raised an alarm, the earliest first."""
         raised = [each for each in self.comparisons if each.alarm is not None]
         return tuple(sorted(raised, key=lambda each: each.alarm.period if each.alarm else ""))
+
+    @property
+    def undefined(self) -> tuple[MonitoredComparison, ...]:
+        """Return the comparisons without a value in the last period that decides."""
+        return tuple(each for each in self.comparisons if each.undefined is not None)
 
     @property
     def state(self) -> MonitorState:
@@ -320,8 +363,8 @@ class MonitorReport:
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of its JSON."""
-        shown = ("history", "model", "spec", "periods", "absent", "waiting", "late_groups",
-                 "horizon", "alpha", "length")  # fmt: skip
+        shown = ("history", "model", "spec", "periods", "absent", "waiting", "unlabelled",
+                 "late_groups", "horizon", "alpha", "length")  # fmt: skip
         return {
             "schema": SCHEMA,
             "tool": {"name": "fairgauge", "version": self.version},
@@ -334,6 +377,7 @@ class MonitorReport:
                 for each in self.comparisons
             ],
             "unmatched": [_fields(each) for each in self.unmatched],
+            "sparse_groups": [_fields(each) for each in self.sparse_groups],
             "imported": [_fields(each) for each in self.imported],
         }
 
@@ -377,6 +421,8 @@ def _nested(value: object) -> object:
         return _fields(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Point):
         return [_fields(each) for each in value]
+    if isinstance(value, Reason):
+        return plain_reason(value)
     return _number(value) if isinstance(value, float) else plain(value)
 
 

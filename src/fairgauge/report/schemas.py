@@ -524,6 +524,8 @@ def monitor_schema() -> Schema:
             "evidence": _null(_FINITE),
             "sparse": _BOOLEAN,
             **dict.fromkeys(("running", "running_low", "running_high"), _null(_NUMBER)),
+            "reason": _null(_REASON),
+            "waits": _BOOLEAN,
         }
     )
     comparison = _object(
@@ -539,13 +541,14 @@ def monitor_schema() -> Schema:
             "points": _list(point),
             "state": _words(MonitorState),
             "alarm": _null(alarm),
+            "lacks_baseline": _BOOLEAN,
             "evidence": _null(_FINITE),
             "says": _STRING,
         }
     )
     rows = _object(
         {"period": _STRING, "start": _STRING, "rows": _WHOLE, "excluded": _map(_WHOLE),
-         "same_counts_as": _null(_STRING)}
+         "same_counts_as": _null(_STRING), "new_values": _map(_list(_STRING))}
     )  # fmt: skip
     names = dict.fromkeys(("period", "metric", "feature", "group", "source"), _STRING)
     properties: Schema = {
@@ -558,6 +561,7 @@ def monitor_schema() -> Schema:
         "periods": _list(_STRING),
         "absent": _list(_STRING),
         "waiting": _list(_STRING),
+        "unlabelled": _list(_STRING),
         "late_groups": _list(_list(_STRING)),
         "horizon": _WHOLE,
         "alpha": _FINITE,
@@ -566,6 +570,9 @@ def monitor_schema() -> Schema:
         "verdict": _words(Outcome),
         "comparisons": _list(comparison),
         "unmatched": _list(_object({"rule": _STRING, "group": _STRING, "nearest": _null(_STRING)})),
+        "sparse_groups": _list(
+            _object({"feature": _STRING, "group": _STRING, "rows": _WHOLE, "first": _STRING})
+        ),
         "imported": _list(_object({**names, "value": _NUMBER})),
     }
     return _named("Report of a monitor", properties)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from fairgauge.errors import DataError, listing, quote
@@ -54,6 +54,22 @@ class DuckFiles:
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         return count_by_sql(plan, self.relation, self.written, self._run, limit)
+
+    def with_missing(self, column: str) -> DuckFiles:
+        """Return the files with one more column, in which every value is missing."""
+        own = self.written
+
+        def key(name: str) -> str:
+            return "CAST(NULL AS VARCHAR)" if name == column else own.key(name)
+
+        def number(name: str) -> str:
+            return "CAST(NULL AS DOUBLE)" if name == column else own.number(name)
+
+        def wrong(name: str) -> str:
+            return "CAST(NULL AS VARCHAR)" if name == column or not own.wrong else own.wrong(name)
+
+        written = replace(own, key=key, number=number, wrong=wrong if own.wrong else None)
+        return replace(self, columns=(*self.columns, column), written=written)
 
     def _run(self, query: str) -> Iterator[Record]:
         return run(query, self.name, self.rows)

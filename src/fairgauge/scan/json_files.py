@@ -76,6 +76,11 @@ class JsonFiles:
         """Return the values of columns, of all rows or of the first ``most``."""
         return self.files.fetch(columns, most)
 
+    def with_missing(self, column: str) -> JsonFiles:
+        """Return the files with one more key, in which every value is missing."""
+        held = {path: (*columns, column) for path, columns in self.held.items()}
+        return JsonFiles(self.files.with_missing(column), held)
+
     def count(self, plan: Plan, limit: int) -> Cube:
         """Count the rows in one scan."""
         for path, columns in self.held.items():

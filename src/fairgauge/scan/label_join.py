@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 _FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
 
 
+@dataclass(frozen=True, slots=True)
+class DisjointIdentifiers:
+    """An identifier of each of two files that have none in common: the first in text order."""
+
+    predictions: str
+    labels: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinCounts:
     """What became of the rows of a join.
@@ -35,6 +43,7 @@ class JoinCounts:
     conflicting_labels : identifiers with different labels, whose predictions have none.
     orphans : labels without a prediction.
     unidentified : rows without an identifier, which are excluded.
+    disjoint : an identifier of each file, where both have some and no label has a prediction.
     """
 
     written: int
@@ -45,6 +54,7 @@ class JoinCounts:
     conflicting_labels: int
     orphans: int
     unidentified: int
+    disjoint: DisjointIdentifiers | None = None
 
 
 def join_labels(predictions: Source, labels: Source, on: str, output: str | Path) -> JoinCounts:
@@ -53,7 +63,9 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
     Parameters
     ----------
     predictions, labels : Source
-        Files; identifiers are compared as text, so that ``01`` and ``1`` differ.
+        Files; identifiers are compared as text, so that ``01`` and ``1`` differ. Only whole
+        numbers that became floating-point, as pandas writes them beside a missing one, are the
+        integers that they were: ``1.0`` is ``1``. The rows keep the order of the predictions.
     on : str
         The column that both have, and the only one.
     output : str or Path
@@ -78,17 +90,20 @@ def join_labels(predictions: Source, labels: Source, on: str, output: str | Path
             f"predictions and labels both have {listing(shared)}; rename or remove one of them"
         )
     name = f"{predictions.name} and {labels.name}"
-    counts = next(run(f"{tables} {_COUNTS}", name))
+    *counts, labelled, prediction, label = next(run(f"{tables} {_COUNTS}", name))
     columns = [(f"p{i}", c) for i, c in enumerate(predictions.columns)]
     columns += [(f"l{i}", c) for i, c in enumerate(labels.columns) if c != on]
     chosen = ", ".join(f"{place} AS {identifier(column)}" for place, column in columns)
-    query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id)"
+    query = f"{tables} SELECT {chosen} FROM p_one LEFT JOIN l_one USING (id) ORDER BY p_place"
     _write(query, name, target)
-    return JoinCounts(**dict(zip(JoinCounts.__dataclass_fields__, map(int, counts), strict=True)))
+    found = dict(zip(_COUNTED, map(int, counts), strict=True))
+    apart = prediction is not None and label is not None and found["orphans"] == labelled
+    disjoint = DisjointIdentifiers(prediction, label) if apart else None
+    return JoinCounts(**found, disjoint=disjoint)
 
 
 def _side(name: str, source: Source, on: str) -> str:
-    """Write one side: its rows, each once, and those whose identifier has one row."""
+    """Write one side: its rows, each once with its first place, and the undisputed ones."""
     if not isinstance(source, DuckFiles):
         raise DataError(f"{quote(source.name)} is neither a CSV nor a Parquet file")
     if on not in source.columns:
@@ -96,15 +111,31 @@ def _side(name: str, source: Source, on: str) -> str:
         raise DataError(f"{quote(source.name)} has no column {quote(on)}.{have}")
     written = source.written.key
     columns = ", ".join(f"{written(c)} AS {name}{i}" for i, c in enumerate(source.columns))
+    own = f"{name}{source.columns.index(on)}"
+    others = [f"{name}{i}" for i, c in enumerate(source.columns) if c != on]
+    once = ", ".join(["id", *others])
+    text = f"CAST({written(on)} AS VARCHAR)"
     return (
-        f"{name}_all AS (SELECT CAST({written(on)} AS VARCHAR) AS id, {columns} "
-        f"FROM {source.relation}), "
-        f"{name}_each AS (SELECT DISTINCT * FROM {name}_all WHERE id IS NOT NULL), "
+        f"{name}_all AS (SELECT regexp_replace({text}, '^(-?\\d+)\\.0+$', '\\1') AS id, "
+        f"row_number() OVER () AS {name}_place, {columns} FROM {source.relation}), "
+        f"{name}_each AS (SELECT {once}, min({name}_place) AS {name}_place, "
+        f"arg_min({own}, {name}_place) AS {own} "
+        f"FROM {name}_all WHERE id IS NOT NULL GROUP BY {once}), "
         f"{name}_twice AS (SELECT id FROM {name}_each GROUP BY id HAVING count(*) > 1), "
         f"{name}_one AS (SELECT * FROM {name}_each WHERE id NOT IN (FROM {name}_twice))"
     )
 
 
+_COUNTED = (
+    "written",
+    "unlabelled",
+    "repeated_predictions",
+    "repeated_labels",
+    "conflicting_predictions",
+    "conflicting_labels",
+    "orphans",
+    "unidentified",
+)
 _COUNTS = """SELECT
     (SELECT count(*) FROM p_one),
     (SELECT count(*) FROM p_one WHERE id NOT IN (SELECT id FROM l_one)),
@@ -113,8 +144,11 @@ _COUNTS = """SELECT
     (SELECT count(*) FROM p_twice),
     (SELECT count(*) FROM l_twice),
     (SELECT count(DISTINCT id) FROM l_each WHERE id NOT IN (SELECT id FROM p_each)),
-    (SELECT count(*) - count(id) FROM p_all) + (SELECT count(*) - count(id) FROM l_all)"""
-"""The fields of `JoinCounts`, in their order."""
+    (SELECT count(*) - count(id) FROM p_all) + (SELECT count(*) - count(id) FROM l_all),
+    (SELECT count(DISTINCT id) FROM l_each),
+    (SELECT min(id) FROM p_each),
+    (SELECT min(id) FROM l_each)"""
+"""What is counted, then the identifiers of the labels, and the first of each side."""
 
 
 def _write(query: str, name: str, target: Path) -> None:

@@ -74,15 +74,19 @@ def test_a_shift_away_from_the_baseline_is_found(baseline):
     assert "in the baseline" in alarmed.says
 
 
-def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline):
-    rule = {"metric": "selection_rate.difference", "within": 0.05, "of": baseline}
+@pytest.mark.parametrize(
+    "metric", ["selection_rate.difference", "selection_rate.ratio", "selection_rate"]
+)
+def test_a_group_that_the_baseline_lacks_is_never_a_pass(baseline, metric):
+    rule = {"metric": metric, "within": 0.05, "of": baseline}
     groups = {"F": {"tp": 40, "fn": 60}, "M": {"tp": 80, "fn": 120}, "X": {"tp": 1, "fn": 99}}
     counts = {name: fg.confusion("sex", groups) for name in day_names(30)}
     report = fg.monitor(counts, asked(rule))
     (alone,) = [each for each in report.comparisons if each.group == "X"]
     assert alone.state is MonitorState.INSUFFICIENT
     assert alone.baseline is None
-    assert "insufficient data for any value" in alone.says
+    assert "insufficient data, as the baseline does not have X" in alone.says
+    assert "the baseline does not have X" in " ".join(str(report).split())
 
 
 def test_a_baseline_is_of_other_rows_than_the_periods(baseline, tmp_path):

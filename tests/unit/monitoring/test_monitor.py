@@ -203,8 +203,51 @@ def test_periods_enter_once_their_labels_are_complete():
     entered = [[p.evidence is not None for p in each.points] for each in report.comparisons]
     assert entered == [[True, True, False, False, False], [True] * 5]
     assert "3 periods wait for labels, from 2026-01-03" in str(report)
+    assert "1 lacks some and 2 wait for their turn" in str(report)
+    assert "labels_within" in str(report)
     now = fg.monitor(counts, asked(recall, RATIO))
     assert now.waiting == ()
+
+
+@pytest.mark.parametrize(("within", "waiting"), [(1, 1), (2, 1), (3, 3), (100, 3)])
+def test_a_label_that_never_comes_holds_up_no_more_periods_than_asked(within, waiting):
+    import pandas as pd
+
+    def day(unlabelled):
+        rows = pd.DataFrame(
+            {
+                "sex": ["F"] * 50 + ["M"] * 50,
+                "label": [1.0, 1.0, 0.0, 0.0] * 25,
+                "prediction": [1, 0] * 50,
+            }
+        )
+        rows.loc[: unlabelled - 1, "label"] = None
+        return fg.count(rows, **QUESTION)
+
+    names = day_names(5)
+    counts = {name: day(9 if i in (2, 4) else 0) for i, name in enumerate(names)}
+    rules = (
+        {"metric": "true_positive_rate.difference", "between": [-0.1, 0.1], "groups": "F"},
+        {"metric": "balanced_accuracy.difference", "between": [-0.1, 0.1], "groups": "F"},
+    )
+    report = fg.monitor(counts, asked(*rules, labels="later", labels_within=within))
+    assert report.unlabelled == (names[2], names[4])
+    assert report.waiting == tuple(names[5 - waiting :])
+    by_counts, _ = report.comparisons
+    assert sum(p.evidence is not None for p in by_counts.points) == 5 - waiting
+    later = "1 later day" if within == 1 else f"{within} later days"
+    decided = f"Decided without all labels, which {later} did not bring: {names[2]}."
+    assert (decided in " ".join(str(report).split())) == (waiting == 1)
+    # the rows with a label are counted, and only these
+    assert by_counts.points[2].n_group == 21
+
+
+def test_a_period_is_decided_the_same_way_however_it_came_to_enter(shifted):
+    """All labels are there: then when a period may enter without them changes nothing."""
+    recall = {"metric": "true_positive_rate.ratio", "at_least": 0.8, "groups": "F"}
+    waits = fg.monitor(shifted, asked(recall, labels="later"))
+    within = fg.monitor(shifted, asked(recall, labels="later", labels_within=1))
+    assert waits.comparisons == within.comparisons
 
 
 def test_absent_periods_are_reported(shifted):

@@ -73,7 +73,8 @@ def sixty_days(tmp_path_factory):
                            "--period", day, "-c", folder / "monitor.toml", "-q")  # fmt: skip
         codes[str(day)] = result.exit_code
         assert result.exit_code in (0, 1), result.output
-        assert result.output.startswith("NO ALARM" if result.exit_code == 0 else "ALARM: 1")
+        alarm = "ALARM: 1 comparison (selection rate difference, sex: F vs M)"
+        assert result.output.startswith("NO ALARM" if result.exit_code == 0 else alarm)
     return folder, codes
 
 
@@ -226,7 +227,43 @@ def test_a_history_that_begins_without_the_reference_goes_on_once_it_is_there(fo
     assert "the period 2026-01-01: reference: column 'sex' has no value 'M'" in first.stderr
     second = fairgauge("monitor", "run", late, folder / "1.csv", "--period", "2026-01-02", *args)
     assert second.exit_code == 0
+    assert len(fg.monitor(late).periods) == 1  # the first run ended with an error
+    again = fairgauge("monitor", "run", late, folder / "0.csv", "--period", "2026-01-01")
+    assert again.exit_code == 0
     assert len(fg.monitor(late).periods) == 2
+
+
+def texts_in(history):
+    return {path: path.read_bytes() for path in history.rglob("*") if path.is_file()}
+
+
+FAULTS = {
+    "a group that is not there": (CONFIG.replace('"M"}', '"X"}'), "has no value 'X'"),
+    "the rows of the baseline": (
+        CONFIG.replace("between = [-0.05, 0.05]", 'within = 0.1\nof = "baseline.cube.json"'),
+        "the baseline holds the counts of 2026-01-04",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "message"), FAULTS.values(), ids=list(FAULTS))
+@pytest.mark.parametrize("history", ["history", "new"])
+def test_a_run_that_ends_with_an_error_leaves_the_history_as_it_was(
+    folder, history, config, message
+):
+    audit = folder / "audit.toml"
+    audit.write_text(CONFIG.partition("[monitor]")[0], encoding="utf-8")
+    fairgauge("count", folder / "3.csv", "-c", audit, "-o", folder / "baseline.cube.json")
+    (folder / "faulty.toml").write_text(config, encoding="utf-8")
+    before = texts_in(folder / history)
+    args = (folder / history, folder / "3.csv", "--period", "2026-01-04", "-c")
+    result = fairgauge("monitor", "run", *args, folder / "faulty.toml")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert texts_in(folder / history) == before
+    result = fairgauge("monitor", "run", *args, folder / "monitor.toml")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert fairgauge("monitor", "status", folder / history).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -273,6 +310,46 @@ def test_corrected_labels_replace_a_period(folder):
     assert run(folder, "3.csv", "2026-01-02", "--replace").exit_code == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_without_a_column_of_later_labels_every_label_is_missing(folder, kind):
+    """The files of the first days have no labels; those of the same days with labels follow."""
+    config = folder / "later.toml"
+    rules = [
+        f'[[monitor.rules]]\nmetric = "{rate}.difference"\nbetween = [-0.5, 0.5]\ngroups = "F"\n'
+        for rate in ("true_positive_rate", "selection_rate")
+    ]
+    question = CONFIG.partition("[monitor]")[0]
+    config.write_text("\n".join([question, '[monitor]\nlabels = "later"', *rules]))
+    history = folder / f"later-{kind}"
+
+    def add(day: int, columns: str, *more: str):
+        path = folder / f"day.{kind}"
+        rows = f"SELECT {columns} FROM '{folder}/{day}.csv'"
+        duckdb.sql(f"COPY ({rows}) TO '{path}' (FORMAT {kind})")
+        period = f"2026-01-0{day + 1}"
+        return fairgauge("monitor", "run", history, path, "--period", period, "-c", config, *more)
+
+    for day in range(2):
+        result = add(day, "* EXCLUDE approved")
+        assert result.exit_code == 3, result.output
+        assert "has no column 'approved', so that no row has its label yet" in result.stderr
+    report = fg.monitor(history)
+    assert report.waiting == ("2026-01-01", "2026-01-02")
+    assert [len([p for p in e.points if p.evidence is not None]) for e in report.comparisons] == [
+        0,
+        2,
+    ]
+    for day in range(2):
+        result = add(day, "*", "--replace")
+        assert "no column" not in result.stderr
+    assert result.exit_code == 0, result.output
+    assert fg.monitor(history).waiting == ()
+    config.write_text(config.read_text().replace('"later"', '"now"'))
+    result = add(2, "* EXCLUDE approved")
+    assert result.exit_code == 2
+    assert "label: no column 'approved' in the data" in result.stderr
+
+
 def test_another_specification_names_what_changed(folder):
     config = folder / "other.toml"
     config.write_text(CONFIG.replace("horizon = 365", "horizon = 100"), encoding="utf-8")
@@ -281,7 +358,7 @@ def test_another_specification_names_what_changed(folder):
     config.write_text(CONFIG.replace('strata = "department"', ""), encoding="utf-8")
     result = run(folder, "3.csv", "2026-01-04", "-c", config)
     assert result.exit_code == 2
-    assert "different questions: strata is 'department' in one and None" in result.stderr
+    assert "different questions: strata is 'department' in one and not set" in result.stderr
     assert "2026-01-04" not in {p.name for p in (folder / "history").iterdir()}
 
 
@@ -298,8 +375,8 @@ def test_counts_are_added_as_rows_are(folder):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("status", "absent"), "the history 'absent' has no specification yet"),
-        (("run", "new", "0.csv", "--period", "2026-01-01"), "has no specification yet"),
+        (("status", "absent"), "there is no history 'absent'"),
+        (("run", "new", "0.csv", "--period", "2026-01-01"), "no history 'new'"),
         (("run", "history", "0.csv", "--period", "today"), "'today' is no period"),
         (("run", "history", "no.csv", "--period", "2026-01-09"), "no.csv"),
         (("run", "0.csv", "0.csv", "--period", "2026-01-09"), "is a file, not a folder"),
@@ -318,6 +395,22 @@ def test_mistakes_end_with_a_message(folder, monkeypatch, args, message):
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert "should not" not in result.stderr
+
+
+def test_what_is_no_history_and_no_counts_is_named(tmp_path):
+    with pytest.raises(fg.DataError, match="a history is a folder or a URL, not 3"):
+        fg.History(3)
+    with pytest.raises(fg.DataError, match=r"holds counts, not 'day.csv'; count the rows first"):
+        fg.History(tmp_path).add("2026-01-01", "day.csv")
+
+
+def test_counts_without_a_specification_need_one(folder):
+    history = fg.History(folder / "bare")
+    history.add("2026-01-01", fg.History(folder / "history").cubes(
+        fg.History(folder / "history").periods)[0])  # fmt: skip
+    result = fairgauge("monitor", "status", folder / "bare")
+    assert result.exit_code == 2
+    assert "has no specification yet; give one (-c FILE)" in result.stderr
 
 
 def test_a_day_without_rows_is_not_added(folder):
@@ -374,6 +467,43 @@ def test_a_feed_that_stands_still_is_warned_of(folder):
         None, None, None, "2026-01-03", "2026-01-03",
     ]  # fmt: skip
     assert "the same counts" not in run(folder, "3.csv", "2026-01-06").stderr
+
+
+def recode(path: Path, codes: dict[str, str]) -> None:
+    """Write the predictions, the last column, in another way."""
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *(row[:-1] + codes[row[-1]] for row in rows)]) + "\n")
+
+
+def test_a_file_with_another_coding_of_the_predictions_is_refused(folder):
+    recode(folder / "3.csv", {"0": "no", "1": "yes"})
+    before = texts_in(folder / "history")
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert result.exit_code == 2
+    assert "the period 2026-01-04: column 'predicted' holds 'no', 'yes'" in result.stderr
+    assert texts_in(folder / "history") == before
+
+
+def test_a_positive_value_with_a_blank_is_warned_of(folder):
+    recode(folder / "3.csv", {"0": "0", "1": "1 "})
+    result = run(folder, "3.csv", "2026-01-04", "-q")
+    assert "Warning: In 2026-01-04 no row has the positive value in predicted" in result.stderr
+
+
+def test_a_stray_value_of_the_feature_is_named_with_advice(folder):
+    """A repeated header line is a group of one row, which takes a share of alpha."""
+    stray = (folder / "3.csv").read_text()
+    (folder / "3.csv").write_text(stray + "X,department,0,0\n")
+    result = run(folder, "3.csv", "2026-01-04")
+    assert "Warning: X (sex) has 1 row so far, from 2026-01-04: too few to decide" in result.stderr
+    assert "X (sex) has 1 row so far" in " ".join(result.stdout.split())
+    again = run(folder, "3.csv", "2026-01-04")
+    assert "1 row so far" in again.stderr
+    without = CONFIG.replace("[monitor]", 'exclude_groups = ["X"]\n[monitor]', 1)
+    (folder / "without.toml").write_text(without, encoding="utf-8")
+    result = run(folder, "2.csv", "2026-01-03", "-c", folder / "without.toml")
+    assert "1 row so far" not in result.stderr + " ".join(result.stdout.split())
+    assert {each.group for each in fg.monitor(folder / "history").comparisons} == {"F", "M"}
 
 
 def test_a_late_period_with_the_counts_of_a_later_one_is_warned_of(folder):

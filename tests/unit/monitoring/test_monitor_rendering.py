@@ -45,6 +45,16 @@ def test_an_alarm_names_the_limit_that_was_passed(shifted, limits, words):
     assert words in fg.monitor(shifted, asked(rule)).alarms[0].says
 
 
+def test_the_value_of_an_alarm_is_that_of_the_periods_that_it_names(shifted):
+    (alarmed,) = fg.monitor(shifted, asked(RATIO)).alarms
+    after = alarmed.alarm.after
+    assert f" Over {after.first} to {after.last} it is {after.value:.2f} (95%" in alarmed.says
+    assert (after.first, after.last) == (alarmed.alarm.since, "2026-02-09")
+    sudden = dict.fromkeys(day_names(20), cube(40)) | {"2026-01-21": cube(0, of=1_000)}
+    (alone,) = fg.monitor(sudden, asked(RATIO)).alarms
+    assert " In 2026-01-21 it is 0.00 (95%" in alone.says
+
+
 def test_the_headline_mentions_periods_without_counts(shifted):
     counts = {name: c for name, c in shifted.items() if name != "2026-01-05"}
     report = fg.monitor(counts, asked(RATIO))

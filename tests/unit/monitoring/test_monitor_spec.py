@@ -105,3 +105,12 @@ def test_the_schema_gives_the_defaults_of_a_monitor():
     defaults = {name: each["default"] for name, each in table.items() if name != "rules"}
     spec = read_monitor_spec({**LABELS_ALONE, "monitor": {"rules": ["DPL <= 0.1"]}})
     assert defaults == {name: getattr(spec, name) for name in SETTINGS}
+
+
+def test_a_wait_for_labels_needs_labels_that_come_later():
+    asked = LABELS_ALONE | {"monitor": {"rules": ["base_rate.ratio >= 0.8"], "labels_within": 7}}
+    with pytest.raises(SpecError, match="labels_within: has no effect without labels = 'later'"):
+        read_monitor_spec(asked)
+    asked["monitor"]["labels"] = "later"
+    spec = read_monitor_spec(asked)
+    assert (spec.labels_within, spec.to_dict()["monitor"]["labels_within"]) == (7, 7)

@@ -13,7 +13,7 @@ from fairgauge.cli.data_arguments import Where, read_data, where
 from fairgauge.cli.output import check_outputs, format_option, output_option
 from fairgauge.cli.streams import complain, looks, say
 from fairgauge.enums import Outcome
-from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, quote
+from fairgauge.errors import CubeError, DataError, EmptyDataError, FairgaugeError, nearest, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,6 +85,9 @@ def run(
     held = History(history)
     spec = read_monitor_spec(config) if config else _kept(held)
     counts = _counted(data, at, spec, config)
+    draft = held.draft()
+    draft.add(named, counts, replace=replace)
+    report = monitor(draft, spec)  # first, so that an error leaves the history as it was
     if config and not held.periods:
         held.keep_spec(spec)  # first, so that no history lacks it
     added = held.add(named, counts, replace=replace)
@@ -92,7 +95,8 @@ def run(
         complain(f"{named} holds these counts already", prefix="Note: ")
     if config:
         _keep(held, spec)
-    report = monitor(held, spec)
+    draft.store_fold(held)
+    _warn_of_values(report, str(named))
     if not allow_duplicates:
         _warn_of_same_counts(report, str(named))
     return _show(report, format_, outputs, quiet=quiet, mlflow=mlflow)
@@ -136,9 +140,9 @@ def status(
 @click.argument("files", nargs=-1, required=True)
 @click.option("--period", metavar="P", help="The period, where the name of a file has no date.")
 def import_(history: str, files: tuple[str, ...], period: str | None) -> None:
-    """Add the values of analysis.json FILES to the time line of HISTORY, without counts.
+    """Add the values of analysis.json FILES to HISTORY, without counts.
 
-    They are shown beside the periods and raise no alarm. The date is that in the path of a file
+    They are shown in charts of their own and raise no alarm. The date is that in the path of a file
     (2026-11-20 or 2026/11/20), or --period.
     """
     from fairgauge.cli.data_arguments import files as expanded
@@ -171,10 +175,11 @@ def _values(path: Path, period: str | None) -> Iterator[ImportedValue]:
 
 
 def _kept(held: History) -> MonitorSpec:
+    from fairgauge.monitoring.monitor import no_specification
+
     kept = held.spec
     if kept is None:
-        message = f"the history {quote(held.name)} has no specification yet; give one (-c FILE)"
-        raise DataError(message)
+        raise no_specification(held)
     return kept
 
 
@@ -194,6 +199,19 @@ def _keep(held: History, spec: MonitorSpec) -> None:
             prefix="Warning: ",
         )
     held.keep_spec(spec)
+
+
+def _warn_of_values(report: MonitorReport, period: str) -> None:
+    """Warn where values of the period may be mistakes: a stray group, or another coding."""
+    from fairgauge.render.monitor_sentences import describe_new_values, describe_sparse_group
+
+    for each in report.sparse_groups:
+        if each.first == period:
+            complain(describe_sparse_group(each), prefix="Warning: ")
+    for rows in report.rows:
+        if rows.period == period:
+            for text in describe_new_values(rows):
+                complain(text, prefix="Warning: ")
 
 
 def _warn_of_same_counts(report: MonitorReport, period: str) -> None:
@@ -225,12 +243,35 @@ def _counted(data: tuple[str, ...], at: Where, spec: MonitorSpec, config: str | 
                 "(the specification first)"
             )
         return rows
+    rows = _before_labels(rows, spec)
     try:
         with progress("Counting rows"):
             return count(rows, **_options(spec, config))
     except EmptyDataError as error:
         message = f"{error}; add no period without rows: the report lists it as absent"
         raise EmptyDataError(message) from None
+
+
+def _before_labels(rows: object, spec: MonitorSpec) -> object:
+    """Return rows, those of files that have no column of labels yet with one in which all lack."""
+    from fairgauge.monitoring.monitor_spec import Labels
+    from fairgauge.scan import open_source
+    from fairgauge.scan.duckdb_files import DuckFiles
+    from fairgauge.scan.json_files import JsonFiles
+
+    label = spec.question.label
+    if spec.labels is not Labels.LATER or label is None:
+        return rows
+    source = open_source(rows)
+    if label in source.columns or not isinstance(source, (DuckFiles, JsonFiles)):
+        return source
+    unused = [c for c in source.columns if c not in dict(spec.question.columns()).values()]
+    complain(
+        f"{quote(source.name)} has no column {quote(label)}, so that no row has its label yet."
+        f"{nearest(label, unused)}",
+        prefix="Note: ",
+    )
+    return source.with_missing(label)
 
 
 def _options(spec: MonitorSpec, config: str | None) -> dict[str, Any]:

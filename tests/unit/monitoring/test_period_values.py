@@ -1,0 +1,83 @@
+"""The values of label and prediction in every period: another coding is no quiet day."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from conftest_monitoring import QUESTION, RATIO, asked, day_names
+
+import fairgauge as fg
+from fairgauge.errors import DataError
+from fairgauge.render import render
+
+TEXTS = QUESTION | {"positive": "yes"}
+
+
+def day(label, prediction, sex=("F", "M"), question=QUESTION):
+    """Return the counts of one day, whose rows take the values of label and prediction in turn."""
+    rows = [(s, y, p) for s in sex for y in label for p in prediction for _ in range(10)]
+    return fg.count(pd.DataFrame(rows, columns=["sex", "label", "prediction"]), **question)
+
+
+GOOD = day([0, 1], [0, 1])
+OTHERWISE = {
+    "predictions": day([0, 1], ["no", "yes"]),
+    "labels and predictions": day(["no", "yes"], ["no", "yes"]),
+    "one value": day([0, 1], ["yes"]),
+    "labels missing": day([None], ["no", "yes"]),
+}
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("coded", OTHERWISE.values(), ids=list(OTHERWISE))
+def test_another_coding_is_an_error_in_any_period(coded, place):
+    days = [GOOD, GOOD, GOOD]
+    days[place] = coded
+    with pytest.raises(DataError, match=f"{day_names(3)[place]}.*'yes'"):
+        fg.monitor(dict(zip(day_names(3), days, strict=True)), asked(RATIO))
+
+
+def test_another_coding_is_an_error_where_earlier_periods_are_folded(tmp_path):
+    history = fg.History(tmp_path)
+    for name in day_names(3):
+        history.add(name, GOOD)
+        fg.monitor(history, asked(RATIO))
+    history.add("2026-01-04", OTHERWISE["predictions"])
+    with pytest.raises(DataError, match="2026-01-04: column 'prediction' holds 'no', 'yes'"):
+        fg.monitor(history, asked(RATIO))
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        [GOOD, day([0, 1], [0])],
+        [day([0], [0]), GOOD, day([1], [1])],
+        [GOOD, day(["0", "1"], ["0", "1"]), day([False, True], [False, True])],
+        [GOOD, day([None], [0, 1])],
+    ],
+    ids=["none is selected", "one value first", "other types", "no labels"],
+)
+def test_the_same_values_are_no_other_coding(days):
+    report = fg.monitor(dict(zip(day_names(len(days)), days, strict=True)), asked(RATIO))
+    assert [dict(rows.new_values) for rows in report.rows] == [{}] * len(days)
+
+
+@pytest.mark.parametrize("first", [[GOOD], []], ids=["a later period", "the first period"])
+def test_a_new_value_beside_no_positive_one_is_named(first):
+    blank = day([0, 1], ["0", "1 "])
+    days = dict(zip(day_names(2), [*first, blank], strict=False))
+    report = fg.monitor(days, asked(RATIO))
+    assert dict(report.rows[-1].new_values) == {"prediction": ("1 ",)}
+    text = " ".join(render(report, "text").split())
+    assert (
+        f"In {report.periods[-1]} no row has the positive value in prediction, and some have"
+        in text
+    )
+
+
+def test_a_new_negative_value_beside_positive_ones_is_nothing_to_warn_of():
+    before = day(["no", "yes"], ["no", "yes"], question=TEXTS)
+    after = day(["no", "yes"], ["withdrawn", "yes"], question=TEXTS)
+    spec = asked(RATIO) | {"positive": "yes"}
+    report = fg.monitor({"2026-01-01": before, "2026-01-02": after}, spec)
+    assert not report.rows[-1].new_values
