@@ -111,7 +111,7 @@ def workflow_commands(report: Report) -> Iterator[str]:
     """Yield a workflow command for each rule and group that is not met, failures first."""
     unmet = [each for each in report.verdicts if each.outcome in _LEVELS]
     unmet.sort(key=lambda verdict: verdict.outcome is not Outcome.FAIL)
-    with naming(report.catalogue):
+    with naming(report.catalogue, scoring=report.scoring):
         for verdict in unmet[:_MOST_ANNOTATIONS]:
             level = _LEVELS[verdict.outcome]
             yield f"::{level} title=fairgauge::{_escaped(describe_outcome(verdict))}"

@@ -176,7 +176,8 @@ def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
     from fairgauge.render.names_in_use import naming
 
     writer = import_module(f"fairgauge.render.{found.module}").write
-    with naming(getattr(shown, "catalogue", BUILT_IN)):
+    catalogue, scoring = getattr(shown, "catalogue", BUILT_IN), getattr(shown, "scoring", False)
+    with naming(catalogue, scoring=scoring):
         return writer(*_arguments(shown, found, options), **options)
 
 

@@ -48,7 +48,7 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
         return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
     are = "is" if len(verdicts) == 1 else "are"
     heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
-    with naming(report.catalogue):
+    with naming(report.catalogue, scoring=report.scoring):
         lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
