@@ -12,12 +12,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fairgauge.catalogue.lookup import BUILT_IN, Catalogue
+from fairgauge.enums import Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.catalogue.statistics import Statistic
+    from fairgauge.report.report import Report
 
 _IN_USE: ContextVar[Catalogue] = ContextVar("catalogue in use", default=BUILT_IN)
 _SCORING: ContextVar[bool] = ContextVar("scoring rates in use", default=False)
@@ -39,6 +42,15 @@ def naming(catalogue: Catalogue, *, scoring: bool = False) -> Iterator[None]:
     finally:
         _IN_USE.reset(before)
         _SCORING.reset(scoring_before)
+
+
+def naming_in(report: Report) -> AbstractContextManager[None]:
+    """Use the names of a report, with scoring rates where scores are cut at their median."""
+    spec = report.spec
+    cut = spec.get("threshold") == Threshold.MEDIAN and bool(spec.get("score"))
+    turned = any(each.turned is not None for each in report.scores)
+    scoring = cut and not spec.get("prediction") and not turned
+    return naming(report.catalogue, scoring=scoring)
 
 
 def is_scoring_rate(name: str) -> bool:

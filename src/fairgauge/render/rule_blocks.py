@@ -65,7 +65,7 @@ def rules_of(report: Report) -> dict[str, Rule]:
             _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
         )
         same = rules.setdefault(str(rule), rule)
-        if same.decide is not rule.decide:  # of several groups in several ways: every row says how
+        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
             rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
     return rules
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairgauge.catalogue.facts import facts_of, own_rates
 from fairgauge.catalogue.lookup import Catalogue
-from fairgauge.enums import Outcome, Profile, Task, Threshold
+from fairgauge.enums import Outcome, Profile, Task
 from fairgauge.errors import FairgaugeError, quote
 from fairgauge.report.estimate_lookup import find_estimate
 from fairgauge.report.plain_values import (
@@ -94,14 +94,6 @@ class Report:
         """Return what the names in the report stand for."""
         return Catalogue(self.own)
 
-    @property
-    def scoring(self) -> bool:
-        """Return whether selection rates are scoring rates, of scores above the median."""
-        spec = self.spec
-        of_median = spec.get("threshold") == Threshold.MEDIAN and bool(spec.get("score"))
-        turned = any(each.turned is not None for each in self.scores)
-        return of_median and not spec.get("prediction") and not turned
-
     def __getitem__(self, key: Key) -> Estimate:
         """Return one estimate: metric, feature, group and, if any, stratum.
 
@@ -122,9 +114,9 @@ class Report:
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.names_in_use import naming
+        from fairgauge.render.names_in_use import naming_in
 
-        with naming(self.catalogue, scoring=self.scoring):
+        with naming_in(self):
             return self._plain()
 
     def _plain(self) -> Plain:
