@@ -97,7 +97,7 @@ class ReasonCode(StrEnum):
     ABOVE = "above"  # limit
     CROSSES = "crosses"
     # limit, second, needed, fewest, most, power, on_limit, rows, detectable, detectable_ratio
-    POINT_INSIDE = "point_inside"
+    POINT_INSIDE = "point_inside"  # decide: "significant" where a fail has to be significant
     POINT_OUTSIDE = "point_outside"
     SIGNIFICANT_OUTSIDE = "significant_outside"
     NOT_SIGNIFICANT = "not_significant"

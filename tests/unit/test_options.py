@@ -17,7 +17,8 @@ from fairgauge.cli.spec_flags import asked, question
 from fairgauge.cube.plan import COUNTED, plan
 from fairgauge.enums import ReferenceRule
 from fairgauge.reasons import ReasonCode
-from fairgauge.render.command_line import flags_of
+from fairgauge.render import render
+from fairgauge.render.command_line import command, command_with_file, flags_of
 from fairgauge.spec import option_types as types
 from fairgauge.spec.document import DESCRIPTIONS, Document
 from fairgauge.spec.option_docs import page
@@ -251,6 +252,22 @@ def test_a_report_older_than_an_option_asked_for_its_default():
 def test_the_command_of_a_report_older_than_an_option():
     older = {"label": "y", "positive": [], "sensitive": [{"column": "s"}], "reference": "rest"}
     assert flags_of(older) == ["--label", "y", "--sensitive", "s"]
+
+
+@pytest.mark.parametrize(
+    ("source", "data"),
+    [("loans.csv", "loans.csv"), ("/in/loans.csv", "/in/loans.csv"), ("pandas frame", "DATA")],
+)
+def test_a_command_names_a_file_or_leaves_a_place_for_one(source, data):
+    made = report()
+    of = replace(made, data=replace(made.data, source=source))
+    assert (command(of) or "").startswith(f"fairgauge audit {data} ")
+    assert command_with_file(of, "audit.json") == f"fairgauge audit {data} -c audit.json"
+    by_file = replace(
+        of, spec=of.spec | {"rules": [{"metric": "DI", "at_least": 0.8, "groups": "F"}]}
+    )
+    assert command(by_file) is None
+    assert f"fairgauge audit {data} -c audit.json" in render(by_file, "html")
 
 
 def test_cuts_closed_on_the_left_are_another_question():

@@ -154,3 +154,25 @@ def test_a_monitor_follows_one_selection():
     }  # fmt: skip
     with pytest.raises(fg.SpecError, match="a monitor follows one selection"):
         read_monitor_spec(question)
+
+
+def test_the_lead_says_what_a_false_positive_of_ordered_levels_is():
+    text = " ".join(str(audit(fg.ordered(*LEVELS), label="merit")).split())
+    assert (
+        "Positive is each cut of the order top, middle, bottom in turn, the favourable outcome "
+        "(stated): a false positive is predicted above a cut, with a label below it."
+    ) in text
+    alone = " ".join(str(audit(fg.ordered(*LEVELS))).split())
+    assert "false positive" not in alone
+
+
+@pytest.mark.parametrize(
+    ("levels", "example"),
+    [(LEVELS, "such as 'top' or 'top,middle'"), (LEVELS[::2], "such as 'top'")],
+)
+def test_candidates_are_compared_at_one_cut(levels, example):
+    with pytest.raises(fg.SpecError, match=f"compare candidates at one cut.*{example}$"):
+        fg.compare(
+            ratings(), label="merit", prediction="rating", candidate="merit", sensitive="race",
+            positive=fg.ordered(*levels),
+        )  # fmt: skip

@@ -83,6 +83,27 @@ def test_a_score_is_cut_at_the_median_of_all_applicants():
     assert sum(group.rates["selection_rate"].value * group.n for group in report.groups) == 50
 
 
+def scored(**options):
+    rows = pl.DataFrame(
+        {"score": [i / 399 for i in range(400)], "sex": ["F"] * 150 + ["F", "M"] * 50 + ["M"] * 150}
+    )
+    asked = {"score": "score", "sensitive": "sex", "rules": ["selection_rate.ratio >= 0.8"]}
+    return fg.audit(rows, preset="nyc-ll144", **asked | options)
+
+
+@pytest.mark.parametrize("format_", ["text", "html", "markdown", "json"])
+def test_scores_above_the_median_are_a_scoring_rate_and_select_nobody(format_):
+    text = " ".join(render(scored(), format_).split())
+    assert "coring rate" in text
+    assert "is selected" not in text
+    if format_ != "json":
+        assert "F (sex) scores above the median less often than M: 12.5% vs 87.5%" in text
+        assert "Scoring rate ratio >= 0.8".casefold() in text.replace("&gt;", ">").casefold()
+    fixed = " ".join(render(scored(threshold=0.6), format_).split())
+    assert "above the median less" not in fixed
+    assert "scoring rate ratio" not in fixed.casefold()
+
+
 def test_what_is_stated_beside_a_preset_holds():
     report = audit(reference="largest", metrics=["selection_rate.difference"], min_share=0.1)
     assert {each.metric for each in report.estimates} == {"selection_rate.difference"}

@@ -344,7 +344,8 @@ def _decide(each: _Subject, rule: Rule) -> Decision:
         if _outcome(low, high, rule) is Outcome.INCONCLUSIVE:
             return Outcome.INCONCLUSIVE, Reason.of(ReasonCode.BOUNDS_CROSS, low=low, high=high)
     if rule.decide is not Decide.INTERVAL and rule.allows(each.value):
-        return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE)
+        by = str(rule.decide) if rule.decide is Decide.SIGNIFICANT else None
+        return Outcome.PASS, Reason.of(ReasonCode.POINT_INSIDE, decide=by)
     if rule.decide is Decide.POINT:
         return Outcome.FAIL, Reason.of(ReasonCode.POINT_OUTSIDE)
     if each.interval is None:

@@ -25,9 +25,18 @@ def command(report: Report) -> str | None:
     flags = flags_of(report.spec)
     if flags is None:
         return None
+    return shlex.join(["fairgauge", "audit", _data(report), *flags])
+
+
+def command_with_file(report: Report, name: str) -> str:
+    """Return the command line that audits the data of a report by a specification file."""
+    return shlex.join(["fairgauge", "audit", _data(report), "-c", name])
+
+
+def _data(report: Report) -> str:
+    """Return the data as an argument: the file, and a word to replace where there was none."""
     source = report.data.source
-    data = source if _FILE.search(source) and " " not in source else "DATA"
-    return shlex.join(["fairgauge", "audit", data, *flags])
+    return source if _FILE.search(source) and " " not in source else "DATA"
 
 
 def flags_of(spec: Mapping[str, Any]) -> list[str] | None:

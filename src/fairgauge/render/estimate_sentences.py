@@ -15,6 +15,7 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.catalogue.row_metrics import RowMetric
 from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
+from fairgauge.render.metric_words import rate_title
 from fairgauge.render.names_in_use import find_metric, find_rate
 from fairgauge.render.numbers import amount, minus, percent, points
 from fairgauge.render.reason_sentences import describe_reason, why_insufficient
@@ -179,7 +180,7 @@ def _(metric: Contrast, estimate: Estimate, value: float) -> str:
 
 def _contrast_text(rate: Statistic, ours: float, theirs: float, other: str) -> str:
     """Return two rates compared: ``recall 74.1% vs 92.9% for others, 18.8 pp lower``."""
-    text = f"{rate.title} {_rate(rate, ours)} vs {_rate(rate, theirs)} for {other}"
+    text = f"{rate_title(rate)} {_rate(rate, ours)} vs {_rate(rate, theirs)} for {other}"
     if math.isinf(ours) or math.isinf(theirs):
         return text
     if ours == theirs:
@@ -262,16 +263,17 @@ def _(metric: Inequality, estimate: Estimate, value: float) -> str:
 @_compared.register(Spread)
 def _(metric: Spread, estimate: Estimate, value: float) -> str:
     first, second, rate = estimate.group, reference_name(estimate.reference), metric.of
+    title = rate_title(rate)
     gap = f"{100 * value:.1f} pp" if rate.is_share and math.isfinite(value) else amount(value)
     return {
-        "largest_gap": f"the largest gap in {rate.title} is {gap}, between {first} and {second}",
+        "largest_gap": f"the largest gap in {title} is {gap}, between {first} and {second}",
         "smallest_ratio": (
-            f"the smallest ratio of {rate.title} is {amount(value)}, of {first} to {second}"
+            f"the smallest ratio of {title} is {amount(value)}, of {first} to {second}"
         ),
-        "minimum": f"the lowest {rate.title} is {_rate(rate, value)}, of {first}",
-        "maximum": f"the highest {rate.title} is {_rate(rate, value)}, of {first}",
-        "variance": f"the variance of {rate.title} over groups is {amount(value)}",
-        "gini": f"the Gini index of {rate.title} over groups is {amount(value)}",
+        "minimum": f"the lowest {title} is {_rate(rate, value)}, of {first}",
+        "maximum": f"the highest {title} is {_rate(rate, value)}, of {first}",
+        "variance": f"the variance of {title} over groups is {amount(value)}",
+        "gini": f"the Gini index of {title} over groups is {amount(value)}",
     }[metric.by]
 
 

@@ -173,10 +173,15 @@ def _written(shown: Shown, format_: str, options: dict[str, Any]) -> Any:
         allowed = ", ".join(found.options) or "no options"
         raise DataError(f"format {format_} has no option {quote(unknown[0])}; it takes {allowed}")
     from fairgauge.catalogue.lookup import BUILT_IN
-    from fairgauge.render.names_in_use import naming
+    from fairgauge.render.names_in_use import naming, naming_in
+    from fairgauge.report.report import Report
 
     writer = import_module(f"fairgauge.render.{found.module}").write
-    with naming(getattr(shown, "catalogue", BUILT_IN)):
+    if isinstance(shown, Report):
+        names = naming_in(shown)
+    else:
+        names = naming(getattr(shown, "catalogue", BUILT_IN))
+    with names:
         return writer(*_arguments(shown, found, options), **options)
 
 

@@ -40,6 +40,7 @@ from fairgauge.render.metric_words import (
     metric_words,
     neutral,
     rate_heading,
+    rate_title,
     rate_value,
     rate_words,
     shown,
@@ -48,7 +49,7 @@ from fairgauge.render.metric_words import (
     significant,
     unit,
 )
-from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.render.names_in_use import is_scoring_rate, metric_row, rate_row
 from fairgauge.render.outline import singled_out
 from fairgauge.render.reason_sentences import describe_reason, insufficiency, why_insufficient
 
@@ -112,7 +113,10 @@ def finding_chart(finding: Finding) -> Chart:
 def _meaning(rate: str) -> tuple[str, ...]:
     """Return what a rate is, as a sentence."""
     row = rate_row(rate)
-    return (f"{capitalised(row.title)}: {row.says}.",) if row else ()
+    if row is None:
+        return ()
+    above = "the share of rows whose score is above the median of all scores"
+    return (f"{capitalised(rate_title(row))}: {above if is_scoring_rate(rate) else row.says}.",)
 
 
 def adjustment_note(section: Results, metric: str) -> tuple[str, ...]:

@@ -13,12 +13,13 @@ from fairgauge.catalogue.representation import Representation
 from fairgauge.enums import Better, IntervalMethod, Status
 from fairgauge.render import numbers
 from fairgauge.render.document_tree import Unit
-from fairgauge.render.names_in_use import metric_row, rate_row
+from fairgauge.render.names_in_use import is_scoring_rate, metric_row, rate_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairgauge.catalogue.comparisons import Metric
+    from fairgauge.catalogue.statistics import Statistic
     from fairgauge.report.estimates import Estimate, RateValue
 
 _TOGETHER = {IntervalMethod.SIMULTANEOUS_GROUPS, IntervalMethod.TUKEY}
@@ -60,7 +61,12 @@ CENTRAL = (
 def rate_words(name: str) -> str:
     """Return a rate's name as words."""
     row = rate_row(name)
-    return row.title if row else name.replace("_", " ")
+    return rate_title(row) if row else name.replace("_", " ")
+
+
+def rate_title(rate: Statistic) -> str:
+    """Return the title of a rate; a share of scores above the median selects nobody."""
+    return "scoring rate" if is_scoring_rate(rate.name) else rate.title
 
 
 def rate_heading(name: str) -> str:
@@ -69,6 +75,8 @@ def rate_heading(name: str) -> str:
     >>> rate_heading("true_positive_rate"), rate_heading("accuracy")
     ('TPR', 'acc.')
     """
+    if is_scoring_rate(name):
+        return "above median"
     return _SHORT.get(name) or rate_words(name)
 
 
@@ -96,13 +104,13 @@ def metric_words(name: str) -> str:
     row = metric_row(name)
     if row is None:
         rate = rate_row(name)
-        return rate.title if rate else name
+        return rate_title(rate) if rate else name
     if row.set in _VENDORS:
         title = _lower(_CODE.sub("", row.title))
         code = "" if name.startswith(f"{row.set}.") else f" {row.name}"
         return f"{title} ({_VENDORS[row.set]}{code})"
     if isinstance(row, Contrast) and row.name == f"{row.of.name}.{row.by}":
-        return f"{row.of.title} {row.by}"
+        return f"{rate_title(row.of)} {row.by}"
     return _lower(row.title.replace(", ", " "))
 
 

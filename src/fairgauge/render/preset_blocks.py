@@ -17,7 +17,14 @@ from fairgauge.render.document_tree import (
     Table,
     Unit,
 )
-from fairgauge.render.metric_words import metric_words, shown, signed, unit
+from fairgauge.render.metric_words import (
+    metric_words,
+    rate_heading,
+    rate_words,
+    shown,
+    signed,
+    unit,
+)
 from fairgauge.render.numbers import percent
 from fairgauge.render.question import unknown_sentence
 from fairgauge.render.reason_sentences import describe_reason
@@ -81,7 +88,12 @@ def _table(
     groups = [group for group in section.groups if group.reference_kind is None]
     if not metrics or any(group.weight is not None for group in groups):
         return None
-    heads = ["n", "selected", "selection rate", *(_heading(each, terms) for each in metrics)]
+    heads = [
+        "n",
+        rate_heading(_RATE),
+        rate_words(_RATE),
+        *(_heading(each, terms) for each in metrics),
+    ]
     if _segmented(section):
         heads.append(f"{_heading(_RATIO, terms)} adjusted for {column}")
     return Table(

@@ -271,9 +271,14 @@ def _positive_sentence(report: Report) -> str:
     if not asked and report.task is Task.MULTICLASS:
         return " Each class in turn is positive."
     values = _quoted_values(asked) if asked else "1 or true"
-    text = f" Positive is {values}, the favourable outcome ({'stated' if asked else 'assumed'})"
+    ordered = isinstance(asked, Mapping) and "ordered" in asked
+    in_turn = " in turn" if ordered else ""
+    how = "stated" if asked else "assumed"
+    text = f" Positive is {values}{in_turn}, the favourable outcome ({how})"
     if not (spec.get("label") and (spec.get("prediction") or spec.get("score"))):
         return f"{text}."
+    if ordered:
+        return f"{text}: a false positive is predicted above a cut, with a label below it."
     return f"{text}: a false positive is a wrong prediction of {values}."
 
 

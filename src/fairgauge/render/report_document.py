@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from fairgauge.enums import (
 )
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import numbers, question
-from fairgauge.render.command_line import command
+from fairgauge.render.command_line import command, command_with_file
 from fairgauge.render.diagnostic_sentences import describe_diagnostic, false_fail_sentence
 from fairgauge.render.display_names import called, capitalised, group_called, printable, shorten
 from fairgauge.render.document_tree import (
@@ -108,12 +107,12 @@ from fairgauge.render.preset_blocks import preset_blocks
 from fairgauge.render.reason_sentences import describe_reason, insufficiency
 from fairgauge.render.rule_blocks import (
     TONES,
-    outcome_word,
     outcome_words,
     rule_chart,
     rule_words,
     rules_of,
 )
+from fairgauge.render.verdict_sentences import outcome_word
 from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
@@ -797,8 +796,7 @@ class _Full(_Summary):
             yield Code(printable(repeat))
         else:
             yield Heading("To repeat this audit, save the specification as audit.json and run")
-            source = shlex.quote(printable(question.source(report)))
-            yield Code(f"fairgauge audit {source} -c audit.json")
+            yield Code(printable(command_with_file(report, "audit.json")))
         text = json.dumps(plain(report.spec), indent=2, ensure_ascii=False)
         lines = "\n".join(printable(line) for line in text.split("\n"))
         code = Code(lines if len(lines) <= _LONGEST_SPEC else f"{lines[:_LONGEST_SPEC]} ...")

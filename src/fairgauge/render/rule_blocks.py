@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairgauge.enums import ClassKind, Outcome
+from fairgauge.enums import ClassKind, Decide, Outcome
 from fairgauge.reasons import ReasonCode
 from fairgauge.render import numbers
 from fairgauge.render.display_names import called, capitalised, group_called, printable, shorten
@@ -29,11 +29,11 @@ from fairgauge.render.metric_words import (
 )
 from fairgauge.render.names_in_use import metric_row
 from fairgauge.render.reason_sentences import insufficiency
-from fairgauge.render.verdict_sentences import describe_evidence, rows_needed
+from fairgauge.render.verdict_sentences import describe_evidence, outcome_word, rows_needed
 from fairgauge.spec.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairgauge.report.report import Report
     from fairgauge.report.verdicts import Verdict
@@ -46,18 +46,28 @@ TONES = {
     Outcome.NONE: Tone.SOFT,
 }
 """How an outcome is meant."""
-_LONGEST_TEXT = 400
+_LONGEST_TEXT = 600
+_DECIDED = {Decide.SIGNIFICANT: "fails only if significant"}
+_SIGNIFICANCE = {
+    ReasonCode.SIGNIFICANT_OUTSIDE: "significant",
+    ReasonCode.NOT_SIGNIFICANT: "not significant",
+}
 _MOST_DECIDING = 2
 _MOST_VERDICTS = 200
 
 
 def rules_of(report: Report) -> dict[str, Rule]:
     """Return the rules of a report by their text."""
-    every = (
-        replace(_rule(each), alternatives=tuple(map(_rule, each.get("alternatives", ()))))
-        for each in report.spec.get("rules", ())
-    )
-    return {str(rule): rule for rule in every}
+    rules: dict[str, Rule] = {}
+    for keys in report.spec.get("rules", ()):
+        others = tuple(map(_rule, keys.get("alternatives", ())))
+        rule = replace(
+            _rule(keys), alternatives=others, decide=Decide(keys.get("decide", Decide.INTERVAL))
+        )
+        same = rules.setdefault(str(rule), rule)
+        if same.decide is not rule.decide:  # of several groups in several ways: each row states it
+            rules[str(rule)] = replace(rule, decide=Decide.INTERVAL)
+    return rules
 
 
 def _rule(keys: Mapping[str, Any]) -> Rule:
@@ -65,11 +75,15 @@ def _rule(keys: Mapping[str, Any]) -> Rule:
 
 
 def rule_words(rule: Rule | None, text: str, metric: str) -> str:
-    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``."""
+    """Return a rule with its metrics and limits in words: ``selection rate ratio >= 0.8``.
+
+    Where the interval alone does not decide, what does follows in brackets.
+    """
     if rule is None:
         return called(text)
     limits = (_limit_words(rule, metric), *(_limit_words(r, r.metric) for r in rule.alternatives))
-    return " or ".join(limits)
+    decided = _DECIDED.get(rule.decide)
+    return f"{' or '.join(limits)}{f' ({decided})' if decided else ''}"
 
 
 def _limit_words(rule: Rule, metric: str) -> str:
@@ -121,21 +135,30 @@ def _insufficient(verdict: Verdict) -> bool:
     return verdict.outcome is Outcome.NOT_EVALUATED and verdict.value is not None
 
 
-def outcome_word(outcome: Outcome) -> str:
-    """Return an outcome as words."""
-    return str(outcome).replace("_", " ")
-
-
 def _groups(count: int) -> str:
     return f"{count:,} {numbers.plural(count, 'group', 'groups')}"
 
 
 def _verdict_group(verdict: Verdict, report: Report) -> str:
-    name, which = _compared_groups(verdict, report), _which(verdict, report)
-    held = _held(verdict) if verdict.value is not None else ""
-    needed = rows_needed(verdict.reason)
-    details = "; ".join(filter(None, [which, held, needed, _unknown(verdict)]))
+    name = _compared_groups(verdict, report)
+    limits = [_alternative(each, report) for each in verdict.alternatives]
+    details = "; ".join(limits) if limits else _details(verdict, report)
     return f"{name} ({details})" if details else name
+
+
+def _alternative(limit: Verdict, report: Report) -> str:
+    """Return what one of several limits was held against, and what it comes to."""
+    words = " ".join([metric_words(limit.metric), _details(limit, report)])
+    return f"{words}: {outcome_word(limit.outcome)}"
+
+
+def _details(verdict: Verdict, report: Report) -> str:
+    """Return the value that decides, of which class or threshold, and what would change it."""
+    held = _held(verdict) if verdict.value is not None else ""
+    significance = _SIGNIFICANCE.get(verdict.reason.code, "")
+    needed = rows_needed(verdict.reason)
+    parts = [", ".join(filter(None, [held, significance])), needed, _unknown(verdict)]
+    return "; ".join(filter(None, [_which(verdict, report), *parts]))
 
 
 def _unknown(verdict: Verdict) -> str:
@@ -179,7 +202,9 @@ def _which(verdict: Verdict, report: Report) -> str:
 
 
 def _held(verdict: Verdict) -> str:
-    """Return the value that a rule was held against, with its interval."""
+    """Return the value that a rule was held against, with its interval; a dash without one."""
+    if verdict.value is None:
+        return "-"
     kind, sign = unit(verdict.metric), signed(verdict.metric)
     text = shown(verdict.value, kind, sign=sign) + (" pp" if kind is Unit.POINTS else "")
     if verdict.interval is None:
@@ -199,14 +224,13 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
                 each.interval.high if each.interval else None,
                 sparse=each.outcome is Outcome.NOT_EVALUATED,
             ),
-            _held(each) if each.value is not None else "-",
+            " or ".join(map(_held, each.alternatives or (each,))),
             below=shorten(printable(capitalised(describe_evidence(each))), _LONGEST_TEXT),
             badge=outcome_word(each.outcome),
             tone=TONES[each.outcome],
         )
         for each in verdicts[:_MOST_VERDICTS]
     ]
-    more = len(verdicts) - len(rows)
     return Chart(
         capitalised(rule_words(rule, text, metric)),
         tuple(rows),
@@ -214,8 +238,19 @@ def rule_chart(rule: Rule | None, text: str, verdicts: Sequence[Verdict], report
         neutral(metric) if metric_row(metric) else None,
         allowed=(rule.low, rule.high) if rule else None,
         link=anchor("metric", metric) if metric_row(metric) else "",
-        notes=(f"{more:,} more verdicts in the JSON report.",) if more > 0 else (),
+        notes=tuple(_notes(rule, len(verdicts) - len(rows))),
     )
+
+
+def _notes(rule: Rule | None, more: int) -> Iterator[str]:
+    """Yield what a chart of a rule does not draw."""
+    if rule is not None and rule.alternatives:
+        yield (
+            f"Drawn is the first limit, {_limit_words(rule, rule.metric)}. The rule is met where "
+            "any of its limits is."
+        )
+    if more > 0:
+        yield f"{more:,} more verdicts in the JSON report."
 
 
 def _verdict_name(verdict: Verdict, report: Report) -> str:

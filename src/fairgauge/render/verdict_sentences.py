@@ -6,12 +6,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairgauge.enums import ClassKind
-from fairgauge.reasons import Reason, ReasonCode
+from fairgauge.enums import ClassKind, Decide, Outcome
+from fairgauge.reasons import NOT_EVALUABLE, Reason, ReasonCode
 from fairgauge.render.display_names import printable, shorten
 from fairgauge.render.document_tree import Unit
 from fairgauge.render.metric_words import metric_words, shown, shown_range, signed, unit
-from fairgauge.render.names_in_use import metric_row, naming
+from fairgauge.render.names_in_use import metric_row, naming_in
 from fairgauge.render.numbers import count, minus
 from fairgauge.render.reason_sentences import describe_reason
 from fairgauge.report.results import NO_CLASS
@@ -24,19 +24,21 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 1e6
 _MOST_LINES = 20
-_LONGEST_LINE = 400
+_LONGEST_LINE = 600
 _POWER = "80% power"
 
 
 def describe_verdict(verdict: Verdict) -> str:
     """Return why a verdict is what it is, as a sentence without the rule and the group."""
     reason = verdict.reason
+    if verdict.alternatives and reason.code not in _OF_ALL_LIMITS | NOT_EVALUABLE:
+        return _alternatives(verdict)
     if reason.code is ReasonCode.FEW_ROWS and metric_row(verdict.metric) is None:
         reason = reason.on("group")  # a rule on a rate of one group has no other side
     text = (
         _DESCRIBED[reason.code](verdict) if reason.code in _DESCRIBED else describe_reason(reason)
     )
-    where = _which(verdict)
+    where = _which(verdict) if not verdict.alternatives else ""  # every limit has its own
     return f"{text} ({where})" if where else text
 
 
@@ -46,7 +48,7 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
         return "the audit has no rules, so that nothing is checked; give rules=['METRIC >= LIMIT']"
     are = "is" if len(verdicts) == 1 else "are"
     heading = f"{len(verdicts):,} of {len(report.verdicts):,} verdicts {are} not a pass"
-    with naming(report.catalogue):
+    with naming_in(report):
         lines = [describe_outcome(each) for each in verdicts[:_MOST_LINES]]
     more = len(verdicts) - len(lines)
     return "\n".join([heading, *lines, *([f"and {more:,} more"] if more else [])])
@@ -55,9 +57,14 @@ def describe_unmet(report: Report, verdicts: Sequence[Verdict]) -> str:
 def describe_outcome(verdict: Verdict) -> str:
     """Return a verdict in one line: its outcome, its rule, its group and why."""
     of = ": ".join(filter(None, (verdict.feature, verdict.group)))
-    outcome = str(verdict.outcome).replace("_", " ").upper()
+    outcome = outcome_word(verdict.outcome).upper()
     line = f"{outcome} {verdict.rule}{f', {of}' if of else ''}: {describe_verdict(verdict)}"
     return shorten(printable(line), _LONGEST_LINE)
+
+
+def outcome_word(outcome: Outcome) -> str:
+    """Return an outcome as words."""
+    return str(outcome).replace("_", " ")
 
 
 def describe_evidence(verdict: Verdict) -> str:
@@ -91,6 +98,12 @@ def _which(verdict: Verdict) -> str:
 def _measured(verdict: Verdict) -> str:
     words = metric_words(verdict.metric)
     return words if verdict.value is None else f"{words} {_shown(verdict, verdict.value)}"
+
+
+def _estimated(verdict: Verdict) -> str:
+    """Return the value with its confidence interval, where there is one."""
+    measured = _measured(verdict)
+    return f"{measured}, {_ends(verdict)}" if verdict.interval else measured
 
 
 def _shown(verdict: Verdict, value: float) -> str:
@@ -142,22 +155,33 @@ def _clear(verdict: Verdict) -> str:
 
 def _point(verdict: Verdict) -> str:
     where = "inside" if verdict.reason.code is ReasonCode.POINT_INSIDE else "outside"
+    if verdict.reason.get("decide") == Decide.SIGNIFICANT:
+        return f"{_estimated(verdict)}: {where} the limits, significant or not"
     return f"{_measured(verdict)} is {where} the limits; decided by the value alone"
 
 
 def _significance(verdict: Verdict) -> str:
     """Return whether a value outside the limits is significantly away from no difference."""
     no = "" if verdict.reason.code is ReasonCode.SIGNIFICANT_OUTSIDE else "not "
-    return (
-        f"{_measured(verdict)}, {_ends(verdict)}: outside the limits and {no}statistically "
-        "significant"
-    )
+    return f"{_estimated(verdict)}: outside the limits and {no}statistically significant"
 
 
 def _alternatives(verdict: Verdict) -> str:
-    """Return the limits that decide: those that come to what the rule comes to."""
-    deciding = (each for each in verdict.alternatives if each.outcome is verdict.outcome)
-    return "; ".join(map(describe_verdict, deciding))
+    """Return what every limit comes to and why, and what they come to together."""
+    limits = [
+        f"{describe_verdict(each)} ({outcome_word(each.outcome)})" for each in verdict.alternatives
+    ]
+    return "; ".join([*limits, _together(verdict)])
+
+
+def _together(verdict: Verdict) -> str:
+    """Return how the limits of a rule decide together."""
+    outcomes = {each.outcome for each in verdict.alternatives}
+    if Outcome.PASS in outcomes:
+        return "one limit that passes is enough"
+    if outcomes == {Outcome.FAIL}:
+        return "every limit fails"
+    return "no limit passes, and not all fail"
 
 
 def _crosses(verdict: Verdict) -> str:
@@ -234,12 +258,16 @@ def _counted_as(verdict: Verdict) -> str:
 
 
 def _familywise(verdict: Verdict) -> str:
+    measured = " and ".join(map(_estimated, verdict.alternatives or (verdict,)))
     return (
-        f"{_measured(verdict)}: outside the limits on its own, but not once the "
+        f"{measured}: outside the limits on {'their' if verdict.alternatives else 'its'} own, but "
+        "not once the "
         f"{verdict.reason['comparisons']:,} comparisons are decided together (Holm)"
     )
 
 
+_OF_ALL_LIMITS = frozenset({ReasonCode.COUNTED_AS, ReasonCode.FAMILYWISE})
+"""Reasons of a rule with alternatives that are of all of its limits together."""
 _DESCRIBED = {
     ReasonCode.INSIDE: _clear,
     ReasonCode.BELOW: _clear,
@@ -248,7 +276,6 @@ _DESCRIBED = {
     ReasonCode.POINT_OUTSIDE: _point,
     ReasonCode.SIGNIFICANT_OUTSIDE: _significance,
     ReasonCode.NOT_SIGNIFICANT: _significance,
-    ReasonCode.ALTERNATIVES: _alternatives,
     ReasonCode.CROSSES: _crosses,
     ReasonCode.MISSING_GROUPS: _missing_groups,
     ReasonCode.COUNTED_AS: _counted_as,

@@ -114,9 +114,9 @@ class Report:
 
     def to_dict(self) -> Plain:
         """Return the report as plain values, in the order and names of the JSON format."""
-        from fairgauge.render.names_in_use import naming
+        from fairgauge.render.names_in_use import naming_in
 
-        with naming(self.catalogue):
+        with naming_in(self):
             return self._plain()
 
     def _plain(self) -> Plain:

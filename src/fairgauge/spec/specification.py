@@ -10,6 +10,7 @@ from fairgauge.errors import Problem, SpecError, listing, nearest, quote
 from fairgauge.spec.features import Ordered
 from fairgauge.spec.options import BY_NAME, Spec
 from fairgauge.spec.presets import preset, preset_names
+from fairgauge.values import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -165,7 +166,12 @@ def _wrong_order(spec: Spec) -> Iterator[Problem]:
         message = "is ordered levels, of which a score predicts none; give a prediction"
         yield Problem("positive", message)
     if spec.candidate:
-        yield Problem("positive", "is ordered levels; compare candidates at one cut: give values")
+        cuts = (quote(",".join(map(name_of, each))) for each in spec.positive.selections[:2])
+        message = (
+            "is ordered levels; compare candidates at one cut, by the values above it, such as "
+            f"{' or '.join(cuts)}"
+        )
+        yield Problem("positive", message)
     if spec.task not in (None, Task.BINARY):
         message = "is ordered levels, each cut of which is binary; remove task, or make it binary"
         yield Problem("positive", message)

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 import fairgauge as fg
 from fairgauge.enums import Decide, Outcome
+from fairgauge.reasons import ReasonCode
 from fairgauge.render import render
+from fairgauge.render.verdict_sentences import describe_outcome
 from fairgauge.report.schemas import report_schema
+from fairgauge.report.verdicts import counted_as
 from fairgauge.spec.rules import Rule, parse_rule
 
 AIR, DIFFERENCE = "selection_rate.ratio", "selection_rate.difference"
@@ -43,9 +46,99 @@ def test_a_practically_significant_disparity_takes_a_ratio_and_a_difference():
     (black,) = (each for each in report.verdicts if each.group == "Black")
     assert [each.metric for each in black.alternatives] == [AIR, DIFFERENCE]
     assert black.says == (
-        "selection rate ratio 0.88: the whole 95% CI (0.85 to 0.90) is below 0.9; selection rate "
-        "difference −11.2 pp: the whole 95% CI (−13.5 to −9.1 pp) is below −5 pp"
+        "selection rate ratio 0.88: the whole 95% CI (0.85 to 0.90) is below 0.9 (fail); selection "
+        "rate difference −11.2 pp: the whole 95% CI (−13.5 to −9.1 pp) is below −5 pp (fail); "
+        "every limit fails"
     )
+
+
+NUMBERS = {
+    "Black": ("0.88", "0.85 to 0.90", "−11.2 pp", "−13.5 to −9.1"),
+    "Native": ("0.95", "0.86 to 1.01", "−4.7 pp", "−13.1 to +0.9"),
+    "Asian": ("1.05", "1.03 to 1.06", "+4.3 pp", "+2.9 to +5.4"),
+}
+
+
+def saved(report, path):
+    report.save(path)
+    return flat(path.read_text(encoding="utf-8"))
+
+
+def flat(text):
+    return " ".join(text.replace("&gt;", ">").split())
+
+
+@pytest.mark.parametrize("decide", ["interval", "significant"])
+def test_every_output_shows_the_number_and_interval_of_every_limit(tmp_path, decide):
+    rule = fg.rule(AIR, at_least=0.96, alternatives=f"{DIFFERENCE} >= -0.04", decide=decide)
+    report = lend([rule])
+    written = {name: saved(report, tmp_path / name) for name in ("r.html", "r.md", "r.xml")}
+    for verdict in report.verdicts:
+        numbers = NUMBERS[verdict.group]
+        shown = [written["r.html"], written["r.md"], verdict.says]
+        if verdict.outcome is not Outcome.PASS:  # JUnit says nothing of what passes
+            shown += [written["r.xml"], describe_outcome(verdict)]
+        for text in shown:
+            assert all(number in text for number in numbers)
+    text = flat(render(report, "text"))
+    assert "FAIL for Black (selection rate ratio 0.88, CI 0.85 to 0.90" in text
+    assert "difference −11.2 pp, CI −13.5 to −9.1" in text
+
+
+def test_an_open_rule_says_which_limits_fail_and_which_are_open():
+    rule = fg.rule(AIR, at_least=0.9, alternatives=f"{DIFFERENCE} >= 0.01")
+    report = lend([rule])
+    (native,) = (each for each in report.verdicts if each.group == "Native")
+    assert native.says == (
+        "selection rate ratio 0.95: the 95% CI (0.86 to 1.01) includes 0.9 (inconclusive); "
+        "selection rate difference −4.7 pp: the whole 95% CI (−13.1 to +0.9 pp) is below 1 pp "
+        "(fail); no limit passes, and not all fail"
+    )
+    assert (
+        "selection rate ratio 0.95, CI 0.86 to 1.01: inconclusive; selection rate difference "
+        "−4.7 pp, CI −13.1 to +0.9: fail"
+    ) in flat(render(lend([rule], {k: v for k, v in LENDING.items() if k != "Black"}), "text"))
+
+
+def test_what_is_counted_as_a_pass_or_a_fail_keeps_its_numbers():
+    for outcome in (Outcome.PASS, Outcome.FAIL):
+        (native,) = (
+            each for each in counted_as(lend([PRACTICAL]).verdicts, outcome)
+            if each.group == "Native"
+        )  # fmt: skip
+        assert all(number in native.says for number in NUMBERS["Native"])
+        assert native.says.endswith(f"inconclusive counts as {outcome}")
+
+
+def test_what_fails_alone_and_not_in_its_family_keeps_its_numbers():
+    counts = LENDING | {"Black": (1180, 1337)}
+    limits = f"{AIR} >= 0.985 or {DIFFERENCE} >= -0.008"
+    report = lend([limits], counts, multiplicity="familywise", confidence=0.6)
+    reasons = [each for each in report.verdicts if each.reason.code is ReasonCode.FAMILYWISE]
+    for each in reasons:
+        assert " and selection rate difference −" in each.says
+        assert each.says.count("60% CI (") == 2
+    assert reasons
+
+
+@pytest.mark.parametrize("format_", ["text", "html", "markdown"])
+def test_rules_that_significance_decides_say_so(format_):
+    rule = {"metric": AIR, "at_least": 0.96}
+    by_interval, significant = (
+        flat(render(lend([{**rule, "decide": decide}]), format_))
+        for decide in ("interval", "significant")
+    )
+    assert "rate ratio >= 0.96 (fails only if significant)" in significant
+    assert "fails only if significant" not in by_interval
+    assert "significant" in lend([{**rule, "decide": "significant"}]).verdicts[-1].says
+
+
+def test_limits_that_decide_differently_by_group_claim_no_common_way():
+    rules = [
+        {"metric": AIR, "at_least": 0.8, "groups": [group], "decide": decide}
+        for group, decide in (("Black", "significant"), ("Asian", "interval"))
+    ]
+    assert "fails only if significant" not in flat(render(lend(rules), "html"))
 
 
 def test_by_practice_the_value_decides_and_significance_is_asked_besides():
