@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+NAME_OF_SIGNATURE = "the signature"
+"""What a signature is called among the changed parts of a bundle."""
+
 
 class VerificationResult(StrEnum):
     """What a verification comes to."""
@@ -16,7 +19,7 @@ class VerificationResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DifferentNumber:
-    """A number of the sealed report that the counts do not give.
+    """A value of the sealed report that the counts and its specification do not give.
 
     Attributes
     ----------
@@ -43,7 +46,7 @@ class Verification:
         version that it was sealed by and the present one.
     created : when it was sealed.
     changed : the parts whose content does not fit the manifest.
-    numbers : how many numbers and texts of results were compared.
+    numbers : how many numbers and texts of the report were compared, and agree.
     different : those that differ.
     largest_deviation : the largest relative difference of a number that counts as the same; of
         numbers below 0.001 it is relative to 0.001.
@@ -53,6 +56,8 @@ class Verification:
     drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
         verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
+    not_computed : the fields of the report that do not follow from counts, and are not compared.
+    beside : the options in which the report differs from the question of its counts.
     """
 
     name: str
@@ -69,6 +74,8 @@ class Verification:
     drawn_by: str = ""
     redrawn_by: str = ""
     signed_by: str | None
+    not_computed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def finding(self) -> VerificationResult:
