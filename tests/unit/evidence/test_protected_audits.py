@@ -266,3 +266,33 @@ def test_a_rate_of_perhaps_no_row_is_undefined():
         assert each.status is Status.UNDEFINED
         assert each.reason.code is ReasonCode.PROTECTED_EMPTY
     assert not math.isnan(report.groups[0].n)
+
+
+def hired(*, native=20):
+    """Return exact counts of decisions by sex, with few in one group."""
+    return fg.count(
+        pl.DataFrame(
+            {
+                "sex": ["F", "F", "M", "M", "X", "X"],
+                "hired": ["yes", "no"] * 3,
+                "n": [560, 1_190, 660, 1_340, native // 2, native - native // 2],
+            }
+        ),
+        count="n",
+        prediction="hired",
+        positive="yes",
+        sensitive="sex",
+        metrics="selection_rate",
+        reference={"sex": "M"},
+    )
+
+
+def test_a_finding_of_no_difference_states_how_large_it_could_be():
+    report = fg.audit(protected(hired(), 10, [], np.random.default_rng(1)))
+    estimate = report["selection_rate.difference", "sex", "F"]
+    assert estimate.simultaneous is None
+    furthest = max(abs(estimate.low), abs(estimate.high))
+    assert furthest > 0.03
+    assert f"single CIs include differences of up to {100 * furthest:.1f} pp" in " ".join(
+        render(report, "text").split()
+    )
