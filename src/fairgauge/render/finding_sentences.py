@@ -317,6 +317,7 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
     highs = [each.high for each in ratios if each.high is not None]
     return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
 
+
 def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> Iterator[str]:
     """Yield how many pairs of groups differ, where some do."""
     yield from (

@@ -170,6 +170,14 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: -each[1])
 
 
+def missing_groups(report: Report) -> dict[str, str]:
+    """Return the reasons that exclude rows from one of several features, each with the feature."""
+    columns = [each["column"] for each in report.spec.get("sensitive", ())]
+    if len(columns) < 2:
+        return {}
+    return {called(f"missing {column}"): called(column) for column in columns}
+
+
 def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
     """Return why rows are in no group of an intersection, with their numbers.
 

@@ -215,3 +215,7 @@ def test_a_text_that_means_unknown_is_not_no_rows_of_unknown_category(column):
     assert f"'Unknown' of {column} ({count} rows)" in text
     assert "state it: --unknown 'Unknown'" in text
     assert "no rows" not in text
+
+
+def test_rows_without_one_feature_are_excluded_from_it_alone():
+    assert "Excluded from sex: 60 rows; from race: 40 rows." in shown()
