@@ -284,8 +284,14 @@ def test_rules_in_text_and_fg_metric_take_import_paths(module):
         ("nowhere_at_all:x", r"cannot import 'nowhere_at_all' \(ModuleNotFoundError.*PYTHONPATH"),
         ("broken_metrics:x", r"cannot import 'broken_metrics' \(ZeroDivisionError"),
         ("house_metrics:mised", "module house_metrics has no 'mised'. Did you mean 'missed'"),
-        ("house_metrics:number", "house_metrics:number is a int, not a metric; make one with"),
-        ("house_metrics:function", "is a function, not a metric; make one with fairgauge.rate"),
+        (
+            "house_metrics:number",
+            "house_metrics:number is of type int, not a metric; make one with",
+        ),
+        (
+            "house_metrics:function",
+            "is of type function, not a metric; make one with fairgauge.rate",
+        ),
         ("house_metrics:missed.ratios", "missed_rows has no ratios: there is no such comparison"),
     ],
 )

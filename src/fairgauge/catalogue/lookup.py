@@ -198,7 +198,7 @@ def _imported(module: str, name: str) -> Statistic | Metric:
     value = getattr(holder, name)
     if not isinstance(value, (Statistic, Metric)):
         raise NotAMetric(
-            f"{module}:{name} is a {type(value).__name__}, not a metric; make one with "
+            f"{module}:{name} is of type {type(value).__name__}, not a metric; make one with "
             "fairgauge.rate, fairgauge.quotient or fairgauge.statistic"
         )
     return value

@@ -230,7 +230,7 @@ def test_absent_periods_are_reported(shifted):
         (asked(RATIO, labels="soon"), "monitor.labels: 'soon' is not allowed"),
         (asked("f1 >= 0.5"), "the f1 of groups cannot be monitored, because it is no share"),
         (asked("accuracy >= 0.5") | {"weight": "w"}, "because its rows have weights"),
-        (asked("fairgauge.catalogue.own:rate >= 1"), "is a function, not a metric"),
+        (asked("fairgauge.catalogue.own:rate >= 1"), "is of type function, not a metric"),
         (
             asked(RATIO)
             | {
@@ -263,12 +263,12 @@ def test_a_metric_of_ones_own_has_evidence_like_any_rate(shifted):
 
 
 def test_a_metric_of_ones_own_is_kept_by_its_import_path(shifted, tmp_path, monkeypatch):
-    (tmp_path / "house_metrics.py").write_text(
+    (tmp_path / "kept_metrics.py").write_text(
         "import fairgauge as fg\nmissed = fg.rate('missed', of=fg.FN, among=fg.TP + fg.FN)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    rules = ["house_metrics:missed <= 0.7",
-             {"metric": "house_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
+    rules = ["kept_metrics:missed <= 0.7",
+             {"metric": "kept_metrics:missed.ratio", "at_most": 1.25, "groups": "F"}]  # fmt: skip
     history = fg.History(tmp_path / "history")
     for name, counts in list(shifted.items())[:3]:
         history.add(name, counts)
