@@ -150,7 +150,7 @@ def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
 
 
 class _Comparison:
-    """Collects what differs between two reports, and how far the rest of the numbers deviate."""
+    """Collects what differs between two reports, and how far all other numbers deviate."""
 
     def __init__(self, from_rows: Sequence[str]) -> None:
         self.different: list[DifferentNumber] = []
