@@ -99,13 +99,21 @@ def seal(
     return verify(path)
 
 
-def verify(path: str | Path) -> Verification:
+def verify(path: str | Path, signed_by: str = "") -> Verification:
     """Compute the whole report of a sealed bundle again from its counts and its specification.
 
     Every field of the report is compared but those that do not follow from counts: when and by
     which version it was made, where the rows came from, and what its author stated. Metrics of
     single rows cannot be recomputed; they are named. So are numbers from random draws
     that differ because another version of NumPy made them.
+
+    Parameters
+    ----------
+    path : path
+        The bundle.
+    signed_by : str, optional
+        The fingerprint of the key that must have signed it, as a verification states it:
+        ``ed25519:703b...``.
 
     Raises
     ------
@@ -123,12 +131,12 @@ def verify(path: str | Path) -> Verification:
     """
     bundle = read_bundle(path)
     changed = list(bundle.changed)
-    signed_by = None
+    key = None
     if bundle.signature is not None:
         from fairgauge.evidence.signatures import signer
 
-        signed_by = signer(bundle.signed, bundle.signature)
-        changed += [] if signed_by else [NAME_OF_SIGNATURE]
+        key = signer(bundle.signed, bundle.signature)
+        changed += [] if key else [NAME_OF_SIGNATURE]
     numbers, largest = 0, 0.0
     not_computed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -165,7 +173,8 @@ def verify(path: str | Path) -> Verification:
         redrawn=redrawn,
         drawn_by=drawn_by,
         redrawn_by=redrawn_by,
-        signed_by=signed_by,
+        signed_by=key,
+        expected_signer=signed_by,
         not_computed=not_computed,
         beside=beside,
     )

@@ -75,6 +75,8 @@ def _headline(found: Verification) -> str:
     name = called(found.name)
     if found.finding is VerificationResult.CHANGED:
         return f"CHANGED: {name} is not as it was sealed"
+    if found.finding is VerificationResult.OTHER_SIGNER:
+        return f"OTHER SIGNER: {name} is not signed by {called(found.expected_signer)}"
     if found.finding is VerificationResult.DIFFERENT:
         count = len(found.different)
         return (

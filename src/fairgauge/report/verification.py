@@ -15,6 +15,7 @@ class VerificationResult(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERENT = "different"
     CHANGED = "changed"
+    OTHER_SIGNER = "other signer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Verification:
     drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
         verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
+    expected_signer : the fingerprint of the key that must have signed it; empty where any may have.
     not_computed : the fields of the report that do not follow from counts, and are not compared.
     beside : the options in which the report differs from the question of its counts.
     """
@@ -74,6 +76,7 @@ class Verification:
     drawn_by: str = ""
     redrawn_by: str = ""
     signed_by: str | None
+    expected_signer: str = ""
     not_computed: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
 
@@ -82,6 +85,8 @@ class Verification:
         """Return what it comes to."""
         if self.changed:
             return VerificationResult.CHANGED
+        if self.expected_signer not in ("", self.signed_by):
+            return VerificationResult.OTHER_SIGNER
         return VerificationResult.DIFFERENT if self.different else VerificationResult.REPRODUCED
 
     def __str__(self) -> str:

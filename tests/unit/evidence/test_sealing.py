@@ -255,6 +255,12 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     unsigned.write_bytes(path.read_bytes())
     rewritten(unsigned, lambda parts: parts.pop(SIGNATURE))
     assert "not signed" in str(fg.verify(unsigned))
+    other = f"ed25519:{'0' * 32}"
+    run = CliRunner().invoke
+    for bundle, by, code in [(path, found.signed_by, 0), (path, other, 1), (unsigned, other, 1)]:
+        done = run(main, ["verify", str(bundle), "--signed-by", by])
+        assert done.exit_code == code
+        assert ("OTHER SIGNER" in done.output) == bool(code)
 
     def change(parts):
         manifest = json.loads(parts[MANIFEST])
