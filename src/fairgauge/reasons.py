@@ -49,11 +49,12 @@ class ReasonCode(StrEnum):
     NEEDS_ROWS = "needs_rows"
     NO_WEIGHTS = "no_weights"
     PROTECTED = "protected"
+    PROTECTED_REFERENCE = "protected_reference"  # reference, column
     PROTECTED_EMPTY = "protected_empty"
     PROTECTED_UNDEFINED = "protected_undefined"
 
     # there is too little data
-    FEW_ROWS = "few_rows"  # n, minimum, side, effective
+    FEW_ROWS = "few_rows"  # n, minimum, side, effective, at_least
     FEW_EXPECTED = "few_expected"  # expected, minimum, effective
     SPARSE_CLASS = "sparse_class"  # rows, minimum
     FEW_IN_MINORITY = "few_in_minority"  # rows, minimum

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from fairgauge.api.audit import audit
 from fairgauge.atomic_files import write_whole
 from fairgauge.cube.cube import Cube, read_cube
 from fairgauge.errors import DataError, FairgaugeError, quote
 from fairgauge.evidence.bundle import COUNTS, REPORT, SCHEMA, SUFFIX, digest, manifest_bytes, pack
 from fairgauge.evidence.bundle import unpack as read_bundle
+from fairgauge.evidence.recomputation import drawn_numbers, options_beside, recompute
 from fairgauge.report.loading import load
 from fairgauge.report.report import Report, read_report
-from fairgauge.report.verification import DifferentNumber, Verification
+from fairgauge.report.verification import NAME_OF_SIGNATURE, DifferentNumber, Verification
 from fairgauge.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from fairgauge.report.plain_values import Plain
 
 _LIBRARIES = ("numpy", "scipy")
-_COMPARED = ("groups", "totals", "estimates", "pairs", "verdicts", "verdict")
-_TOLERANCE = 1e-11
-"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
-scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
 Kind = TypeVar("Kind", Report, Cube)
-_NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
 
 
 def seal(
@@ -81,10 +74,9 @@ def seal(
             f"{sealed.data.fingerprint[:19]}..., they have {cube.digest[:19]}..."
         )
     parts = {COUNTS: cube.to_json().encode(), REPORT: sealed.to_json().encode()}
-    again = audit(cube, **sealed.spec)
-    different, _ = _compared(sealed.to_dict(), again.to_dict(), from_rows := _from_rows(again))
-    if different:
-        first = different[0]
+    checked = recompute(cube, sealed, sealed.to_dict())
+    if checked.different:
+        first = checked.different[0]
         raise DataError(
             f"the report does not follow from the counts: {first.subject} is {first.sealed} there, "
             f"and {first.recomputed} from the counts"
@@ -95,7 +87,7 @@ def seal(
         "created": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "counts": cube.digest,
         "libraries": {"python": platform.python_version(), **_versions()},
-        "from_rows": list(from_rows),
+        "from_rows": list(checked.from_rows),
         "parts": {name: digest(content) for name, content in parts.items()},
     }
     signature = None
@@ -107,11 +99,21 @@ def seal(
     return verify(path)
 
 
-def verify(path: str | Path) -> Verification:
-    """Compute every number and verdict of a sealed bundle again from its counts.
+def verify(path: str | Path, signed_by: str = "") -> Verification:
+    """Compute the whole report of a sealed bundle again from its counts and its specification.
 
-    Metrics of single rows cannot be recomputed; they are named. So are numbers from random draws
+    Every field of the report is compared but those that do not follow from counts: when and by
+    which version it was made, where the rows came from, and what its author stated. Metrics of
+    single rows cannot be recomputed; they are named. So are numbers from random draws
     that differ because another version of NumPy made them.
+
+    Parameters
+    ----------
+    path : path
+        The bundle.
+    signed_by : str, optional
+        The fingerprint of the key that must have signed it, as a verification states it:
+        ``ed25519:703b...``.
 
     Raises
     ------
@@ -129,13 +131,15 @@ def verify(path: str | Path) -> Verification:
     """
     bundle = read_bundle(path)
     changed = list(bundle.changed)
-    signed_by = None
+    key = None
     if bundle.signature is not None:
         from fairgauge.evidence.signatures import signer
 
-        signed_by = signer(bundle.signed, bundle.signature)
-        changed += [] if signed_by else ["the signature"]
+        key = signer(bundle.signed, bundle.signature)
+        changed += [] if key else [NAME_OF_SIGNATURE]
     numbers, largest = 0, 0.0
+    not_computed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     drawn_by, redrawn_by = bundle.manifest["libraries"]["numpy"], version("numpy")
     different: tuple[DifferentNumber, ...] = ()
     redrawn: tuple[DifferentNumber, ...] = ()
@@ -143,15 +147,16 @@ def verify(path: str | Path) -> Verification:
     if not changed:
         try:
             cube = read_cube(bundle.parts[COUNTS].decode(), COUNTS)
-            sealed = read_report(json.loads(bundle.parts[REPORT]), REPORT)
-            again = audit(cube, **sealed.spec)
+            saved = json.loads(bundle.parts[REPORT])
+            sealed = read_report(saved, REPORT)
+            checked = recompute(cube, sealed, saved)
         except (KeyError, ValueError, FairgaugeError) as error:
             raise DataError(f"cannot compute {quote(path)} again: {error}") from None
-        from_rows = _from_rows(again)
-        different, compared = _compared(sealed.to_dict(), again.to_dict(), from_rows)
-        numbers, largest = len(compared), max(compared, default=0.0)
+        from_rows, different = checked.from_rows, checked.different
+        numbers, largest = len(checked.deviations), max(checked.deviations, default=0.0)
+        not_computed, beside = checked.not_computed, options_beside(cube, sealed.spec)
         if different and drawn_by != redrawn_by:
-            drawn = _drawn(cube, again)
+            drawn = drawn_numbers(cube, checked.again)
             redrawn = tuple(number for number in different if number.path in drawn)
             different = tuple(number for number in different if number.path not in drawn)
     return Verification(
@@ -168,7 +173,10 @@ def verify(path: str | Path) -> Verification:
         redrawn=redrawn,
         drawn_by=drawn_by,
         redrawn_by=redrawn_by,
-        signed_by=signed_by,
+        signed_by=key,
+        expected_signer=signed_by,
+        not_computed=not_computed,
+        beside=beside,
     )
 
 
@@ -208,74 +216,3 @@ def _other_versions(sealed: Mapping[str, str]) -> tuple[tuple[str, str, str], ..
         for name, here in present.items()
         if sealed.get(name) not in (None, here)
     )
-
-
-def _from_rows(again: Report) -> tuple[str, ...]:
-    """Return the metrics that counts cannot give, which an audit of counts names."""
-    return tuple(
-        dict.fromkeys(
-            each.metric
-            for each in again.estimates
-            if each.reason is not None and each.reason.code == "needs_rows"
-        )
-    )
-
-
-def _drawn(cube: Cube, report: Report) -> frozenset[str]:
-    """Return the places of numbers that rest on random draws, and of the sentences on them.
-
-    They are those that another seed changes.
-    """
-    other = audit(cube, **{**report.spec, "seed": report.spec.get("seed", 0) + 1})
-    changed, _ = _compared(report.to_dict(), other.to_dict(), ())
-    places = {number.path for number in changed}
-    return frozenset(places | {f"{place.rpartition('.')[0]}.says" for place in places})
-
-
-def _compared(
-    sealed: Plain, again: Plain, from_rows: tuple[str, ...]
-) -> tuple[tuple[DifferentNumber, ...], list[float]]:
-    """Return what differs, and the relative deviation of every number that does not."""
-    different: list[DifferentNumber] = []
-    deviations: list[float] = []
-    for section in _COMPARED:
-        pairs = _pairs(section, sealed[section], again[section], "")
-        for path, subject, one, other in pairs:
-            if subject.split(", ")[0] in from_rows:
-                continue
-            deviation = _deviation(one, other)
-            if deviation is None or deviation > _TOLERANCE:
-                different.append(DifferentNumber(path, subject, _text(one), _text(other)))
-            else:
-                deviations.append(deviation)
-    return tuple(different), deviations
-
-
-def _pairs(path: str, one: Any, other: Any, subject: str) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield the leaves of two trees of plain values, with what they are about."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        named = [str(one[name]) for name in _NAMES if one.get(name) is not None]
-        subject = ", ".join(named) or subject
-        for key in dict.fromkeys([*one, *other]):
-            yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
-    elif isinstance(one, list) and isinstance(other, list):
-        for i in range(max(len(one), len(other))):
-            left, right = (each[i] if i < len(each) else None for each in (one, other))
-            yield from _pairs(f"{path}[{i}]", left, right, subject)
-    else:
-        yield path, subject or path, one, other
-
-
-def _deviation(one: Any, other: Any) -> float | None:
-    """Return the relative difference of two leaves, None where they are not comparable."""
-    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        if one == other:
-            return 0.0
-        return abs(one - other) / max(abs(one), abs(other), 1e-3)
-    return 0.0 if one == other else None
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "absent"
-    return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)

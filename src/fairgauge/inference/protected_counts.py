@@ -150,9 +150,15 @@ def protected_worst_cases(
             lows.append(published + low - value)
             highs.append(published + high - value)
         else:
-            lows.append(published * quotient(low, value))
-            highs.append(published * quotient(high, value))
+            lows.append(_scaled(published, low, value))
+            highs.append(_scaled(published, high, value))
     return _least(lows, -np.inf if metric.by == "difference" else 0.0), _most(highs)
+
+
+def _scaled(published: Array, end: Array, value: Array) -> Array:
+    """Return published ratios times the factor from a value to an end; NaN of 0 times infinity."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(published * quotient(end, value))
 
 
 def bounds_at(bounds: Limits, at: int) -> Bounds | None:
@@ -180,7 +186,8 @@ def _rate(
 def _union(made: Sequence[Intervals]) -> Intervals:
     """Return intervals that hold all of those made; none where one is missing."""
     lows, highs = np.array([each.low for each in made]), np.array([each.high for each in made])
-    few = [next(filter(None, each), None) for each in zip(*(m.too_few for m in made), strict=True)]
+    every = zip(*(m.too_few for m in made), strict=True)
+    few = [_at_least(next(filter(None, each), None)) for each in every]
     return Intervals(
         lows.min(axis=0),
         highs.max(axis=0),
@@ -189,6 +196,13 @@ def _union(made: Sequence[Intervals]) -> Intervals:
         few,
         Reason.of(ReasonCode.PROTECTED_UNDEFINED),
     )
+
+
+def _at_least(reason: Reason | None) -> Reason | None:
+    """Return that the rows of a reason are the fewest that agree with the counts."""
+    if reason is None or reason.code is not ReasonCode.FEW_ROWS:
+        return reason
+    return replace(reason, parameters=tuple(sorted((*reason.parameters, ("at_least", True)))))
 
 
 def _least(values: Sequence[Array], unknown: float) -> Array:

@@ -17,7 +17,7 @@ from fairgauge.catalogue.standardised_differences import StandardisedDifference
 from fairgauge.enums import ClassKind, ReferenceKind, ScopeKind, Status
 from fairgauge.render.metric_words import rate_title
 from fairgauge.render.names_in_use import find_metric, find_rate
-from fairgauge.render.numbers import amount, minus, percent, points
+from fairgauge.render.numbers import amount, minus, percent, points, ratio_amount
 from fairgauge.render.reason_sentences import describe_reason, why_insufficient
 
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def _ends(metric: Metric, low: float, high: float) -> str:
         return _range(1 - high, 1 - low, percent)
     if isinstance(metric, Spread) and metric.by in ("minimum", "maximum") and metric.of.is_share:
         return _range(low, high, percent)
-    return _range(low, high, amount)
+    of_ratio = isinstance(metric, Contrast)
+    return _range(low, high, ratio_amount if of_ratio else amount)
 
 
 def qualification(estimate: Estimate) -> str:

@@ -289,14 +289,22 @@ def _sides(section: Results) -> str:
 
 
 def _reach(contrasts: Sequence[Estimate]) -> str:
-    """Return which differences the intervals of contrasts include; of ratios, their range."""
-    sure = [singled_out(each) for each in contrasts if each.status is Status.OK]
+    """Return which differences the intervals of contrasts include; of ratios, their range.
+
+    The intervals are those that hold together. Where some comparison has none, as those of
+    protected counts, all are those that hold each by itself, which is stated.
+    """
+    sure = [each for each in contrasts if each.status is Status.OK and each.interval is not None]
+    together = all(each.simultaneous is not None for each in sure)
+    cis = "CIs" if together else "single CIs"
+    if together:
+        sure = [singled_out(each) for each in sure]
     furthest: dict[str, float] = {}
     for each in sure:
         kind = _unit_of_difference(each)
-        if kind is not Unit.RATIO:
+        ends = [abs(end) for end in _ends(each) if end is not None]
+        if kind is not Unit.RATIO and ends:
             of = "" if kind is Unit.POINTS else rate_words(compared_rate(each.metric) or "")
-            ends = [abs(end) for end in _ends(each) if end is not None]
             furthest[of] = max([furthest.get(of, 0.0), *ends])
     if furthest:
         sizes = [
@@ -305,11 +313,11 @@ def _reach(contrasts: Sequence[Estimate]) -> str:
             else f"{100 * size:.1f} pp"
             for of, size in furthest.items()
         ]
-        return f"CIs include differences of up to {listing(sizes)}"
+        return f"{cis} include differences of up to {listing(sizes)}"
     ratios = [each for each in sure if is_ratio(each.metric)]
     lows = [each.low for each in ratios if each.low is not None]
     highs = [each.high for each in ratios if each.high is not None]
-    return f"CIs of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
+    return f"{cis} of ratios: {shown_range(min(lows), max(highs), Unit.RATIO)}" if lows else ""
 
 
 def _differing_pairs(sections: Sequence[Results], rates: Sequence[str]) -> Iterator[str]:

@@ -218,6 +218,8 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     ('−17.0', '0.68', '-')
     >>> shown(0.03163, Unit.NUMBER, sign=True), shown(12_610.4, Unit.NUMBER)
     ('+0.032', '12,610')
+    >>> shown(0.009, Unit.RATIO), shown(1e-18, Unit.RATIO)
+    ('0.009', '<0.001')
     """
     if value is None or math.isnan(value):
         return "-"
@@ -228,7 +230,8 @@ def shown(value: float | None, kind: Unit, *, sign: bool = False) -> str:
     if kind is Unit.POINTS:
         return numbers.points(value) if sign else numbers.minus(f"{100 * value:.1f}")
     if kind is Unit.RATIO:
-        return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+        rounded = value >= 0.1 or value == 0
+        return f"{value:.2f}" if rounded else numbers.ratio_amount(value, 2)
     if abs(value) < 1 and f"{abs(value):.3f}" != "0.000":
         return numbers.minus(f"{value:+.3f}" if sign else f"{value:.3f}")
     return numbers.amount(value, signed=sign)

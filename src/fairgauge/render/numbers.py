@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
+_SMALLEST_RATIO = 0.001
+
 
 def percent(value: float | None) -> str:
     """Show a share in per cent."""
@@ -46,6 +48,15 @@ def amount(value: float, digits: int = 3, *, signed: bool = False) -> str:
         return f"{'−' if value < 0 else plus}infinity"
     large = abs(value) >= 10**digits
     return minus(f"{value:{plus},.0f}" if large else f"{value:{plus}.{digits}g}")
+
+
+def ratio_amount(value: float, digits: int = 3) -> str:
+    """Show a ratio with a few digits; one that is next to nothing as below the smallest shown.
+
+    >>> ratio_amount(0.848), ratio_amount(0.0), ratio_amount(1.3e-18)
+    ('0.848', '0', '<0.001')
+    """
+    return f"<{_SMALLEST_RATIO:g}" if 0 < value < _SMALLEST_RATIO else amount(value, digits)
 
 
 def minus(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairgauge.enums import Closed, DiagnosticCode, Profile, ReferenceRule, Task, Threshold
+from fairgauge.errors import quote
 from fairgauge.render.display_names import called, printable
 from fairgauge.render.numbers import count, listing, plural
 
@@ -177,6 +178,14 @@ def excluded(report: Report) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: -each[1])
 
 
+def missing_groups(report: Report) -> dict[str, str]:
+    """Return the reasons that exclude rows from one of several features, each with the feature."""
+    columns = [each["column"] for each in report.spec.get("sensitive", ())]
+    if len(columns) < 2:
+        return {}
+    return {called(f"missing {column}"): called(column) for column in columns}
+
+
 def unknown_in_intersections(report: Report) -> list[tuple[str, int]]:
     """Return why rows are in no group of an intersection, with their numbers.
 
@@ -202,7 +211,10 @@ def _unknown(report: Report) -> dict[str, int]:
 
 
 def unknown_sentence(report: Report) -> str:
-    """Return how many rows, and cases, are in no group of each feature."""
+    """Return how many rows, and cases, are in no group of each feature.
+
+    Where a group has a name that usually means a missing value, it is named in place of none.
+    """
     listed = []
     for each in report.diagnostics:
         if each.code is DiagnosticCode.MISSING_GROUPS and each.feature is not None:
@@ -211,7 +223,29 @@ def unknown_sentence(report: Report) -> str:
             if cases is not None:
                 number = f"{cases:,} {plural(cases, 'case', 'cases')} ({number})"
             listed.append(f"{number} in {called(each.feature)}")
-    return f"Of unknown category: {', '.join(listed) or 'no rows'}."
+    markers = _marker_sentence(report)
+    if not listed and markers:
+        return markers
+    counted = f"Of unknown category: {', '.join(listed) or 'no rows'}."
+    return f"{counted} {markers}".rstrip()
+
+
+def _marker_sentence(report: Report) -> str:
+    """Return which groups have names that usually mean a missing value; empty if none has."""
+    places: dict[str, list[str]] = {}
+    for each in report.diagnostics:
+        if each.code is DiagnosticCode.MISSING_MARKER:
+            rows = f"{each['rows']:,} {plural(each['rows'], 'row', 'rows')}"
+            places.setdefault(each["value"], []).append(f"{called(each.feature or '')} ({rows})")
+    if not places:
+        return ""
+    groups = listing([f"{quote(value)} of {listing(of)}" for value, of in places.items()])
+    flags = " ".join(f"--unknown {quote(value)}" for value in places)
+    several = sum(map(len, places.values())) > 1
+    return (
+        f"Counted as {plural(2 if several else 1, 'a group', 'groups')} like any other: {groups}; "
+        f"if this means that the category is unknown, state it: {flags}."
+    )
 
 
 def decision_words(report: Report) -> str:

@@ -36,6 +36,9 @@ _SIMPLE: dict[ReasonCode, str] = {
     ReasonCode.NO_WEIGHTS: "it compares single rows and does not take weights",
     ReasonCode.PROTECTED: "the counts are protected (rounded): only rates, and differences and "
     "ratios of rates of groups that share no row, have bounds",
+    ReasonCode.PROTECTED_REFERENCE: "the counts are protected (rounded) and do not show which "
+    "group is the {reference} one; name the reference of each feature (reference, --reference "
+    "{column}=GROUP)",
     ReasonCode.PROTECTED_EMPTY: "the counts are protected (rounded), and its denominator may be 0",
     ReasonCode.PROTECTED_UNDEFINED: "the counts are protected (rounded), and it is undefined in "
     "some table that agrees with them",
@@ -201,7 +204,8 @@ def _no_class(reason: Reason) -> str:
 def _few_rows(reason: Reason) -> str:
     kind = "effective n" if reason.get("effective") else "n"
     where = f" in the {reason.side}" if reason.side else ""
-    return f"{kind} = {amount(reason['n'])}{where}, below {reason['minimum']:g}"
+    equals = "may be as small as" if reason.get("at_least") else "="
+    return f"{kind} {equals} {amount(reason['n'])}{where}, below {reason['minimum']:g}"
 
 
 def _few_expected(reason: Reason) -> str:

@@ -116,7 +116,7 @@ from fairgauge.render.verdict_sentences import outcome_word
 from fairgauge.report.plain_values import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from fairgauge.render.outline import Results
     from fairgauge.report.estimates import Estimate
@@ -346,7 +346,7 @@ class _Summary:
                         reasons = (e.reason for e in own if e.reason and e.reason.side == "group")
                         small = next((r for r in reasons if r.code is ReasonCode.SMALL_GROUP), None)
                         if small is None:
-                            sparse[name] = f"{name}, n = {numbers.count(group.n)}"
+                            sparse[name] = f"{name}, {_size(own, group.n)}"
                             minimums.add(_least_rows(own, group.n))
                         else:
                             minimum = insufficiency([small])
@@ -430,7 +430,7 @@ class _Summary:
                 yield Paragraph(f"{words}.", Tone.SOFT)
         excluded = question.excluded(report)
         if excluded:
-            yield Paragraph(f"Excluded: {_exclusions(excluded)}.", Tone.SOFT)
+            yield Paragraph(_exclusions(excluded, question.missing_groups(report)), Tone.SOFT)
         if note := _partial_rows(report):
             yield Paragraph(note, Tone.SOFT)
         valued = {each.metric for each in report.estimates if each.value is not None}
@@ -804,6 +804,14 @@ class _Full(_Summary):
         yield SignOff(("Prepared by", "Reviewed by", "Approved by"))
 
 
+def _size(own: Iterable[Estimate], n: float) -> str:
+    """Return the size of a group; of protected counts, also the smallest that agrees with them."""
+    bounds = (e.reason for e in own if e.reason and e.reason.get("at_least"))
+    least = next((reason["n"] for reason in bounds if reason.side == "group"), None)
+    may_be = "" if least is None else f" after rounding, possibly {numbers.count(least)}"
+    return f"n = {numbers.count(n)}{may_be}"
+
+
 def _least_rows(own: Iterable[Estimate], n: float) -> float | None:
     """Return the number of rows that a group has not, None where it is something else."""
     few = (e.reason["minimum"] for e in own if e.reason and e.reason.code is ReasonCode.FEW_ROWS)
@@ -916,8 +924,18 @@ def _partial_rows(report: Report) -> str:
     )
 
 
-def _exclusions(excluded: Sequence[tuple[str, int]]) -> str:
-    return "; ".join(
-        f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')} ({why})"
-        for why, rows in excluded
-    )
+def _exclusions(excluded: Sequence[tuple[str, int]], of_one: Mapping[str, str]) -> str:
+    """Return which rows are excluded, and from what: those without one feature are in the others.
+
+    ``of_one`` names the feature of the reasons that exclude rows from one of several.
+    """
+    from_one = [(of_one[why], _rows(n)) for why, n in excluded if why in of_one]
+    others = [f"{_rows(rows)} ({why})" for why, rows in excluded if why not in of_one]
+    texts = [f"Excluded: {'; '.join(others)}."] if others else []
+    if from_one:
+        texts.append(f"Excluded {'; '.join(f'from {name}: {rows}' for name, rows in from_one)}.")
+    return " ".join(texts)
+
+
+def _rows(rows: int) -> str:
+    return f"{numbers.count(rows)} {numbers.plural(rows, 'row', 'rows')}"

@@ -6,9 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from fairgauge.render.display_names import called
-from fairgauge.report.verification import VerificationResult
+from fairgauge.report.verification import NAME_OF_SIGNATURE, VerificationResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairgauge.report.verification import DifferentNumber, Verification
 
 _MOST_LISTED = 20
@@ -24,12 +26,12 @@ def describe_verification(found: Verification) -> str:
         f"  {called(name)} {called(here)}; sealed with {called(sealed)}"
         for name, sealed, here in found.libraries
     ]
-    if found.signed_by:
-        lines.append(f"  signed by {found.signed_by}")
+    lines.append(_signature(found))
     lines += [f"  changed: {name}" for name in found.changed]
     for each in found.different[:_MOST_LISTED]:
+        at = "" if each.subject == each.path else f" ({each.path})"
         lines.append(
-            f"  {called(each.subject)} ({each.path}): {called(each.sealed)} in the report, "
+            f"  {called(each.subject)}{at}: {called(each.sealed)} in the report, "
             f"{called(each.recomputed)} from the counts"
         )
     if len(found.different) > _MOST_LISTED:
@@ -41,12 +43,31 @@ def describe_verification(found: Verification) -> str:
         )
     if found.from_rows:
         lines.append(f"  not recomputed, because they need the rows: {', '.join(found.from_rows)}")
+    if found.beside:
+        lines.append(
+            "  options of the report that the question of the counts does not have: "
+            f"{', '.join(map(called, found.beside))}"
+        )
+    if found.not_computed:
+        lines.append(f"  not computed, as counts do not give it: {_shortened(found.not_computed)}")
     return "\n".join(lines)
 
 
+def _signature(found: Verification) -> str:
+    if found.signed_by:
+        return f"  signed by {found.signed_by}"
+    if NAME_OF_SIGNATURE in found.changed:
+        return "  the signature is not that of this bundle"
+    return "  not signed: nothing shows who made it"
+
+
 def _listed(numbers: tuple[DifferentNumber, ...]) -> str:
-    shown = ", ".join(number.path for number in numbers[:_MOST_LISTED])
-    more = len(numbers) - _MOST_LISTED
+    return _shortened([number.path for number in numbers])
+
+
+def _shortened(names: Sequence[str]) -> str:
+    shown = ", ".join(map(called, names[:_MOST_LISTED]))
+    more = len(names) - _MOST_LISTED
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
@@ -54,6 +75,8 @@ def _headline(found: Verification) -> str:
     name = called(found.name)
     if found.finding is VerificationResult.CHANGED:
         return f"CHANGED: {name} is not as it was sealed"
+    if found.finding is VerificationResult.OTHER_SIGNER:
+        return f"OTHER SIGNER: {name} is not signed by {called(found.expected_signer)}"
     if found.finding is VerificationResult.DIFFERENT:
         count = len(found.different)
         return (

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+NAME_OF_SIGNATURE = "the signature"
+"""What a signature is called among the changed parts of a bundle."""
+
 
 class VerificationResult(StrEnum):
     """What a verification comes to."""
@@ -12,11 +15,12 @@ class VerificationResult(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERENT = "different"
     CHANGED = "changed"
+    OTHER_SIGNER = "other signer"
 
 
 @dataclass(frozen=True, slots=True)
 class DifferentNumber:
-    """A number of the sealed report that the counts do not give.
+    """A value of the sealed report that the counts and its specification do not give.
 
     Attributes
     ----------
@@ -43,7 +47,7 @@ class Verification:
         version that it was sealed by and the present one.
     created : when it was sealed.
     changed : the parts whose content does not fit the manifest.
-    numbers : how many numbers and texts of results were compared.
+    numbers : how many numbers and texts of the report were compared, and agree.
     different : those that differ.
     largest_deviation : the largest relative difference of a number that counts as the same; of
         numbers below 0.001 it is relative to 0.001.
@@ -53,6 +57,9 @@ class Verification:
     drawn_by, redrawn_by : the versions of NumPy that made the draws of the bundle and of this
         verification.
     signed_by : the fingerprint of the key that signed it, None without a signature.
+    expected_signer : the fingerprint of the key that must have signed it; empty where any may have.
+    not_computed : the fields of the report that do not follow from counts, and are not compared.
+    beside : the options in which the report differs from the question of its counts.
     """
 
     name: str
@@ -69,12 +76,17 @@ class Verification:
     drawn_by: str = ""
     redrawn_by: str = ""
     signed_by: str | None
+    expected_signer: str = ""
+    not_computed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def finding(self) -> VerificationResult:
         """Return what it comes to."""
         if self.changed:
             return VerificationResult.CHANGED
+        if self.expected_signer not in ("", self.signed_by):
+            return VerificationResult.OTHER_SIGNER
         return VerificationResult.DIFFERENT if self.different else VerificationResult.REPRODUCED
 
     def __str__(self) -> str:

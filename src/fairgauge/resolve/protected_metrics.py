@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairgauge.catalogue.comparisons import Metric
     from fairgauge.spec.specification import Spec
 
-_SHARED_OR_CHOSEN = (ReferenceRule.OVERALL, ReferenceRule.BEST, ReferenceRule.LARGEST)
+_CHOSEN = (ReferenceRule.BEST, ReferenceRule.LARGEST)
 
 
 def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
@@ -25,6 +25,11 @@ def protection_obstacle(metric: Metric, spec: Spec) -> Reason | None:
     bounded = isinstance(metric, Contrast) and isinstance(metric.of, Rate)
     if not bounded or metric.scope != "group" or "score" in metric.needs:
         return Reason.of(ReasonCode.PROTECTED)
-    if spec.reference in _SHARED_OR_CHOSEN or spec.profile is Profile.CLARIFY:
+    if spec.reference in _CHOSEN and spec.profile is not Profile.CLARIFY:
+        column = next((f.column for f in spec.sensitive), "COL")
+        return Reason.of(
+            ReasonCode.PROTECTED_REFERENCE, reference=str(spec.reference), column=column
+        )
+    if spec.reference is ReferenceRule.OVERALL or spec.profile is Profile.CLARIFY:
         return Reason.of(ReasonCode.PROTECTED)
     return None

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import polars as pl
@@ -129,7 +130,9 @@ def test_what_has_no_bounds_has_a_reason(reference):
             assert each.value is None
             assert each.reason.code in (ReasonCode.PROTECTED, ReasonCode.PROTECTED_EMPTY)
     shared = fg.audit(safe, metrics=["accuracy.difference"], reference=reference)
-    assert {e.reason.code for e in shared.estimates} == {ReasonCode.PROTECTED}
+    chosen = reference in ("best", "largest")
+    code = ReasonCode.PROTECTED_REFERENCE if chosen else ReasonCode.PROTECTED
+    assert {e.reason.code for e in shared.estimates} == {code}
     assert {e.status for e in shared.estimates} == {Status.NOT_APPLICABLE}
 
 
@@ -266,3 +269,77 @@ def test_a_rate_of_perhaps_no_row_is_undefined():
         assert each.status is Status.UNDEFINED
         assert each.reason.code is ReasonCode.PROTECTED_EMPTY
     assert not math.isnan(report.groups[0].n)
+
+
+def hired(*, native=20):
+    """Return exact counts of decisions by sex, with few in one group."""
+    return fg.count(
+        pl.DataFrame(
+            {
+                "sex": ["F", "F", "M", "M", "X", "X"],
+                "hired": ["yes", "no"] * 3,
+                "n": [560, 1_190, 660, 1_340, native // 2, native - native // 2],
+            }
+        ),
+        count="n",
+        prediction="hired",
+        positive="yes",
+        sensitive="sex",
+        metrics="selection_rate",
+        reference={"sex": "M"},
+    )
+
+
+def test_a_finding_of_no_difference_states_how_large_it_could_be():
+    report = fg.audit(protected(hired(), 10, [], np.random.default_rng(1)))
+    estimate = report["selection_rate.difference", "sex", "F"]
+    assert estimate.simultaneous is None
+    furthest = max(abs(estimate.low), abs(estimate.high))
+    assert furthest > 0.03
+    assert f"single CIs include differences of up to {100 * furthest:.1f} pp" in " ".join(
+        render(report, "text").split()
+    )
+
+
+def test_the_number_of_a_small_group_is_stated_as_the_smallest_possible():
+    report = fg.audit(protected(hired(), 10, [], np.random.default_rng(1)))
+    reason = report["selection_rate.difference", "sex", "X"].reason
+    assert reason.code is ReasonCode.FEW_ROWS
+    assert reason["at_least"]
+    text = " ".join(render(report, "text").split())
+    assert f"X (sex), n = 20 after rounding, possibly {reason['n']}" in text
+    assert f"n may be as small as {reason['n']} in the group, below 20" in render(report, "json")
+
+
+@pytest.mark.parametrize("reference", ["best", "largest"])
+def test_a_reference_that_protected_counts_do_not_show_is_explained(reference):
+    report = fg.audit(protected(hired(), 10, [], np.random.default_rng(1)), reference=reference)
+    reasons = {each.reason.code for each in report.estimates if each.value is None}
+    assert reasons == {ReasonCode.PROTECTED_REFERENCE}
+    text = " ".join(render(report, "text").split())
+    assert f"do not show which group is the {reference} one" in text
+    assert "--reference sex=GROUP" in text
+
+
+def test_a_published_rate_of_zero_has_a_worst_case_without_a_warning():
+    """0 times an infinite factor is unknown, and no warning of NumPy reaches the reader."""
+    cells = {"F": (0, 10), "M": (40, 60), None: (10, 10)}
+    rows = [
+        {"sex": sex, "hired": hired, "n": n}
+        for sex, counts in cells.items()
+        for hired, n in zip(("yes", "no"), counts, strict=True)
+    ]
+    cube = fg.count(
+        pl.DataFrame(rows),
+        count="n",
+        prediction="hired",
+        positive="yes",
+        sensitive="sex",
+        metrics="selection_rate",
+        reference={"sex": "M"},
+        rules=["selection_rate.ratio >= 0.8"],
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = fg.audit(protected(cube, 10, [], np.random.default_rng(1)))
+    assert report["selection_rate.ratio", "sex", "F"].value == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import zipfile
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 
 import fairgauge as fg
 from fairgauge.cli import main
-from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, digest
+from fairgauge.evidence.bundle import COUNTS, MANIFEST, REPORT, SIGNATURE, digest
 from fairgauge.report.verification import VerificationResult
 
 ROWS = pl.DataFrame(
@@ -52,6 +53,7 @@ def test_a_bundle_is_reproduced_to_the_last_digit(sealed):
     assert found.numbers > 100
     assert found.signed_by is None
     assert "REPRODUCED" in str(found)
+    assert "not signed" in str(found)
 
 
 def test_the_same_parts_give_the_same_bytes(sealed, tmp_path):
@@ -94,6 +96,115 @@ def test_a_number_that_does_not_follow_is_named_even_with_a_right_digest(sealed)
     paths = [each.path for each in found.different]
     assert paths[0] == "estimates[0].value"
     assert "verdicts[0].outcome" in paths
+
+
+def forged(path, change):
+    """Change the report of a bundle, and let the manifest fit it."""
+
+    def rewrite(parts):
+        report = json.loads(parts[REPORT])
+        change(report)
+        parts[REPORT] = json.dumps(report).encode()
+        manifest = json.loads(parts[MANIFEST])
+        manifest["parts"][REPORT] = digest(parts[REPORT])
+        parts[MANIFEST] = json.dumps(manifest).encode()
+
+    rewritten(path, rewrite)
+    return fg.verify(path)
+
+
+def leaves_of(value, path=()):
+    """Return the path of every number and text in plain values."""
+    if isinstance(value, dict):
+        return [leaf for key, each in value.items() for leaf in leaves_of(each, (*path, key))]
+    if isinstance(value, list):
+        return [leaf for key, each in enumerate(value) for leaf in leaves_of(each, (*path, key))]
+    return [path]
+
+
+def set_leaf(report, path, value):
+    for key in path[:-1]:
+        report = report[key]
+    report[path[-1]] = value
+
+
+FORGED = [
+    (("data", "rows"), 239),
+    (("data", "cases"), 241),
+    (("data", "used"), 10),
+    (("data", "excluded"), {"missing g": 1}),
+    (("data", "fingerprint"), "sha256:0"),
+    (("spec", "preset"), "nyc-ll144"),
+    (("spec", "rules"), []),
+    (("spec", "confidence"), 0.9),
+    (("diagnostics", 0, "parameters", "task"), "multiclass"),
+    (("diagnostics", 0, "message"), "nothing to note"),
+    (("diagnostics",), []),
+    (("profile",), "clarify"),
+    (("task",), "multiclass"),
+    (("totals", 0, "n"), 7),
+    (("pairs",), []),
+    (("verdict",), "pass"),
+    (("estimates", 0, "says"), "no difference"),
+    (("metrics",), {}),
+    (("approved_by",), "an authority"),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), FORGED, ids=lambda each: str(each))
+def test_every_field_that_follows_from_the_counts_is_compared(sealed, path, value):
+    found = forged(sealed, lambda report: set_leaf(report, path, value))
+    assert found.finding is VerificationResult.DIFFERENT
+    assert not found.changed
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("created",), "2020-01-01T00:00:00+00:00"),
+        (("data", "source"), "other.csv"),
+        (("spec", "document"), {"title": "Another title"}),
+    ],
+)
+def test_fields_that_do_not_follow_from_the_counts_are_named(sealed, path, value):
+    found = forged(sealed, lambda report: set_leaf(report, path, value))
+    assert found.finding is VerificationResult.REPRODUCED, str(found)
+    assert any(".".join(path).startswith(field) for field in found.not_computed)
+    assert "not computed, as counts do not give it: created, tool, data.source" in str(found)
+
+
+def test_no_number_of_a_report_can_be_changed_unseen(sealed):
+    with zipfile.ZipFile(sealed) as archive:
+        report = json.loads(archive.read(REPORT))
+    numbers = [path for path in leaves_of(report) if isinstance(report_value(report, path), float)]
+    for path in numbers[:: len(numbers) // 10]:
+        wrong = copy.deepcopy(report)
+        set_leaf(wrong, path, report_value(report, path) + 0.001)
+        found = forged(sealed, lambda each, wrong=wrong: each.update(wrong))
+        assert found.finding is VerificationResult.DIFFERENT, path
+
+
+def report_value(report, path):
+    for key in path:
+        report = report[key]
+    return report
+
+
+def test_options_that_the_counts_were_not_asked_are_named(tmp_path):
+    cube = fg.count(ROWS, **ASKED)
+    path = tmp_path / "audit.fairgauge"
+    found = fg.seal(fg.audit(cube, confidence=0.9), cube, path)
+    assert found.finding is VerificationResult.REPRODUCED, str(found)
+    assert found.beside == ("confidence",)
+    assert "does not have: confidence" in str(found)
+
+
+def test_a_report_of_rows_asks_what_its_counts_were_counted_for(tmp_path):
+    path = tmp_path / "audit.fairgauge"
+    stated = fg.audit(ROWS, **ASKED, document={"title": "An audit"})
+    assert fg.seal(stated, fg.count(ROWS, **ASKED), path).beside == ()
+    with pytest.raises(fg.DataError, match="the report does not follow from the counts"):
+        fg.seal(fg.audit(ROWS, **ASKED, confidence=0.9), fg.count(ROWS, **ASKED), path)
 
 
 @pytest.mark.parametrize("numpy", [None, "2.0.0"], ids=["this NumPy", "another NumPy"])
@@ -139,6 +250,17 @@ def test_a_signature_names_its_key_and_fails_with_another_manifest(tmp_path):
     found = fg.seal(fg.audit(cube), cube, path, pem)
     assert found.finding is VerificationResult.REPRODUCED
     assert found.signed_by.startswith("ed25519:")
+    assert "not signed" not in str(found)
+    unsigned = tmp_path / "unsigned.fairgauge"
+    unsigned.write_bytes(path.read_bytes())
+    rewritten(unsigned, lambda parts: parts.pop(SIGNATURE))
+    assert "not signed" in str(fg.verify(unsigned))
+    other = f"ed25519:{'0' * 32}"
+    run = CliRunner().invoke
+    for bundle, by, code in [(path, found.signed_by, 0), (path, other, 1), (unsigned, other, 1)]:
+        done = run(main, ["verify", str(bundle), "--signed-by", by])
+        assert done.exit_code == code
+        assert ("OTHER SIGNER" in done.output) == bool(code)
 
     def change(parts):
         manifest = json.loads(parts[MANIFEST])

@@ -200,3 +200,22 @@ def test_a_range_that_small_groups_make_is_not_evidence_of_a_difference():
     assert "differs statistically significantly" in stated
     assert "are expected under no difference" not in stated
     assert "0.0 pp" not in stated
+
+
+@pytest.mark.parametrize("column", ["sex", "race"])
+def test_a_text_that_means_unknown_is_not_no_rows_of_unknown_category(column):
+    rows = applicants().with_columns(pl.col(column).fill_null("Unknown"))
+    text = shown(
+        fg.audit(
+            rows, prediction="hired", positive=1, sensitive=["sex", "race"], preset="nyc-ll144"
+        )
+    )
+    count = rows.filter(pl.col(column) == "Unknown").height
+    assert count > 0
+    assert f"'Unknown' of {column} ({count} rows)" in text
+    assert "state it: --unknown 'Unknown'" in text
+    assert "no rows" not in text
+
+
+def test_rows_without_one_feature_are_excluded_from_it_alone():
+    assert "Excluded from sex: 60 rows; from race: 40 rows." in shown()

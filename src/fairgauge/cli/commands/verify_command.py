@@ -9,10 +9,17 @@ from fairgauge.cli.streams import say
 
 @click.command("verify", short_help="Compute a sealed report again from its counts.")
 @click.argument("bundle")
-def command(bundle: str) -> int:
-    """Compute every number and verdict of BUNDLE again, and report where they differ.
+@click.option(
+    "--signed-by",
+    metavar="FINGERPRINT",
+    default="",
+    help="Key that must have signed the bundle: ed25519:...",
+)
+def command(bundle: str, signed_by: str) -> int:
+    """Compute the whole report of BUNDLE again, and report where it differs.
 
-    Exit code 0: reproduced; 1: a part was changed, or a number does not follow from the counts.
+    Exit code 0: reproduced; 1: a part was changed, a field does not follow from the counts, or
+    another key than that of --signed-by, or none, signed it.
 
     \b
     fairgauge verify audit.fairgauge
@@ -20,6 +27,6 @@ def command(bundle: str) -> int:
     from fairgauge.evidence.sealing import verify
     from fairgauge.report.verification import VerificationResult
 
-    found = verify(bundle)
+    found = verify(bundle, signed_by)
     say(str(found))
     return 0 if found.finding is VerificationResult.REPRODUCED else 1

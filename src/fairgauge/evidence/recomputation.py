@@ -1,0 +1,254 @@
+"""What a sealed report must be, given its counts: every field of it, computed again and compared.
+
+Every field of the report's JSON is compared but those that counts cannot give: what its author
+stated, when and by which version it was made, where the rows came from, and what only the rows
+show. These are named, so that a reader knows what is not checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairgauge.api.audit import audit
+from fairgauge.enums import DiagnosticCode
+from fairgauge.report.verification import DifferentNumber
+from fairgauge.spec.options import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairgauge.cube.cube import Cube
+    from fairgauge.report.plain_values import Plain
+    from fairgauge.report.report import Report
+    from fairgauge.values import Saved
+
+STATED = ("created", "tool", "data.source", "spec.document")
+"""The fields of a report that do not follow from its counts."""
+_OF_ROWS = {
+    DiagnosticCode.REPEATED_ID,
+    DiagnosticCode.FEATURE_DISTANCE,
+    DiagnosticCode.SAMPLED,
+}
+"""Diagnostics that only the rows give."""
+_WORDED = {"says", "message"}
+"""Sentences, in the words of one version of fairgauge."""
+_TOLERANCE = 1e-11
+"""Relative difference of numbers that two versions of numerical libraries may have: numpy 1.26 with
+scipy 1.11 and numpy 2.4 with scipy 1.17 differ by up to 2e-13 over all metrics."""
+Leaf: TypeAlias = tuple[str, str, Any, Any]
+"""A path, what is there, and its values in two reports."""
+_NAMES = ("metric", "rule", "feature", "group", "stratum", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputation:
+    """A report, compared with the one that its counts and its specification give.
+
+    Attributes
+    ----------
+    again : the report computed again.
+    different : the fields that differ.
+    deviations : the relative deviation of every field that does not; 0 of texts.
+    from_rows : the metrics that counts cannot give.
+    not_computed : the fields of the report that are not compared.
+    """
+
+    again: Report
+    different: tuple[DifferentNumber, ...]
+    deviations: tuple[float, ...]
+    from_rows: tuple[str, ...]
+    not_computed: tuple[str, ...]
+
+
+def recompute(cube: Cube, sealed: Report, saved: Saved) -> Recomputation:
+    """Compute a report again from its counts and its specification, and compare every field.
+
+    Parameters
+    ----------
+    cube : Cube
+        The counts.
+    sealed : Report
+        The report, as it was read.
+    saved : plain values
+        The same report, as it stands in its file: what reading ignores is compared as well.
+    """
+    again = audit(cube, **_options(cube, sealed.spec))
+    from_rows = _from_rows(again)
+    one, other = sealed.to_dict(), again.to_dict()
+    _settle_diagnostics(cube, one, other)
+    compared = _Comparison(from_rows)
+    compared.compare(one, other)
+    compared.compare_reading(saved, sealed, again.version)
+    listed = [f"diagnostic {each.code}" for each in sealed.diagnostics if each.code in _OF_ROWS]
+    return Recomputation(
+        again=again,
+        different=tuple(compared.different),
+        deviations=tuple(compared.deviations),
+        from_rows=from_rows,
+        not_computed=(*STATED, *dict.fromkeys(listed), *compared.worded),
+    )
+
+
+def drawn_numbers(cube: Cube, report: Report) -> frozenset[str]:
+    """Return the places of numbers that rest on random draws, and of the sentences on them.
+
+    They are those that another seed changes.
+    """
+    other = audit(cube, **{**report.spec, "seed": report.spec.get("seed", 0) + 1})
+    compared = _Comparison(())
+    compared.compare(_without(report.to_dict(), "spec"), _without(other.to_dict(), "spec"))
+    places = {number.path for number in compared.different}
+    return frozenset(places | {f"{place.rpartition('.')[0]}.says" for place in places})
+
+
+def options_beside(cube: Cube, spec: Saved) -> tuple[str, ...]:
+    """Return the options in which a report differs from the question of its counts."""
+    asked = cube.asked.to_dict()
+    return tuple(
+        name
+        for name, value in spec.items()
+        if name != "document" and asked.get(name, _default(name)) != value
+    )
+
+
+def _options(cube: Cube, spec: Saved) -> dict[str, Any]:
+    """Return the options of the audit; a task that the counts have need not have been stated."""
+    held = cube.asked.to_dict().get("task")
+    return {name: value for name, value in spec.items() if name != "task" or value != held}
+
+
+def _from_rows(again: Report) -> tuple[str, ...]:
+    """Return the metrics that counts cannot give, which an audit of counts names."""
+    return tuple(
+        dict.fromkeys(
+            each.metric
+            for each in again.estimates
+            if each.reason is not None and each.reason.code == "needs_rows"
+        )
+    )
+
+
+def _settle_diagnostics(cube: Cube, sealed: Plain, again: Plain) -> None:
+    """Leave the diagnostics to compare: not those of rows, nor those that a call may leave out.
+
+    An audit whose caller states the task does not note it. One of counts in memory, whose whole
+    question is not known, or one of rows, does not note that it overrides the options of counts:
+    it then asks what they were counted for.
+    """
+    sealed["diagnostics"] = [d for d in sealed["diagnostics"] if d["code"] not in _OF_ROWS]
+    given = {each["code"] for each in sealed["diagnostics"]}
+    optional = {DiagnosticCode.TASK}
+    beside = options_beside(cube, sealed["spec"])
+    whole = cube.asked.to_dict() != cube.plan.asked.to_dict()
+    if not whole or not beside:
+        optional.add(DiagnosticCode.OVERRIDES)
+    again["diagnostics"] = [
+        d for d in again["diagnostics"] if d["code"] in given or d["code"] not in optional
+    ]
+
+
+class _Comparison:
+    """Collects what differs between two reports, and how far all other numbers deviate."""
+
+    def __init__(self, from_rows: Sequence[str]) -> None:
+        self.different: list[DifferentNumber] = []
+        self.deviations: list[float] = []
+        self.worded: list[str] = []
+        self._from_rows = frozenset(from_rows)
+
+    def compare(self, sealed: Plain, again: Plain) -> None:
+        """Compare two reports in all that follows from counts."""
+        for path, subject, one, other in _leaves(sealed, again):
+            if _is_stated(path) or subject.split(", ")[0] in self._from_rows:
+                continue
+            deviation = _deviation(one, other)
+            if deviation is None or deviation > _TOLERANCE:
+                self.different.append(DifferentNumber(path, subject, _text(one), _text(other)))
+            else:
+                self.deviations.append(deviation)
+
+    def compare_reading(self, saved: Saved, sealed: Report, version: str) -> None:
+        """Compare what stands in a file with what reading makes of it: fields that it ignores.
+
+        Sentences are made from typed values. Those of another version may have other words; they
+        are named and not compared.
+        """
+        from fairgauge.report.report import SCHEMA_1
+
+        if saved["schema"] == SCHEMA_1:  # which has other fields
+            self.worded.append("sentences of a report of version 1")
+            return
+        known = {number.path for number in self.different}
+        another = sealed.version != version
+        for path, subject, one, other in _leaves(saved, sealed.to_dict()):
+            if one == other or path in known:
+                continue
+            if another and one is None:
+                continue  # a field that the other version lacks has its default, which is compared
+            if another and _is_worded(path):
+                self.worded.append(path)
+            else:
+                self.different.append(DifferentNumber(path, subject, _text(one), _text(other)))
+
+
+def _is_worded(path: str) -> bool:
+    return path.startswith("metrics.") or path.rpartition(".")[2] in _WORDED
+
+
+def _is_stated(path: str) -> bool:
+    return any(path == field or path.startswith(f"{field}.") for field in STATED)
+
+
+def _leaves(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield the leaves of two reports, with their path and what they are about."""
+    for section in dict.fromkeys([*one, *other]):
+        left, right = one.get(section), other.get(section)
+        if section == "spec" and left is not None and right is not None:
+            right = {k: v for k, v in right.items() if k in left or v != _default(k)}
+        yield from _pairs(section, left, right, "")
+
+
+def _default(name: str) -> Any:
+    """Return the default of an option as a report has it: one of an older version lacks it."""
+    option = BY_NAME[name]
+    return option.type.plain(option.default)
+
+
+def _without(report: Plain, section: str) -> Plain:
+    return {name: value for name, value in report.items() if name != section}
+
+
+def _pairs(path: str, one: Any, other: Any, subject: str) -> Iterator[Leaf]:
+    """Yield the leaves of two trees of plain values, with what they are about."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        named = [str(one[name]) for name in _NAMES if one.get(name) is not None]
+        subject = ", ".join(named) or subject
+        for key in dict.fromkeys([*one, *other]):
+            yield from _pairs(f"{path}.{key}", one.get(key), other.get(key), subject)
+    elif isinstance(one, list) and isinstance(other, list):
+        for i in range(max(len(one), len(other))):
+            left, right = (each[i] if i < len(each) else None for each in (one, other))
+            yield from _pairs(f"{path}[{i}]", left, right, subject)
+    else:
+        yield path, subject or path, one, other
+
+
+def _deviation(one: Any, other: Any) -> float | None:
+    """Return the relative difference of two leaves, None where they are not comparable."""
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        if one == other:
+            return 0.0
+        return abs(one - other) / max(abs(one), abs(other), 1e-3)
+    return 0.0 if one == other else None
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "absent"
+    if isinstance(value, dict):  # of which the other report has none
+        return str(value.get("message") or value.get("says") or value)
+    return f"{value:.17g}" if isinstance(value, float) and math.isfinite(value) else str(value)
